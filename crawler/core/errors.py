@@ -1,0 +1,36 @@
+"""Every error this project raises on purpose, as one tree.
+
+    CrawlerError
+    ├── BadInput            something a person gave us cannot be used; says what to do
+    │   └── RefusedAddress  a start URL that leads to an address we may not ask
+    └── ServiceDown         Redis or the database does not answer; trying again later may help
+
+Expected trouble while fetching (a 404, a time-out, robots.txt) is not an error: it is an `Outcome`.
+"""
+
+from __future__ import annotations
+
+
+class CrawlerError(Exception):
+    """The base of all errors raised on purpose. `str(error)` is one line fit for a person."""
+
+
+class BadInput(CrawlerError):
+    """What was given cannot be used.
+
+    `field` names the option or form field at fault ("start_urls", "include", ...); the message says what
+    is wrong and what to do about it. Trying again with the same input never helps.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+class RefusedAddress(BadInput):
+    """A start URL whose host resolves to an address that is not public and was not allowed."""
+
+
+class ServiceDown(CrawlerError):
+    """Redis or the database cannot be reached. Trying again may help once it is back."""

@@ -1,0 +1,73 @@
+"""The options of one crawl: their defaults, their limits, and the one place that judges what a person typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from crawler.core.errors import BadInput
+
+MAX_CONCURRENCY = 64
+MAX_DELAY = 3600.0
+
+
+class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user chose for one crawl. Stored as JSON on the crawl row."""
+
+    max_pages: int | None = None  # pages asked for, at most; None = no limit
+    max_depth: int | None = None  # links from a start URL, at most; None = no limit
+    include: tuple[str, ...] = ()  # a page is taken only if one of these is found in its URL
+    exclude: tuple[str, ...] = ()  # a page is not taken if one of these is found in its URL
+    subdomains: bool = False  # hosts below the start hosts belong to the site
+    delay: float = 0.0  # seconds between two requests to one host, at least
+    concurrency: int = 4  # connections to one host at a time, over all workers
+    obey_robots: bool = True
+    private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
+    notify_emails: tuple[str, ...] = ()
+    notify_webhooks: tuple[str, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> CrawlOptions:
+        """Options read back from a crawl row; unknown names are ignored so that old rows stay readable."""
+        return msgspec.convert(dict(plain), cls)
+
+
+def check_options(options: CrawlOptions) -> CrawlOptions:
+    """The same options, or BadInput naming the first field that cannot be used."""
+    if options.max_pages is not None and options.max_pages < 1:
+        raise BadInput("max_pages", f"The page limit must be 1 or more, not {options.max_pages}.")
+    if options.max_depth is not None and options.max_depth < 1:
+        raise BadInput(
+            "max_depth",
+            f"The depth limit must be 1 or more, not {options.max_depth}; for the start URL alone, use a page limit of 1.",
+        )
+    if not 0 <= options.delay <= MAX_DELAY:
+        raise BadInput("delay", f"The delay must be between 0 and {MAX_DELAY:.0f} seconds, not {options.delay:g}.")
+    if not 1 <= options.concurrency <= MAX_CONCURRENCY:
+        raise BadInput(
+            "concurrency", f"Connections per host must be between 1 and {MAX_CONCURRENCY}, not {options.concurrency}."
+        )
+    for field, patterns in (("include", options.include), ("exclude", options.exclude)):
+        for pattern in patterns:
+            _check_pattern(field, pattern)
+    for address in options.notify_emails:
+        if not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", address):
+            raise BadInput("notify_emails", f"{address!r} is not an e-mail address.")
+    for url in options.notify_webhooks:
+        if not re.match(r"https?://[^/\s]+", url):
+            raise BadInput("notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://.")
+    return options
+
+
+def _check_pattern(field: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise BadInput(field, f"{pattern!r} is not a regular expression: {error}.") from None

@@ -1,0 +1,100 @@
+"""The messages between manager and fetch jobs: the batch handed out, and the results given back.
+
+They travel as msgpack (results list) or as RQ job arguments (plain lists), never as pickled classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from crawler.core.outcomes import Outcome
+
+
+class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fetch job must know about its crawl's options; carried with the batch, so it needs no database."""
+
+    user_agent: str
+    obey_robots: bool
+    delay: float  # seconds between two requests to one host, at least
+    concurrency: int  # connections to one host at a time, over all workers
+    private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be asked although not public; "*" = all
+
+
+class PageTask(msgspec.Struct, frozen=True, array_like=True):
+    """One page to fetch."""
+
+    id: int  # primary key of the page row
+    url: str  # normalised
+    attempt: int  # 1 for the first time it is asked for
+
+
+class Slice(msgspec.Struct, frozen=True, array_like=True):
+    """A few pages of one host, fetched one after the other over one connection."""
+
+    host: str  # host or host:port, as `urls.host_of` gives it
+    pages: tuple[PageTask, ...]
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """What one fetch job works on."""
+
+    crawl: str  # UUID
+    id: str
+    token: str  # the lease's token
+    policy: FetchPolicy
+    slices: tuple[Slice, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain lists, dicts and strings: what RQ may pickle and a dashboard can show."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Batch:
+        return msgspec.convert(plain, cls)
+
+
+class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of asking for one page once. `retry_after` and `outcome` are facts; what follows from them is the
+    manager's decision."""
+
+    id: int
+    attempt: int
+    outcome: Outcome
+    http_status: int | None = None
+    content_type: str = ""  # media type in lower case, without parameters
+    title: str = ""
+    redirect_to: str = ""  # normalised target of a 3xx with a usable Location
+    links: tuple[str, ...] = ()  # normalised http(s) URLs, each once, in order of appearance
+    bytes: int = 0  # body bytes read, after transfer decoding
+    elapsed_ms: int = 0
+    requests: int = 0  # HTTP requests made for it, those for robots.txt included
+    fetched_at: float = 0.0  # seconds since the epoch; 0 when never asked for
+    retry_after: float | None = None  # seconds the server asked us to wait
+    error: str = ""  # one line for a person
+
+
+class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fetch job leaves on the results list, once or several times a slice."""
+
+    batch: str
+    token: str
+    host: str
+    results: tuple[PageResult, ...]
+    unasked: tuple[int, ...] = ()  # page ids handed back without being asked for; no attempt is counted
+    next_at: float = 0.0  # seconds since the epoch before which the host must not be asked again
+    done: bool = False  # the last report of this slice
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(SliceReport)
+
+
+def encode_report(report: SliceReport) -> bytes:
+    return _encoder.encode(report)
+
+
+def decode_report(raw: bytes) -> SliceReport:
+    return _decoder.decode(raw)
