@@ -46,7 +46,8 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     if options.max_depth is not None and options.max_depth < 1:
         raise BadInput(
             "max_depth",
-            f"The depth limit must be 1 or more, not {options.max_depth}; for the start URL alone, use a page limit of 1.",
+            f"The depth limit must be 1 or more, not {options.max_depth}; "
+            "for the start URL alone, set the page limit to 1.",
         )
     if not 0 <= options.delay <= MAX_DELAY:
         raise BadInput("delay", f"The delay must be between 0 and {MAX_DELAY:.0f} seconds, not {options.delay:g}.")
@@ -62,7 +63,9 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
             raise BadInput("notify_emails", f"{address!r} is not an e-mail address.")
     for url in options.notify_webhooks:
         if not re.match(r"https?://[^/\s]+", url):
-            raise BadInput("notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://.")
+            raise BadInput(
+                "notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://."
+            )
     return options
 
 

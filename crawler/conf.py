@@ -1,0 +1,47 @@
+"""The one reader of Django settings for the rest of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+from crawler import __version__
+
+
+def user_agent() -> str:
+    """What sites see: the project, and where to reach whoever runs it (CRAWLER_CONTACT: a URL or an e-mail)."""
+    contact = settings.CRAWLER_CONTACT
+    return f"SiteCrawler/{__version__}" + (f" (+{contact})" if contact else " (self-hosted; contact not set)")
+
+
+ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name robots.txt knows us by
+
+
+def private_hosts() -> tuple[str, ...]:
+    return tuple(settings.CRAWLER_PRIVATE_HOSTS)
+
+
+def max_attempts() -> int:
+    return int(settings.CRAWLER_MAX_ATTEMPTS)
+
+
+def max_body_bytes() -> int:
+    return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
+
+
+def webhook_secret() -> str:
+    return str(settings.CRAWLER_WEBHOOK_SECRET)
+
+
+def base_url() -> str:
+    """The address of the web page, for links in notices; without a slash at its end."""
+    return str(settings.CRAWLER_BASE_URL).rstrip("/")
+
+
+def data_dir() -> Path:
+    return Path(settings.DATA_DIR)
+
+
+def redis_url() -> str:
+    return str(settings.REDIS_URL)

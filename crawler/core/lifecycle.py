@@ -1,0 +1,36 @@
+"""The states of a crawl, and what may follow what."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import assert_never
+
+
+class State(StrEnum):
+    """Where a crawl is in its life."""
+
+    RUNNING = "running"  # pages are handed out and results taken in
+    PAUSED = "paused"  # results are taken in, nothing new is handed out
+    FINISHED = "finished"  # every page has its outcome, and that was announced
+
+    @property
+    def is_over(self) -> bool:
+        match self:
+            case State.FINISHED:
+                return True
+            case State.RUNNING | State.PAUSED:
+                return False
+        assert_never(self)
+
+
+FOLLOWS: dict[State, frozenset[State]] = {
+    State.RUNNING: frozenset({State.PAUSED, State.FINISHED}),
+    State.PAUSED: frozenset({State.RUNNING}),
+    State.FINISHED: frozenset(),
+}
+"""For each state, the states that may come next."""
+
+
+def predecessors(state: State) -> tuple[State, ...]:
+    """The states from which this one may be entered; what a conditional update asks for."""
+    return tuple(earlier for earlier, later in FOLLOWS.items() if state in later)

@@ -1,0 +1,151 @@
+"""The tables: what a crawl is, what became of each page, and whom to tell. The database holds the truth."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
+from crawler.core.outcomes import Outcome
+from crawler.core.tallies import Tallies
+
+
+class Crawl(models.Model):
+    """One run over one or more start URLs. Its id is the job id that page records are keyed by."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    state = models.CharField(max_length=16, choices=[(s, s) for s in State], default=State.RUNNING)
+    start_urls = models.JSONField()
+    options = models.JSONField(default=dict)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    # Moved in the transaction that changes the rows they count, by the number of rows changed.
+    discovered = models.BigIntegerField(default=0)
+    outcomes = models.JSONField(default=dict)
+    statuses = models.JSONField(default=dict)
+    requests = models.BigIntegerField(default=0)
+    bytes = models.BigIntegerField(default=0)
+    retries = models.BigIntegerField(default=0)
+    samples = models.JSONField(default=list)  # recent progress, see `core.progress`
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["-created_at"], name="crawl_newest_first"),
+            models.Index(fields=["state"], condition=~models.Q(state=State.FINISHED), name="crawl_not_over"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.site} ({self.state})"
+
+    @property
+    def site(self) -> str:
+        """A short name for people: the first start URL, without its scheme."""
+        first: str = self.start_urls[0]
+        return first.split("://", 1)[-1].rstrip("/")
+
+    @property
+    def chosen(self) -> CrawlOptions:
+        return CrawlOptions.from_plain(self.options)
+
+    @property
+    def tallies(self) -> Tallies:
+        return Tallies(discovered=self.discovered, outcomes=self.outcomes, statuses=self.statuses)
+
+    @property
+    def is_over(self) -> bool:
+        return State(self.state).is_over
+
+
+class Page(models.Model):
+    """One normalised URL within one crawl. Only `crawler.pages` writes these rows."""
+
+    OPEN, CLOSED = 0, 1
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="pages")
+    key = models.BinaryField(max_length=16)  # digest of the URL: unique whatever the URL's length
+    url = models.TextField()
+    status = models.SmallIntegerField(default=OPEN, choices=[(OPEN, "open"), (CLOSED, "closed")])
+    depth = models.IntegerField(default=0)  # links from the nearest start URL it was found from
+    hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
+    parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
+    attempts = models.SmallIntegerField(default=0)
+    due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
+
+    outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
+    http_status = models.SmallIntegerField(null=True)
+    content_type = models.CharField(max_length=100, default="")
+    title = models.TextField(default="")
+    redirect_to = models.TextField(default="")
+    bytes = models.BigIntegerField(default=0)
+    elapsed_ms = models.IntegerField(default=0)
+    fetched_at = models.DateTimeField(null=True)
+    error = models.TextField(default="")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
+        indexes: ClassVar = [
+            models.Index(fields=["crawl", "id"], condition=models.Q(status=0), name="page_open"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Disagreement(models.Model):
+    """A moment when the two completion checks did not say the same, or the counters did not match the rows."""
+
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="disagreements")
+    seen_at = models.DateTimeField(default=timezone.now)
+    what = models.TextField()
+
+    def __str__(self) -> str:
+        return self.what
+
+
+class Notice(models.Model):
+    """The outbox: what must be told about a crawl. Its row is written in the transaction that makes it true."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
+    event = models.CharField(max_length=32)
+    receipt = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "event"], name="notice_once_per_event")]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.crawl_id}"
+
+
+class Delivery(models.Model):
+    """One address a notice goes to. Delivered at least once; `id` lets the receiver drop a second copy."""
+
+    PENDING, DELIVERED, GIVEN_UP = "pending", "delivered", "given_up"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="deliveries")
+    transport = models.CharField(max_length=16)
+    address = models.TextField()
+    state = models.CharField(max_length=16, default=PENDING, choices=[(s, s) for s in (PENDING, DELIVERED, GIVEN_UP)])
+    attempts = models.SmallIntegerField(default=0)
+    due_at = models.DateTimeField(default=timezone.now)
+    delivered_at = models.DateTimeField(null=True)
+    error = models.TextField(default="")
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        indexes: ClassVar = [
+            models.Index(fields=["due_at"], condition=models.Q(state="pending"), name="delivery_pending"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.transport} to {self.address}"

@@ -1,0 +1,5 @@
+"""What is told about a crawl, read-only.
+
+receipt    the sum of a crawl: the one function behind page, command line, export and notice
+progress   where a crawl stands right now
+"""

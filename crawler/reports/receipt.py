@@ -1,0 +1,52 @@
+"""The receipt of a crawl: one function behind the web page, the command line and the notice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from crawler.core.outcomes import Kind
+from crawler.core.tallies import adds_up
+from crawler.models import Crawl, Delivery
+
+
+def receipt_of(crawl: Crawl) -> dict[str, Any]:
+    """The receipt as plain JSON values; the keys are listed in ARCHITECTURE's "Receipt JSON" and in the README.
+
+    Times are ISO 8601 in UTC, `seconds` is the time from start to finish (or to now). While pages are open,
+    `discovered` is larger than the sum of the others by exactly their number.
+    """
+    tallies = crawl.tallies
+    ended = crawl.finished_at or timezone.now()
+    receipt = {
+        "id": str(crawl.id),
+        "state": str(crawl.state),
+        "start_urls": list(crawl.start_urls),
+        "started_at": crawl.created_at.isoformat(timespec="milliseconds"),
+        "finished_at": crawl.finished_at.isoformat(timespec="milliseconds") if crawl.finished_at else None,
+        "seconds": round((ended - crawl.created_at).total_seconds(), 3),
+        "discovered": tallies.discovered,
+        "fetched": tallies.of_kind(Kind.FETCHED),
+        "failed": tallies.of_kind(Kind.FAILED),
+        "skipped": tallies.skipped(),
+        "cancelled": tallies.of_kind(Kind.CANCELLED),
+        "statuses": dict(tallies.statuses),
+        "requests": crawl.requests,
+        "bytes": crawl.bytes,
+        "retries": crawl.retries,
+        "notifications": [],
+    }
+    receipt["notifications"] = _notifications(crawl)
+    if crawl.is_over and not adds_up(receipt):
+        raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")
+    return receipt
+
+
+def _notifications(crawl: Crawl) -> list[dict[str, str]]:
+    """Whom the end of the crawl is told: the addresses, not yet how the delivery went (so that it never changes)."""
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("transport", "address")
+    return [
+        {"id": str(delivery.id), "transport": delivery.transport, "address": delivery.address}
+        for delivery in deliveries
+    ]

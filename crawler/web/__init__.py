@@ -1,0 +1,1 @@
+"""The pages people see: views, forms and their addresses."""

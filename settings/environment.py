@@ -1,0 +1,139 @@
+"""The one reader of the process environment and of `.env`; every setting that can be given from outside is named here.
+
+A value that cannot be used stops the start with a line that names the variable and says what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_env = environ.Env()
+environ.Env.read_env(ROOT / ".env")
+
+
+def data_dir() -> Path:
+    """Where the database, mails and the embedded Redis keep their files; made when missing."""
+    path = Path(_env.str("CRAWLER_DATA_DIR", default=str(ROOT / ".data")))
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {path} cannot be made ({error.strerror}). "
+            "Make it writable, or name another one in CRAWLER_DATA_DIR."
+        ) from None
+    if not os.access(path, os.W_OK):
+        raise ImproperlyConfigured(
+            f"The data folder {path} is not writable. Make it writable, or name another one in CRAWLER_DATA_DIR."
+        )
+    return path
+
+
+def redis_url() -> str:
+    url = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ImproperlyConfigured(
+            f"REDIS_URL is {url!r}. It must begin with redis://, rediss:// or unix://, "
+            "such as redis://127.0.0.1:6379/0."
+        )
+    return url
+
+
+def database(default_file: Path) -> dict[str, Any]:
+    """Django's database dictionary. SQLite writers queue up for the lock at the start of a transaction (IMMEDIATE)
+    rather than fail in its middle, and readers never wait (WAL)."""
+    try:
+        config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
+    except (ValueError, environ.ImproperlyConfigured) as error:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL cannot be read ({error}). Examples: sqlite:////path/to/file, postgres://user:password@host/name."
+        ) from None
+    if config["ENGINE"] == "django.db.backends.sqlite3":
+        config["OPTIONS"] = {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
+        }
+    return config
+
+
+def email() -> dict[str, Any]:
+    """Settings for Django's mail from EMAIL_URL, such as smtp+tls://user:password@host:587. Empty = the default."""
+    url = _env.str("EMAIL_URL", default="")
+    if not url:
+        return {}
+    try:
+        config: dict[str, Any] = _env.email_url_config(url)
+    except (ValueError, KeyError, environ.ImproperlyConfigured) as error:
+        raise ImproperlyConfigured(
+            f"EMAIL_URL cannot be read ({error}). Examples: smtp+tls://user:password@host:587, consolemail://."
+        ) from None
+    return config
+
+
+def secret_key(data: Path | None) -> str:
+    """SECRET_KEY, or one made on the first start and kept in the data folder when `data` is given."""
+    given = _env.str("SECRET_KEY", default="")
+    if given:
+        return given
+    if data is None:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set. In production it must be given: any long random text that stays the same."
+        )
+    return kept_secret(data / "secret_key")
+
+
+def kept_secret(file: Path) -> str:
+    """The secret in this file, made on first use and readable by the owner alone."""
+    if not file.exists():
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, file)  # fails when another process was first: then its secret counts
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return file.read_text().strip()
+
+
+def allowed_hosts(default: list[str]) -> list[str]:
+    hosts: list[str] = _env.list("ALLOWED_HOSTS", default=default)
+    return hosts
+
+
+def text(name: str, default: str) -> str:
+    value: str = _env.str(name, default=default)
+    return value
+
+
+def texts(name: str) -> list[str]:
+    values: list[str] = _env.list(name, default=[])
+    return [value.strip() for value in values if value.strip()]
+
+
+def number(name: str, default: float, *, least: float) -> float:
+    """A number that must be at least `least`."""
+    raw = _env.str(name, default="")
+    try:
+        value = float(raw) if raw else default
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {raw!r}; it must be a number, such as {default:g}.") from None
+    if value < least:
+        raise ImproperlyConfigured(f"{name} is {raw}; it must be {least:g} or more.")
+    return value
+
+
+def switch(name: str, default: bool) -> bool:
+    raw = _env.str(name, default="").strip().lower()
+    if raw in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
+        return default if raw == "" else raw in {"1", "true", "yes", "on"}
+    raise ImproperlyConfigured(f"{name} is {raw!r}; it must be true or false.")

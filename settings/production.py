@@ -1,0 +1,22 @@
+"""Settings for a server other people can reach: nothing guessed, cookies over HTTPS alone."""
+
+from __future__ import annotations
+
+from settings import environment
+from settings.base import *  # noqa: F403
+
+DEBUG = False
+SECRET_KEY = environment.secret_key(None)
+ALLOWED_HOSTS = environment.allowed_hosts([])
+
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_SSL_REDIRECT = environment.switch("SECURE_SSL_REDIRECT", True)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_HSTS_SECONDS = 31_536_000
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SECURE_HSTS_PRELOAD = True
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}

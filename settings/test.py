@@ -1,0 +1,17 @@
+"""Settings for the tests: nothing kept, nothing sent, no secrets worth keeping."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("CRAWLER_DATA_DIR", tempfile.mkdtemp(prefix="crawler-test-"))
+
+from settings.base import *  # noqa: F403
+
+DEBUG = False
+SECRET_KEY = "only-for-tests"  # noqa: S105
+ALLOWED_HOSTS = ["*"]
+CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

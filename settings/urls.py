@@ -1,0 +1,11 @@
+"""Which address leads to which door."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+urlpatterns = [
+    path("admin/django_rq/", RedirectView.as_view(url="/admin/django_rq/dashboard/")),
+    path("admin/", admin.site.urls),
+    path("", include("crawler.web.urls")),
+]
