@@ -1,0 +1,184 @@
+"""What a URL is to us: the WHATWG reading of it, its one normal form, and the names taken from that form."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+import ada_url
+
+from crawler.core.errors import BadInput
+
+# Servers take request lines of about 8,000 bytes (RFC 9110, 4.1 asks for that much). Half of it is more than any
+# page meant for people uses and cuts a series of ever longer URLs short.
+MAX_URL_LENGTH = 4096
+
+_SCHEMES = ("http://", "https://")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PERCENT_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def resolve(reference: str, base: str | None = None) -> str | None:
+    """The href a browser makes of `reference` on a page at `base`, of any scheme; None when it is not a URL.
+
+    Source: the URL Standard, https://url.spec.whatwg.org/.
+    """
+    try:
+        return _parse(reference, base)
+    except ValueError:
+        pass
+    if reference.isascii() or not _LONE_SURROGATE.search(reference):
+        return None
+    try:  # the standard takes scalar values only: what is not one becomes U+FFFD on the way in
+        return _parse(_LONE_SURROGATE.sub("\ufffd", reference), base)
+    except ValueError:
+        return None
+
+
+def normalise(reference: str, base: str | None = None) -> str | None:
+    """The one form in which a page's URL is stored, compared and asked for; None when no page can have it.
+
+    1. Resolve against `base` by the URL Standard: scheme and host in lower case, IDNA, IPv4 and IPv6 in their one
+       spelling, default port dropped, dot segments removed, tabs, line ends and outer blanks removed.
+    2. Only http and https are kept.
+    3. Drop the fragment: it is never sent.
+    4. Drop user name and password: a link does not log us in.
+    5. Drop an empty query, a "?" with nothing after it.
+    6. Decode percent-encoded unreserved characters and write all other encodings in upper case (RFC 3986, 6.2.2).
+    7. Nothing longer than MAX_URL_LENGTH is a page.
+
+    Order and repetition in the query, duplicate slashes, a trailing slash and "index.html" are the server's business
+    and stay as they are. The query is encoded as UTF-8 whatever the page's own encoding.
+    `normalise(normalise(x)) == normalise(x)`; it never raises.
+    """
+    href = resolve(reference, base)
+    if href is None or not href.startswith(_SCHEMES):
+        return None
+    url = href.partition("#")[0]
+    path_at = url.index("/", 8)  # the host has at least one character, so this is never the "//" of the scheme
+    if "@" in url:
+        url, path_at = _without_credentials(url, path_at)
+    if url[-1] == "?" and url.index("?") == len(url) - 1:
+        url = url[:-1]
+    if "%" in url:
+        url = url[:path_at] + _PERCENT_ENCODED.sub(_tidy_encoding, url[path_at:])
+    return url if len(url) <= MAX_URL_LENGTH else None
+
+
+def host_of(url: str) -> str:
+    """ "host", or "host:port" where the port is not its scheme's own, of a normalised URL."""
+    return url.split("/", 3)[2]
+
+
+def origin_of(url: str) -> str:
+    """ "scheme://host[:port]", without a slash at the end, of a normalised URL."""
+    return url[: url.index("/", 8)]
+
+
+def site_of(host: str) -> str:
+    """The host without a leading "www.", which names the same site; "www.com" and "www.localhost" stay whole."""
+    rest = host.removeprefix("www.")
+    return rest if "." in rest else host
+
+
+def key_of(url: str) -> bytes:
+    """The page's unique key within its crawl: 16 bytes of BLAKE2b over the normalised URL."""
+    return blake2b(url.encode(), digest_size=16).digest()
+
+
+def from_person(text: str) -> str:
+    """The normalised URL of a start URL as people type it, or BadInput("start_urls") saying what to type instead.
+
+    A missing scheme is taken for https, or for http where TLS is unlikely: localhost, an address in numbers, or a port
+    other than 443 and 8443.
+    """
+    typed = text.strip()
+    if not typed:
+        raise _bad("A start URL is missing; give one such as https://example.com/.")
+    if re.search(r"[\t\r\n]", typed):
+        raise _bad(f"{_shown(typed)} spans several lines; give one start URL at a time.")
+    url = normalise(_with_scheme(typed))
+    if url is None:
+        raise _bad(_why_unusable(typed))
+    return url
+
+
+def _parse(reference: str, base: str | None) -> str:
+    if base is None:
+        return ada_url.normalize_url(reference)
+    return ada_url.join_url(base, reference)
+
+
+def _without_credentials(url: str, path_at: int) -> tuple[str, int]:
+    """The URL without what stands before "@" in its authority, and where its path begins now."""
+    scheme_end = url.index("//") + 2
+    at = url.rfind("@", scheme_end, path_at)
+    if at == -1:  # the "@" belongs to the path or the query
+        return url, path_at
+    return url[:scheme_end] + url[at + 1 :], path_at - (at + 1 - scheme_end)
+
+
+def _tidy_encoding(match: re.Match[str]) -> str:
+    character = chr(int(match[0][1:], 16))
+    if character in _UNRESERVED and not _follows_stray_percent(match.string, match.start()):
+        return character
+    return match[0].upper()
+
+
+def _follows_stray_percent(text: str, at: int) -> bool:
+    """Whether a decoded character at `at` could complete an encoding begun by a "%" that stands for itself.
+
+    "%2%65" must not become "%2e", which would be read as "." the next time.
+    """
+    return text[at - 1] == "%" or text[at - 2 : at - 1] == "%"
+
+
+def _with_scheme(typed: str) -> str:
+    if typed.startswith("//"):
+        return "https:" + typed
+    scheme, colon, rest = typed.partition(":")
+    if colon and re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and not re.match(r"\d+(?:[/?#]|$)", rest):
+        if scheme.lower() not in ("http", "https"):
+            raise _bad(f"Only http and https can be crawled, not {_shorten(scheme)}: {_shown(typed)}.")
+        if not rest.strip("/\\"):
+            raise _bad(f"{_shown(typed)} names no host; give a start URL such as https://example.com/.")
+        return typed
+    return _guessed_scheme(typed) + typed
+
+
+def _guessed_scheme(typed: str) -> str:
+    """The scheme for something typed without one, which must look like a host to be taken for one."""
+    host = re.split(r"[/?#\\]", typed, maxsplit=1)[0]
+    name, port = _split_port(host)
+    if "@" in host:
+        raise _bad(f"{_shown(typed)} looks like an e-mail address; give a start URL such as https://example.com/.")
+    if re.search(r"\s", host) or not (port or "." in name.strip(".") or name.startswith("[") or name == "localhost"):
+        raise _bad(f"{_shown(typed)} is not a web address; give one such as https://example.com/.")
+    numbers = name.startswith("[") or re.fullmatch(r"[0-9.]+", name)
+    local = numbers or name == "localhost" or name.endswith(".localhost")
+    return "http://" if local or port not in ("", "443", "8443") else "https://"
+
+
+def _split_port(host: str) -> tuple[str, str]:
+    """Name in lower case, and port or "" of a host as typed; the colons inside [::1] belong to the name."""
+    match = re.fullmatch(r"(.*?)(?::(\d*))?", host, re.DOTALL)
+    return (match[1].lower(), match[2] or "") if match else (host.lower(), "")
+
+
+def _why_unusable(typed: str) -> str:
+    if len(typed) > MAX_URL_LENGTH:
+        return f"{_shown(typed)} is longer than the {MAX_URL_LENGTH} characters a URL may have."
+    return f"{_shown(typed)} is not a web address; check the host name and the port."
+
+
+def _shown(typed: str) -> str:
+    return repr(_shorten(typed))
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _bad(message: str) -> BadInput:
+    return BadInput("start_urls", message)

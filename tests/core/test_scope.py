@@ -1,0 +1,73 @@
+"""Which URLs belong to a crawl."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.options import CrawlOptions
+from crawler.core.scope import Scope
+
+
+@pytest.mark.parametrize(
+    ("start", "url", "belongs"),
+    [
+        ("https://example.com/docs/", "https://example.com/", True),  # the whole host, not only what is below the path
+        ("https://example.com/", "http://example.com/x", True),  # each on its own port
+        ("https://example.com/", "https://www.example.com/x", True),
+        ("https://www.example.com/", "http://example.com/x", True),
+        ("https://example.com/", "https://docs.example.com/", False),
+        ("https://docs.example.com/", "https://example.com/", False),
+        ("https://example.com/", "https://example.org/", False),
+        ("https://example.com/", "https://notexample.com/", False),
+        ("https://example.com/", "https://example.com.evil.org/", False),
+        ("https://example.com/", "https://example.com:8080/", False),
+        ("http://127.0.0.1:8000/", "http://127.0.0.1:8000/x", True),
+        ("http://127.0.0.1:8000/", "http://127.0.0.1:8001/x", False),
+        ("http://127.0.0.1:8000/", "http://localhost:8000/x", False),
+    ],
+)
+def test_the_site_is_the_start_urls_host_and_port(start: str, url: str, belongs: bool) -> None:
+    assert Scope.of([start], CrawlOptions()).holds(url) is belongs
+
+
+@pytest.mark.parametrize(
+    ("start", "url", "belongs"),
+    [
+        ("https://example.com/", "https://docs.example.com/", True),
+        ("https://example.com/", "https://a.b.example.com/", True),
+        ("https://www.example.com/", "https://docs.example.com/", True),
+        ("https://docs.example.com/", "https://example.com/", False),
+        ("https://example.com/", "https://notexample.com/", False),
+        ("https://example.com/", "https://docs.example.com:8080/", False),
+        ("http://example.com:8080/", "http://docs.example.com:8080/", True),
+        ("http://www.com/", "http://example.com/", False),
+    ],
+)
+def test_subdomains_are_the_hosts_below(start: str, url: str, belongs: bool) -> None:
+    assert Scope.of([start], CrawlOptions(subdomains=True)).holds(url) is belongs
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "url", "belongs"),
+    [
+        ((), (), "https://example.com/a", True),
+        (("/a",), (), "https://example.com/a/b", True),
+        (("/a",), (), "https://example.com/b", False),
+        (("/a", "/b"), (), "https://example.com/b", True),
+        ((), ("/a", r"\?"), "https://example.com/b?x", False),
+        (("/a",), ("/a/secret",), "https://example.com/a/open", True),
+        (("/a",), ("/a/secret",), "https://example.com/a/secret", False),  # exclude wins
+        (("elsewhere",), (), "https://elsewhere.org/", False),  # a pattern narrows the site, it does not widen it
+        (("^$",), ("",), "https://example.com/start", True),  # a start URL always belongs
+    ],
+)
+def test_patterns_narrow_the_site(include: tuple[str, ...], exclude: tuple[str, ...], url: str, belongs: bool) -> None:
+    options = CrawlOptions(include=include, exclude=exclude)
+    assert Scope.of(["https://example.com/start"], options).holds(url) is belongs
+
+
+def test_several_start_urls_make_several_sites() -> None:
+    scope = Scope.of(["https://example.com/", "http://other.org:81/x"], CrawlOptions())
+    assert scope.holds("https://example.com/y")
+    assert scope.holds("http://other.org:81/y")
+    assert not scope.holds("http://other.org/y")

@@ -1,0 +1,227 @@
+"""The normal form of a URL, against the web-platform suites, by table and by property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.errors import BadInput
+from crawler.core.urls import (
+    MAX_URL_LENGTH,
+    from_person,
+    host_of,
+    key_of,
+    normalise,
+    origin_of,
+    resolve,
+    site_of,
+)
+from tests.suites import cases
+
+PAGE = "https://example.com/a/b?c=d"
+
+# Text made of what URLs are made of, so that examples get past the parser and into the corners.
+PARTS = ("http:", "https:", "mailto:", "//", "user", "@", "example.com", "EXAMPLE.com", "xn--", "[::1]", "0x7f.1")
+DELIMITERS = (":", "443", "80", "/", "\\", ".", "..", "?", "#", "&", "=", "+", ";", " ", "\t")
+ENCODINGS = ("%", "%2", "%2e", "%2E", "65", "%41", "%7e", "%c3%a9", "%00", "%25", "%%", "a", "A", "f")
+ODDITIES = ("é", "\x00", "\ud800", "\udfff", "\uffff", "\u00ad")
+PIECES = st.sampled_from([*PARTS, *DELIMITERS, *ENCODINGS, *ODDITIES])
+URLISH = st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join))
+PATHISH = st.lists(PIECES, max_size=12).map(lambda pieces: "https://example.com/" + "".join(pieces))
+
+
+@pytest.mark.parametrize("case", cases("url_whatwg"), ids=lambda case: repr((case["input"], case["base"])))
+def test_it_resolves_as_the_url_standard_says(case: dict[str, Any]) -> None:
+    assert resolve(case["input"], case["base"]) == case.get("href")
+
+
+@pytest.mark.parametrize("case", cases("idna_toascii"), ids=lambda case: repr(case["input"]))
+def test_it_writes_international_hosts_as_the_url_standard_says(case: dict[str, Any]) -> None:
+    host = case["output"]
+    assert resolve(f"https://{case['input']}/x") == (host and f"https://{host}/x")
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        ("", PAGE),  # the page itself
+        ("#part", PAGE),
+        ("?", "https://example.com/a/b"),  # an empty query says no more than none
+        ("?#part", "https://example.com/a/b"),
+        ("??", "https://example.com/a/b??"),  # a query of "?"
+        ("?q?", "https://example.com/a/b?q?"),
+        ("../x", "https://example.com/x"),
+        ("%2e%2E/x", "https://example.com/x"),  # an encoded dot segment is one
+        ("HTTP://EXAMPLE.com:80", "http://example.com/"),
+        ("https://example.com:80/", "https://example.com:80/"),
+        ("//other.org", "https://other.org/"),
+        ("http://user:secret@example.com/x@y", "http://example.com/x@y"),
+        ("http://user@example.com:81?a@b", "http://example.com:81/?a@b"),
+        ("/@user", "https://example.com/@user"),
+        ("/%7euser/%41%2d%5f", "https://example.com/~user/A-_"),  # unreserved: decoded
+        ("/%e9%2f%3f?%26%3d", "https://example.com/%E9%2F%3F?%26%3D"),  # reserved: told apart from "/", "?", "&", "="
+        ("/%2%65", "https://example.com/%2%65"),  # decoding it would make a dot
+        ("/%%41", "https://example.com/%%41"),
+        ("/100%/%zz", "https://example.com/100%/%zz"),  # a "%" that stands for itself
+        ("/é?é", "https://example.com/%C3%A9?%C3%A9"),
+        ("/a//b///c", "https://example.com/a//b///c"),
+        ("?b=2&a=1&b=2", "https://example.com/a/b?b=2&a=1&b=2"),
+        (" /x\n", "https://example.com/x"),
+        ("/\x00x", "https://example.com/%00x"),
+        ("/\ud800", "https://example.com/%EF%BF%BD"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://[0:0::1]/", "http://[::1]/"),
+        ("http://MÜNCHEN.de/", "http://xn--mnchen-3ya.de/"),
+        ("mailto:a@example.com", None),
+        ("javascript:void(0)", None),
+        ("data:text/html,x", None),
+        ("ftp://example.com/", None),
+        ("http://", None),
+        ("http://a b/", None),
+        ("http://[::1", None),
+        ("http://example.com:99999/", None),
+    ],
+)
+def test_it_has_one_normal_form(reference: str, expected: str | None) -> None:
+    assert normalise(reference, PAGE) == expected
+
+
+def test_a_relative_reference_needs_a_base() -> None:
+    assert normalise("/x") is None
+    assert normalise("/x", "not a base") is None
+
+
+def test_a_url_beyond_the_longest_is_no_page() -> None:
+    longest = "https://example.com/".ljust(MAX_URL_LENGTH, "x")
+    assert normalise(longest + "#part") == longest
+    assert normalise(longest + "x") is None
+
+
+@given(URLISH, st.one_of(st.none(), URLISH, PATHISH))
+def test_it_never_raises_and_what_it_gives_is_a_plain_http_url(reference: str, base: str | None) -> None:
+    url = normalise(reference, base)
+    if url is not None:
+        assert url.startswith(("http://", "https://"))
+        assert "#" not in url
+        assert url.isascii()
+        assert "@" not in host_of(url)
+        assert len(url) <= MAX_URL_LENGTH
+
+
+@given(st.one_of(URLISH, PATHISH))
+def test_normalising_twice_changes_nothing(reference: str) -> None:
+    url = normalise(reference, PAGE)
+    if url is not None:
+        assert normalise(url) == url
+        assert normalise(url, "http://elsewhere.org/") == url
+        assert resolve(url) == url
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "origin"),
+    [
+        ("https://example.com/a/b", "example.com", "https://example.com"),
+        ("http://example.com:8080/?x=//y/", "example.com:8080", "http://example.com:8080"),
+        ("http://[::1]:8000/", "[::1]:8000", "http://[::1]:8000"),
+        ("http://a/", "a", "http://a"),
+    ],
+)
+def test_it_names_host_and_origin(url: str, host: str, origin: str) -> None:
+    assert (host_of(url), origin_of(url)) == (host, origin)
+
+
+@pytest.mark.parametrize(
+    ("host", "site"),
+    [
+        ("www.example.com", "example.com"),
+        ("example.com", "example.com"),
+        ("www.example.com:8080", "example.com:8080"),
+        ("www.www.example.com", "www.example.com"),
+        ("www2.example.com", "www2.example.com"),
+        ("www.com", "www.com"),  # a name of its own, not all of .com
+        ("www.localhost:8000", "www.localhost:8000"),
+    ],
+)
+def test_www_names_the_same_site(host: str, site: str) -> None:
+    assert site_of(host) == site
+
+
+def test_a_key_is_sixteen_bytes_and_tells_pages_apart() -> None:
+    assert len(key_of("https://example.com/")) == 16
+    assert key_of("https://example.com/") == key_of("https://example.com/")
+    assert key_of("https://example.com/") != key_of("http://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("https://example.com", "https://example.com/"),
+        ("  https://example.com/a b \n", "https://example.com/a%20b"),
+        ("HTTP://Example.COM/#top", "http://example.com/"),
+        ("http:example.com", "http://example.com/"),
+        ("//example.com/docs", "https://example.com/docs"),
+        ("example.com/docs", "https://example.com/docs"),
+        ("example.com?q=a@b", "https://example.com/?q=a@b"),
+        ("münchen.de", "https://xn--mnchen-3ya.de/"),
+        ("example.com:8443/x", "https://example.com:8443/x"),
+        ("example.com:443", "https://example.com/"),
+        ("example.com:8080/x", "http://example.com:8080/x"),
+        ("localhost", "http://localhost/"),
+        ("localhost:8000", "http://localhost:8000/"),
+        ("shop.localhost/x", "http://shop.localhost/x"),
+        ("intranet:8000", "http://intranet:8000/"),
+        ("127.0.0.1:8000/x", "http://127.0.0.1:8000/x"),
+        ("[::1]", "http://[::1]/"),
+        ("[::1]:8000/x", "http://[::1]:8000/x"),
+    ],
+)
+def test_it_takes_a_start_url_as_people_type_it(typed: str, url: str) -> None:
+    assert from_person(typed) == url
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("", "A start URL is missing"),
+        (" \n", "A start URL is missing"),
+        ("ftp://example.com/", "Only http and https can be crawled, not ftp"),
+        ("mailto:someone@example.com", "not mailto"),
+        ("javascript:alert(1)", "not javascript"),
+        ("file:///etc/passwd", "not file"),
+        ("http://", "names no host"),
+        ("https:", "names no host"),
+        ("not a url", "is not a web address"),
+        ("example", "is not a web address"),
+        ("/docs", "is not a web address"),
+        ("?q=example.com", "is not a web address"),
+        ("two words.com", "is not a web address"),
+        ("..", "is not a web address"),
+        ("http://exa mple.com/", "check the host name"),
+        ("http://[::1", "check the host name"),
+        ("http://example.com:99999", "check the host name"),
+        ("999.999.999.999", "check the host name"),
+        ("someone@example.com", "looks like an e-mail address"),
+        ("https://a.example\nhttps://b.example", "one start URL at a time"),
+        ("https://example.com/" + "x" * MAX_URL_LENGTH, "is longer than"),
+    ],
+)
+def test_it_says_what_is_wrong_with_a_start_url(typed: str, says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        from_person(typed)
+    assert refused.value.field == "start_urls"
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 250
+
+
+@given(URLISH)
+def test_a_start_url_is_either_taken_or_refused_with_a_reason(typed: str) -> None:
+    try:
+        url = from_person(typed)
+    except BadInput as refused:
+        str(refused).encode()  # printable: no lone surrogates
+    else:
+        assert normalise(url) == url
