@@ -1,0 +1,30 @@
+"""Which export formats there are, and which one a file name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+
+from crawler.core.errors import BadInput
+from crawler.exports import csv, jsonl
+from crawler.models import Crawl
+
+FORMATS: dict[str, Callable[[Crawl], Iterator[str]]] = {
+    "jsonl": jsonl.lines,
+    "csv": csv.lines,
+}
+"""Format -> the function that gives an export's text piece by piece."""
+
+
+def format_of(file: str) -> str:
+    """The format a file name's ending asks for; "-" (standard output) is JSON lines."""
+    if file == "-":
+        return "jsonl"
+    ending = PurePath(file).suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise BadInput("export", f"The format of {file} is not known; its name must end in {_endings()}.")
+    return ending
+
+
+def _endings() -> str:
+    return " or ".join(f".{name}" for name in FORMATS)

@@ -1,0 +1,18 @@
+"""The pages of a crawl as JSON lines: one JSON object a line, in UTF-8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from crawler.exports.rows import rows
+from crawler.models import Crawl
+
+_encode = msgspec.json.Encoder().encode
+
+
+def lines(crawl: Crawl) -> Iterator[str]:
+    """One line a page, each ending with a line feed."""
+    for row in rows(crawl):
+        yield _encode(row).decode() + "\n"

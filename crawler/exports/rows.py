@@ -1,0 +1,57 @@
+"""What one line of an export holds, whatever the format: the pages of a crawl as plain dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from crawler.models import Crawl, Page
+
+CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents needs
+
+KEYS = (
+    "url",
+    "status",
+    "outcome",
+    "http_status",
+    "content_type",
+    "title",
+    "depth",
+    "parent",
+    "redirect_to",
+    "bytes",
+    "elapsed_ms",
+    "attempts",
+    "fetched_at",
+    "error",
+)
+"""The keys of a row, in the order of a table's columns; each is the page's field of that name, `parent` apart: it is a URL."""
+
+_FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
+
+
+def rows(crawl: Crawl) -> Iterator[dict[str, Any]]:
+    """One row a page, in the order the pages were discovered; memory stays bounded however many there are.
+
+    One query streams the pages, and one for each CHUNK of them finds the parents' URLs. `parent`, `outcome`,
+    `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC.
+    """
+    pages = Page.objects.filter(crawl=crawl).order_by("id").values(*_FIELDS).iterator(chunk_size=CHUNK)
+    while chunk := list(islice(pages, CHUNK)):
+        parents = _urls(page["parent_id"] for page in chunk)
+        yield from (_row(page, parents) for page in chunk)
+
+
+def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
+    wanted = {page_id for page_id in page_ids if page_id is not None}
+    return dict(Page.objects.filter(id__in=wanted).values_list("id", "url"))
+
+
+def _row(page: dict[str, Any], parents: dict[int, str]) -> dict[str, Any]:
+    row = dict(zip(KEYS, page.values(), strict=True))
+    row["parent"] = parents.get(page["parent_id"])
+    row["outcome"] = page["outcome"] or None
+    row["redirect_to"] = page["redirect_to"] or None
+    row["fetched_at"] = page["fetched_at"].isoformat(timespec="milliseconds") if page["fetched_at"] else None
+    return row

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.exports import jsonl
+from crawler.exports.rows import rows
+from tests.exports.factories import make_crawl, make_page
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_line_is_one_row_as_json() -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/", title='An "odd"\ntitle, naïve 日本')
+    make_page(crawl, "http://site.test/two")
+    lines = list(jsonl.lines(crawl))
+    assert all(line.endswith("}\n") and line.count("\n") == 1 for line in lines)
+    assert [json.loads(line) for line in lines] == list(rows(crawl))
+
+
+def test_text_stays_readable() -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/", title="日本")
+    assert "日本" in next(jsonl.lines(crawl))

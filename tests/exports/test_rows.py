@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from crawler.exports import rows as rows_module
+from crawler.exports.rows import KEYS, rows
+from crawler.models import Page
+from tests.exports.factories import make_crawl, make_page
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/")
+    [row] = rows(crawl)
+    assert " ".join(row) == (
+        "url status outcome http_status content_type title depth parent redirect_to bytes elapsed_ms attempts "
+        "fetched_at error"
+    )
+
+
+def test_a_closed_page_tells_everything_that_is_known() -> None:
+    crawl = make_crawl()
+    start = make_page(crawl, "http://site.test/", status=Page.CLOSED, outcome="2xx", http_status=200)
+    make_page(
+        crawl,
+        "http://site.test/old",
+        status=Page.CLOSED,
+        outcome="3xx",
+        http_status=301,
+        content_type="text/html",
+        title="Moved",
+        depth=1,
+        parent_id=start.id,
+        redirect_to="http://site.test/new",
+        bytes=12,
+        elapsed_ms=7,
+        attempts=2,
+        fetched_at=datetime(2025, 1, 2, 3, 4, 5, 678900, tzinfo=UTC),
+        error="slow",
+    )
+    assert list(rows(crawl))[1] == {
+        "url": "http://site.test/old",
+        "status": 1,
+        "outcome": "3xx",
+        "http_status": 301,
+        "content_type": "text/html",
+        "title": "Moved",
+        "depth": 1,
+        "parent": "http://site.test/",
+        "redirect_to": "http://site.test/new",
+        "bytes": 12,
+        "elapsed_ms": 7,
+        "attempts": 2,
+        "fetched_at": "2025-01-02T03:04:05.678+00:00",
+        "error": "slow",
+    }
+
+
+def test_what_is_not_there_is_none() -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/")
+    [row] = rows(crawl)
+    assert row["status"] == 0
+    assert {key for key in KEYS if row[key] is None} == {
+        "outcome",
+        "http_status",
+        "parent",
+        "redirect_to",
+        "fetched_at",
+    }
+
+
+def test_pages_of_other_crawls_stay_out() -> None:
+    crawl, other = make_crawl(), make_crawl()
+    make_page(other, "http://site.test/other")
+    make_page(crawl, "http://site.test/")
+    assert [row["url"] for row in rows(crawl)] == ["http://site.test/"]
+
+
+def test_a_crawl_without_pages_gives_no_rows() -> None:
+    assert list(rows(make_crawl())) == []
+
+
+@pytest.mark.parametrize("pages", [3, 4, 5])
+def test_parents_are_found_with_one_query_a_chunk_and_no_page_is_lost_at_its_edge(
+    pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_module, "CHUNK", 2)
+    crawl = make_crawl()
+    parent = make_page(crawl, "http://site.test/")
+    for number in range(1, pages):
+        parent = make_page(crawl, f"http://site.test/{number}", parent_id=parent.id)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        found = [(row["url"], row["parent"]) for row in rows(crawl)]
+    urls = ["http://site.test/", *(f"http://site.test/{number}" for number in range(1, pages))]
+    assert found == list(zip(urls, [None, *urls[:-1]], strict=True))
+    assert len(queries) == 1 + (pages + 1) // 2
