@@ -26,7 +26,7 @@ KEYS = (
     "fetched_at",
     "error",
 )
-"""The keys of a row, in the order of a table's columns; each is the page's field of that name, `parent` apart: it is a URL."""
+"""The keys of a row, in the order of a table's columns: the page's fields of those names, and the URL of its parent."""
 
 _FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
 

@@ -1,0 +1,58 @@
+"""`manage.py status`: the newest crawls, or where one of them stands."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.management import wording
+from crawler.management.door import Door, Exit, crawl_of
+from crawler.models import Crawl
+from crawler.reports.progress import progress_of
+
+SHOWN = 20  # crawls in the list
+
+EXAMPLES = """\
+examples:
+  python manage.py status
+  python manage.py status 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
+"""
+
+
+class Command(Door):
+    """Show the newest crawls, or with an ID where that crawl stands and its receipt."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("id", nargs="?", metavar="ID", help="the crawl to show; without it the newest are listed")
+        parser.add_argument("--json", action="store_true", help="print a JSON object (without ID a list of them)")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        if options["id"]:
+            self._show(crawl_of(options["id"]), options["json"])
+        else:
+            self._list(options["json"])
+        return Exit.DONE
+
+    def _show(self, crawl: Crawl, as_json: bool) -> None:
+        progress = progress_of(crawl, time.time())
+        if as_json:
+            self.print(json.dumps(progress) + "\n")
+            return
+        self.print(wording.receipt_table(progress["receipt"]))
+        if not crawl.is_over:
+            self.print(f"Now: {wording.progress_line(progress)}\n")
+
+    def _list(self, as_json: bool) -> None:
+        crawls = list(Crawl.objects.order_by("-created_at")[:SHOWN])
+        if as_json:
+            now = time.time()
+            self.print(json.dumps([progress_of(crawl, now) for crawl in crawls]) + "\n")
+        elif crawls:
+            self.print(wording.crawl_table(crawls))
+        else:
+            self.print("There is no crawl yet. Start one: bin/crawl https://example.com/\n")

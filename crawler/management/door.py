@@ -1,0 +1,147 @@
+"""What all our commands share: one line on stderr in place of a traceback, the exit codes, and help without noise."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any, NoReturn
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, DjangoHelpFormatter
+from django.db import InterfaceError, OperationalError, ProgrammingError
+from redis.exceptions import RedisError
+
+from crawler.core.errors import BadInput, ServiceDown
+from crawler.exports import file
+from crawler.models import Crawl
+
+NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
+"""What is raised when Redis or the database is away, or has no tables yet."""
+
+
+class Exit(IntEnum):
+    """What a command's exit code says."""
+
+    DONE = 0
+    NOT_DONE = 1  # the crawl did not finish, or there was nothing to crawl, or a service is down
+    BAD_USAGE = 2  # what was typed cannot be used; nothing was made
+    INTERRUPTED = 128 + signal.SIGINT  # Ctrl-C
+    TERMINATED = 128 + signal.SIGTERM
+
+
+class Ended(Exception):
+    """The command ends here, with this exit code and this line on stderr."""
+
+    def __init__(self, code: int, line: str) -> None:
+        super().__init__(line)
+        self.code = code
+
+
+class _Help(DjangoHelpFormatter, RawDescriptionHelpFormatter):
+    """Keeps the line breaks of examples."""
+
+
+class Door(BaseCommand):
+    """A command that parses, calls one verb and prints. Subclasses write `perform`; `examples` end the help text."""
+
+    examples = ""
+    synopsis: str | None = None  # the usage line; None = argparse's own
+    requires_system_checks: list[str] = []  # settings that cannot be used have stopped the start already
+    suppressed_base_arguments = {
+        "--version",
+        "--verbosity",
+        "--settings",
+        "--pythonpath",
+        "--traceback",
+        "--no-color",
+        "--force-color",
+    }
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        parser = super().create_parser(
+            prog_name,
+            subcommand,
+            formatter_class=_Help,
+            usage=self.synopsis,
+            epilog=self.examples,
+            allow_abbrev=False,
+            **kwargs,
+        )
+
+        def one_line(message: str) -> NoReturn:
+            sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog} --help)\n")
+            raise SystemExit(Exit.BAD_USAGE)
+
+        parser.error = one_line  # type: ignore[method-assign]  # Django makes the parser; this drops the usage lines
+        return parser
+
+    def perform(self, options: dict[str, Any]) -> int:
+        """Do the work and return the exit code."""
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            code = self._perform(options)
+        except Ended as ended:
+            code = ended.code
+            self.stderr.write(str(ended))
+        if code:
+            raise SystemExit(int(code))
+
+    def _perform(self, options: dict[str, Any]) -> int:
+        try:
+            return self.perform(options)
+        except BadInput as error:
+            raise Ended(Exit.BAD_USAGE, str(error)) from None
+        except BrokenPipeError:  # whoever read our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return Exit.NOT_DONE
+        except NOT_ANSWERING as error:
+            if options.get("traceback"):
+                raise
+            raise Ended(Exit.NOT_DONE, in_one_line(error)) from None
+        except KeyboardInterrupt:
+            raise Ended(Exit.INTERRUPTED, "Interrupted.") from None
+
+    def say(self, line: str) -> None:
+        """A line on stderr that is no error."""
+        self.stderr.write(line, str)
+
+    def print(self, text: str) -> None:
+        """Text on stdout, as it is."""
+        self.stdout.write(text, ending="")
+
+    def save(self, target: str, pieces: Iterable[str]) -> None:
+        """Write an export to a file, or to stdout for "-"; ends the command when that does not work."""
+        if target == "-":
+            for piece in pieces:
+                self.print(piece)
+            return
+        try:
+            file.write(target, pieces)
+        except OSError as error:
+            raise Ended(Exit.NOT_DONE, f"{target} could not be written: {file.reason(error)}.") from None
+
+
+def crawl_of(typed: str) -> Crawl:
+    """The crawl with the id a person typed; BadInput when there is none."""
+    try:
+        return Crawl.objects.get(pk=UUID(typed))
+    except (ValueError, Crawl.DoesNotExist):
+        raise BadInput("id", f"There is no crawl {typed!r}; `manage.py status` lists them.") from None
+
+
+def in_one_line(error: Exception) -> str:
+    """What is wrong with a service, for a person."""
+    first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+    match error:
+        case ServiceDown():
+            return f"{first}."
+        case RedisError():
+            return f"Redis does not answer: {first}."
+        case _:
+            return f"The database does not answer as it should: {first}. Is it set up? python manage.py migrate"

@@ -1,0 +1,39 @@
+"""What a person typed on the command line, turned into numbers; argparse puts the option's name before the message."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentTypeError
+
+
+def whole(typed: str) -> int:
+    """A whole number."""
+    try:
+        return int(typed)
+    except ValueError:
+        raise ArgumentTypeError(f"{typed!r} is not a whole number") from None
+
+
+def positive(typed: str) -> int:
+    """A whole number of 1 or more."""
+    if whole(typed) < 1:
+        raise ArgumentTypeError(f"it must be 1 or more, not {typed}")
+    return whole(typed)
+
+
+def seconds(typed: str) -> float:
+    """A number of seconds; may have a fraction."""
+    try:
+        value = float(typed)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"{typed!r} is not a number of seconds")
+    return value
+
+
+def some_seconds(typed: str) -> float:
+    """More than 0 seconds."""
+    if seconds(typed) <= 0:
+        raise ArgumentTypeError(f"it must be more than 0 seconds, not {typed}")
+    return seconds(typed)

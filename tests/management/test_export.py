@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from crawler.exports import csv, jsonl
+from tests.exports.factories import make_crawl, make_page
+
+
+@pytest.mark.django_db
+def test_it_writes_to_stdout_unless_told_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/", title="two\nlines")
+    call_command("export", str(crawl.id), "--format", "jsonl")
+    assert capsys.readouterr().out == "".join(jsonl.lines(crawl))
+
+
+@pytest.mark.django_db
+def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/")
+    call_command("export", str(crawl.id), "--format", "csv", "--output", str(tmp_path / "pages"))
+    assert (tmp_path / "pages").read_bytes().decode() == "".join(csv.lines(crawl))
+    assert list(tmp_path.iterdir()) == [tmp_path / "pages"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.django_db
+def test_an_unknown_id_ends_with_2_and_makes_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("export", str(uuid4()), "--format", "csv", "--output", str(tmp_path / "pages.csv"))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("There is no crawl ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.django_db
+def test_a_place_that_cannot_be_written_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("export", str(make_crawl().id), "--format", "csv", "--output", str(tmp_path))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"{tmp_path} cannot be written: it is a folder.\n"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("words", [["--format", "xml"], []])
+def test_a_format_that_is_not_there_ends_with_2_and_one_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("export", str(uuid4()), *words)
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "--format" in error
+    assert error.count("\n") == 1
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path: Path) -> None:
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(tmp_path)}
+    environment.pop("DATABASE_URL", None)
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, check=True)
+    make = (
+        "import django; django.setup()\n"
+        "from tests.exports.factories import make_crawl\n"
+        "from crawler.models import Page\n"
+        "crawl = make_crawl()\n"
+        "Page.objects.bulk_create(Page(crawl=crawl, url='x' * 999, key=b'%d' % n) for n in range(900))\n"
+        "print(crawl.id)"
+    )
+    made = subprocess.run([sys.executable, "-c", make], env=environment, check=True, capture_output=True, text=True)
+    export = subprocess.Popen(
+        [sys.executable, "manage.py", "export", made.stdout.strip(), "--format", "jsonl"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert export.stdout is not None
+    assert export.stderr is not None
+    first = export.stdout.readline()
+    export.stdout.close()
+    assert json.loads(first)["url"] == "x" * 999
+    assert export.wait() == 1
+    assert export.stderr.read() == b""
+    export.stderr.close()

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from crawler.core.lifecycle import State
+from tests.exports.factories import make_crawl
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_lists_the_newest_crawls_first(capsys: pytest.CaptureFixture[str]) -> None:
+    crawls = [make_crawl(f"http://site{number}.test/") for number in range(22)]
+    call_command("status")
+    ids = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert ids == [str(crawl.id) for crawl in reversed(crawls)][:20]
+
+
+def test_without_a_crawl_it_says_how_to_start_one(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("status")
+    assert capsys.readouterr().out == "There is no crawl yet. Start one: bin/crawl https://example.com/\n"
+
+
+def test_a_list_as_json_is_one_array(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(discovered=2, outcomes={"2xx": 1})
+    call_command("status", "--json")
+    [found] = json.loads(capsys.readouterr().out)
+    assert (found["id"], found["discovered"], found["closed"], found["open"]) == (str(crawl.id), 2, 1, 1)
+
+
+def test_a_running_crawl_shows_its_receipt_so_far_and_where_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(discovered=3, outcomes={"2xx": 2}, statuses={"200": 2})
+    call_command("status", str(crawl.id))
+    shown = capsys.readouterr().out
+    assert "  fetched    2 (200: 2)\n" in shown
+    assert shown.endswith("Now: 2 of 3 pages\n")
+
+
+def test_a_finished_crawl_shows_its_receipt_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(state=State.FINISHED, discovered=1, outcomes={"2xx": 1})
+    call_command("status", str(crawl.id))
+    assert "Now:" not in capsys.readouterr().out
+
+
+def test_one_crawl_as_json_is_one_object_with_its_receipt(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl()
+    call_command("status", str(crawl.id), "--json")
+    assert json.loads(capsys.readouterr().out)["receipt"]["id"] == str(crawl.id)
+
+
+@pytest.mark.parametrize("typed", [str(uuid4()), "nonsense", "../x"])
+def test_an_unknown_id_ends_with_2_and_one_line(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("status", typed)
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", f"There is no crawl {typed!r}; `manage.py status` lists them.\n")
