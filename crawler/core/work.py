@@ -20,6 +20,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     delay: float  # seconds between two requests to one host, at least
     concurrency: int  # connections to one host at a time, over all workers
     private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be asked although not public; "*" = all
+    max_body_bytes: int
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
@@ -41,6 +42,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """What one fetch job works on."""
 
     crawl: str  # UUID
+    site: str  # the crawl's name for people
     id: str
     token: str  # the lease's token
     policy: FetchPolicy
@@ -73,6 +75,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     requests: int = 0  # HTTP requests made for it, those for robots.txt included
     fetched_at: float = 0.0  # seconds since the epoch; 0 when never asked for
     retry_after: float | None = None  # seconds the server asked us to wait
+    robots_unreachable: bool = False  # robots.txt could not be had, so nothing may be asked for now
     error: str = ""  # one line for a person
 
 
@@ -81,11 +84,11 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
 
     batch: str
     token: str
+    slice: int  # its place in the batch
     host: str
     results: tuple[PageResult, ...]
-    unasked: tuple[int, ...] = ()  # page ids handed back without being asked for; no attempt is counted
     next_at: float = 0.0  # seconds since the epoch before which the host must not be asked again
-    done: bool = False  # the last report of this slice
+    done: bool = False  # the last report of this slice; pages of it without a result were not asked for
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -1,0 +1,12 @@
+"""What can be done with a crawl, one verb a file.
+
+start      check what a person typed, insert the rows, wake the manager
+manage     one tick of the manager: collect results, repair leases, hand out batches, conclude
+collect, repair, dispatch, conclude    the four steps of a tick
+fetch      one fetch job: ask for the pages of a batch and leave what came of it
+wake       send a tick, and see to it that nobody sleeps while a crawl runs
+reconcile  find running crawls with no sign of life and wake them
+watch      keep a lone worker at hand until something is due
+announce   deliver the notices of the outbox
+control    pause and resume
+"""

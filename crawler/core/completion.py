@@ -1,0 +1,57 @@
+"""When a crawl is finished: two independent checks, and what follows from what they say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+@dataclass(frozen=True)
+class QueueSide:
+    """What Redis knows of a crawl at one moment."""
+
+    results: int  # reports left by fetch jobs and not yet taken in
+    leases: int  # batches handed out and not yet settled
+    hosts: int  # hosts with pages waiting in the frontier
+    dirty: bool  # somebody asked for a tick after this one began
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.results or self.leases or self.hosts or self.dirty)
+
+
+class Verdict(StrEnum):
+    """What the two checks say together."""
+
+    GO_ON = "go_on"  # the queue side holds work; the table is not asked
+    FINISH = "finish"  # nothing is queued and no page is open
+    DISAGREE = "disagree"  # nothing is queued, yet the table has open pages: rebuild the frontier from it
+
+
+def verdict(queue_side: QueueSide, *, open_pages: bool) -> Verdict:
+    if not queue_side.is_empty:
+        return Verdict.GO_ON
+    return Verdict.DISAGREE if open_pages else Verdict.FINISH
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The signs of life of a running crawl, as anyone passing by can see them."""
+
+    locked: bool  # a tick is at work
+    tick_coming: bool  # a tick is on its way
+    results: int
+    leases: int
+    overdue_leases: int  # leases that somebody should look at now
+    next_due: float | None  # epoch seconds when a host of the frontier may be asked next; None = no host waits
+
+
+def needs_tick(signs: Signs, now: float) -> bool:
+    """Whether a passer-by should wake the manager: there is something to do, and nobody is about to do it."""
+    if signs.locked or signs.tick_coming:
+        return False
+    if signs.results or signs.overdue_leases:
+        return True
+    if signs.next_due is not None:
+        return signs.next_due <= now
+    return signs.leases == 0  # nothing is out and nothing waits: finished, or forgotten by Redis

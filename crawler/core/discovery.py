@@ -1,0 +1,61 @@
+"""Which pages a result adds to the crawl, and which of them are closed before they are ever asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crawler.core.options import CrawlOptions
+from crawler.core.outcomes import Outcome
+from crawler.core.scope import Scope
+from crawler.core.work import PageResult
+
+MAX_HOPS = (
+    10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the crawl a page stands."""
+
+    depth: int
+    hops: int
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """A page to be added, open unless `outcome` already says how it closes."""
+
+    url: str
+    depth: int
+    hops: int
+    parent_id: int | None
+    outcome: Outcome | None = None
+    error: str = ""
+
+
+def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
+    """The pages this result leads to, in scope, in order. Duplicates are for the table to refuse."""
+    if result.redirect_to and scope.holds(result.redirect_to):
+        yield _redirect_target(result, place)
+    if options.max_depth is not None and place.depth >= options.max_depth:
+        for url in result.links:
+            if scope.holds(url):
+                yield Discovery(
+                    url, place.depth + 1, 0, result.id, Outcome.LIMIT, f"deeper than {options.max_depth} links"
+                )
+        return
+    for url in result.links:
+        if scope.holds(url):
+            yield Discovery(url, place.depth + 1, 0, result.id)
+
+
+def _redirect_target(result: PageResult, place: Place) -> Discovery:
+    """A redirect is not a link: its target stands at the same depth, one hop on."""
+    hops = place.hops + 1
+    if hops <= MAX_HOPS:
+        return Discovery(result.redirect_to, place.depth, hops, result.id)
+    return Discovery(
+        result.redirect_to, place.depth, hops, result.id, Outcome.TOO_MANY_REDIRECTS, f"redirect number {hops} in a row"
+    )

@@ -1,0 +1,70 @@
+"""Delivers what is in the outbox, each delivery at least once, with an id the receiver can tell a second copy by."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from crawler import conf, queues
+from crawler.core.options import CrawlOptions
+from crawler.fetching.guard import Guard
+from crawler.models import Delivery
+from crawler.notify import email, outbox, webhook
+from crawler.notify.transport import Message, TransportError
+
+
+def announce() -> str:
+    """Try every delivery that is due; one line saying what came of it, for the dashboard."""
+    queues.notify_begins()
+    sent = failed = 0
+    for delivery in outbox.due(timezone.now()):
+        if not outbox.claim(delivery, timezone.now()):
+            continue  # another process is at it
+        try:
+            _send(delivery)
+        except TransportError as error:
+            outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
+            failed += 1
+        else:
+            outbox.delivered(delivery.id, timezone.now())
+            sent += 1
+    return f"delivered {sent}, failed {failed}"
+
+
+def _send(delivery: Delivery) -> None:
+    notice = delivery.notice
+    message = Message(
+        id=str(delivery.id),
+        event=notice.event,
+        crawl=str(notice.crawl_id),
+        receipt=notice.receipt,
+        subject=f"Crawl finished: {notice.crawl.site}",
+        text=_text(notice.receipt),
+    )
+    match delivery.transport:
+        case "email":
+            email.send(message, delivery.address)
+        case "webhook":
+            guard = Guard(CrawlOptions.from_plain(notice.crawl.options).private_hosts)
+            webhook.send(message, delivery.address, conf.webhook_secret(), guard, conf.user_agent())
+        case unknown:
+            raise TransportError(f"there is no way to send by {unknown!r}", permanent=True)
+
+
+def _text(receipt: dict[str, object]) -> str:
+    """The receipt for people, a line a figure."""
+    skipped = receipt["skipped"]
+    reasons = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
+    lines = [
+        "The crawl is finished.",
+        "",
+        f"Started from  {', '.join(map(str, receipt['start_urls'] if isinstance(receipt['start_urls'], list) else []))}",
+        f"Discovered    {receipt['discovered']}",
+        f"Fetched       {receipt['fetched']}",
+        f"Failed        {receipt['failed']}",
+        f"Skipped       {reasons or 0}",
+        f"Cancelled     {receipt['cancelled']}",
+        f"Took          {receipt['seconds']} s",
+        "",
+        f"{conf.base_url()}/crawls/{receipt['id']}/",
+    ]
+    return "\n".join(lines)

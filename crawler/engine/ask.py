@@ -1,0 +1,74 @@
+"""Asks for one page: may it be asked for, what did the server say, which links are on it. Facts only; what follows
+from them is the manager's to decide."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from crawler.core import charsets, links
+from crawler.core.outcomes import Outcome
+from crawler.core.urls import normalise
+from crawler.core.work import PageResult, PageTask
+from crawler.engine.permission import Permission
+from crawler.engine.turns import Turns
+from crawler.fetching.fetcher import Fetched, Fetcher, is_html
+
+
+class Asker:
+    """Asks for the pages of one slice over one fetcher. `permission` is None when robots.txt is not obeyed."""
+
+    def __init__(
+        self, fetcher: Fetcher, permission: Permission | None, turns: Turns, now: Callable[[], float] = time.time
+    ) -> None:
+        self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
+
+    def ask(self, task: PageTask) -> PageResult | None:
+        """What came of the page; None when its host must not be asked yet."""
+        requests = 0
+        if self._permission is not None:
+            ruling = self._permission.ruling(task.url)
+            requests = self._permission.counted()
+            if ruling is None:
+                return None
+            if not ruling.allows(task.url):
+                return PageResult(
+                    id=task.id,
+                    attempt=task.attempt,
+                    outcome=Outcome.ROBOTS,
+                    robots_unreachable=not ruling.reachable,
+                    requests=requests,
+                    error=ruling.error,
+                )
+        if not self._turns.wait():
+            return None
+        fetched_at = self._now()
+        return result_of(task, self._fetcher.get(task.url), fetched_at, requests)
+
+
+def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:
+    """The result of a page, with the title and links of its body when that is HTML."""
+    title, found = "", ()
+    if fetched.outcome is Outcome.SUCCESS and fetched.body and is_html(fetched.content_type or "text/html"):
+        text = charsets.decode(fetched.body, fetched.content_type_header)
+        extracted = links.extract(text, task.url)
+        title, found = extracted.title, extracted.links
+    redirect_to = ""
+    if fetched.outcome is Outcome.REDIRECT and fetched.location:
+        redirect_to = normalise(fetched.location, task.url) or ""
+    return PageResult(
+        id=task.id,
+        attempt=task.attempt,
+        outcome=fetched.outcome,
+        http_status=fetched.http_status,
+        content_type=fetched.content_type,
+        title=title,
+        redirect_to=redirect_to,
+        links=found,
+        bytes=fetched.bytes_read,
+        elapsed_ms=fetched.elapsed_ms,
+        requests=requests_before + fetched.requests,
+        fetched_at=fetched_at,
+        retry_after=fetched.retry_after,
+        error=fetched.error,
+    )

@@ -1,0 +1,84 @@
+"""Step one of a tick: take in what fetch jobs left. Read, commit, then acknowledge (rule R3)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from crawler import conf, pages
+from crawler.core import retries
+from crawler.core.discovery import Discovery, discoveries
+from crawler.core.scope import Scope
+from crawler.core.urls import key_of
+from crawler.core.work import PageResult, SliceReport, decode_report
+from crawler.engine.desk import Desk
+from crawler.pages import Retry
+
+REPORTS_AT_ONCE = 16  # reports a transaction; bounds its time and memory
+
+
+def collect(desk: Desk) -> int:
+    """Take in the oldest reports; how many there were. What a crash leaves: reports that are read again."""
+    results = desk.frontier.results
+    raw = results.read(REPORTS_AT_ONCE)
+    if not raw:
+        return 0
+    reports = [decode_report(line) for line in raw]
+    _store(desk, [result for report in reports for result in report.results])
+    _settle(desk, [report for report in reports if report.done])
+    results.trim(len(raw))
+    return len(raw)
+
+
+def _store(desk: Desk, results: Sequence[PageResult]) -> None:
+    """1. Decide per result: retry or close. 2. Look up which links may be new. 3. Commit. 4. Only then remember them
+    in the seen-set (rule R2b)."""
+    now = desk.now()
+    closings, again = _decided(results, now)
+    found = _found(desk, closings)
+    keys = {url: key_of(url) for url in found}
+    unseen = desk.frontier.seen.unseen(list(keys.values()))
+    candidates = list(found.values())
+    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now)
+    ordered = list(keys.values())
+    desk.frontier.seen.add([ordered[place] for place in unseen])
+
+
+def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:
+    closings: list[PageResult] = []
+    again: list[Retry] = []
+    for result in results:
+        retry = retries.decide(result, conf.max_attempts(), random.random())  # noqa: S311 (jitter, not a secret)
+        if retry is None:
+            closings.append(result)
+        else:
+            again.append(Retry(result, now + retry.wait))
+    return closings, again
+
+
+def _found(desk: Desk, closings: Sequence[PageResult]) -> dict[str, Discovery]:
+    """URL -> discovery, each once, of those results whose page is still open: the links of a page that is closed were
+    stored when it was closed."""
+    scope = Scope.of(desk.crawl.start_urls, desk.options)
+    places = pages.places(desk.id, [result.id for result in closings])
+    found: dict[str, Discovery] = {}
+    for result in closings:
+        place = places.get(result.id)
+        if place is None:
+            continue
+        for page in discoveries(result, place, scope, desk.options):
+            known = found.setdefault(page.url, page)
+            if known.outcome is not None and page.outcome is None:
+                found[page.url] = page
+    return found
+
+
+def _settle(desk: Desk, reports: Iterable[SliceReport]) -> None:
+    """End the slices that are done; their pages that are still open in the table go back to the frontier."""
+    for report in reports:
+        lease = desk.frontier.leases.get(report.batch)
+        if lease is None or lease.token != report.token or report.slice not in lease.slices:
+            continue  # taken back meanwhile: its pages are in other hands
+        host, ids = lease.slices[report.slice]
+        still_open = {page.id: page.due_at for page in pages.open_pages(desk.id, ids).values()}
+        desk.frontier.leases.settle(report.batch, report.token, report.slice, host, still_open, report.next_at)

@@ -1,0 +1,90 @@
+"""Whether robots.txt lets a page be asked for; each file is asked for once a day by whichever worker is first."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from crawler import conf
+from crawler.core.robots import RobotsAnswer, Rules, parse, verdict_of_status
+from crawler.core.urls import origin_of
+from crawler.engine.turns import Turns
+from crawler.fetching.fetcher import Fetcher
+from crawler.fetching.robots import fetch_robots
+from crawler.frontier.robots import RobotsMemo, RobotsMemory
+
+OTHERS_ANSWER = 30.0  # seconds to wait for a robots.txt that another worker is asking for
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What robots.txt says about one page. `rules` is None when it says nothing against any page."""
+
+    reachable: bool
+    rules: Rules | None = None
+    error: str = ""
+
+    def allows(self, url: str) -> bool:
+        return self.reachable and (self.rules is None or self.rules.allows(url, conf.ROBOTS_TOKEN))
+
+
+class Permission:
+    """The robots.txt files of one slice's host (its http and its https origin)."""
+
+    def __init__(self, fetcher: Fetcher, memory: RobotsMemory, turns: Turns, holder: str) -> None:
+        self._fetcher, self._memory, self._turns, self._holder = fetcher, memory, turns, holder
+        self._known: dict[str, Ruling] = {}
+        self.requests = 0  # made for robots.txt files since they were last counted
+
+    def ruling(self, url: str) -> Ruling | None:
+        """What the page's robots.txt says; None when it is not this slice's turn to ask for it yet."""
+        origin = origin_of(url)
+        if origin not in self._known:
+            memo = self._memory.get(origin) or self._obtain(origin)
+            if memo is None:
+                return None
+            self._known[origin] = self._judge(memo)
+        return self._known[origin]
+
+    def counted(self) -> int:
+        """Requests made for robots.txt since the last call."""
+        requests, self.requests = self.requests, 0
+        return requests
+
+    def _obtain(self, origin: str) -> RobotsMemo | None:
+        """Ask for the file, or wait for the worker that does."""
+        for _ in range(int(OTHERS_ANSWER / 0.05)):
+            if self._memory.may_ask(origin, self._holder):
+                try:
+                    return self._memory.get(origin) or self._fetch(origin)
+                finally:
+                    self._memory.asked(origin)
+            time.sleep(0.05)
+            memo = self._memory.get(origin)
+            if memo is not None:
+                return memo
+        return None
+
+    def _fetch(self, origin: str) -> RobotsMemo | None:
+        if not self._turns.wait():
+            return None
+        found = fetch_robots(self._fetcher, origin)
+        self.requests += found.requests
+        memo = RobotsMemo(status=found.status, text=found.text, error=found.error)
+        reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
+        self._memory.keep(origin, memo, reachable=reachable)
+        return memo
+
+    def _judge(self, memo: RobotsMemo) -> Ruling:
+        match verdict_of_status(memo.status):
+            case RobotsAnswer.ALLOW_ALL:
+                return Ruling(reachable=True)
+            case RobotsAnswer.UNREACHABLE:
+                said = f"it answered {memo.status}" if memo.status else memo.error
+                return Ruling(reachable=False, error=f"robots.txt could not be had, so nothing may be fetched: {said}")
+            case RobotsAnswer.PARSE:
+                rules = parse(memo.text)
+                delay = rules.crawl_delay(conf.ROBOTS_TOKEN)
+                if delay:
+                    self._turns.note_crawl_delay(delay)
+                return Ruling(reachable=True, rules=rules, error="robots.txt does not allow it")

@@ -1,0 +1,52 @@
+"""Step two of a tick: take back what dead workers hold and what RQ has lost (rule R4)."""
+
+from __future__ import annotations
+
+from crawler import conf, pages, queues
+from crawler.engine.desk import Desk
+from crawler.frontier.leases import Lease
+from crawler.frontier.window import LOOK_AFTER
+
+STARTED_GRACE = 15.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
+
+
+def repair(desk: Desk) -> int:
+    """Look at every lease that is overdue; how many were taken back."""
+    now = desk.now()
+    overdue = desk.frontier.leases.overdue(now)
+    if not overdue:
+        return 0
+    queued, started = queues.queued(queues.FETCH), queues.started(queues.FETCH)
+    taken_back = 0
+    for lease in overdue:
+        if lease.held:
+            _take_back(desk, lease)
+            pages.count_lost_attempts(desk.id, _ids(lease), conf.max_attempts(), now)
+            taken_back += 1
+        elif lease.batch in queued:
+            desk.frontier.leases.look_again(lease, now + LOOK_AFTER, None)
+        elif _is_lost(lease, lease.batch in started, now):
+            _take_back(desk, lease)
+            taken_back += 1
+        else:
+            desk.frontier.leases.look_again(lease, now + LOOK_AFTER, lease.absent_since or now)
+    return taken_back
+
+
+def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
+    """Not waiting on two looks some seconds apart. A job that RQ calls started may just be slow to begin, or its
+    worker died before it claimed the batch."""
+    if lease.absent_since is None:
+        return False
+    return now - lease.absent_since >= (STARTED_GRACE if is_started else LOOK_AFTER)
+
+
+def _take_back(desk: Desk, lease: Lease) -> None:
+    still_open = pages.open_pages(desk.id, _ids(lease))
+    for number, (host, ids) in lease.slices.items():
+        due = {page: still_open[page].due_at for page in ids if page in still_open}
+        desk.frontier.leases.settle(lease.batch, lease.token, number, host, due, 0)
+
+
+def _ids(lease: Lease) -> list[int]:
+    return [page for _, ids in lease.slices.values() for page in ids]

@@ -1,0 +1,86 @@
+"""Starts a crawl: judge what a person typed, insert the rows, wake the manager. All of it or nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import DatabaseError, transaction
+from redis.exceptions import RedisError
+
+from crawler import conf, pages, queues
+from crawler.core.addresses import parse_private_hosts
+from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
+from crawler.core.options import CrawlOptions, check_options
+from crawler.core.urls import from_person
+from crawler.engine.wake import wake
+from crawler.fetching.guard import AddressRefused, Guard, NameNotFound
+from crawler.frontier.frontier import Frontier
+from crawler.models import Crawl
+
+EVERY_ADDRESS = "*"
+
+
+def start_crawl(
+    references: Sequence[str],
+    options: CrawlOptions,
+    *,
+    owner: AbstractBaseUser | None = None,
+    allow_private: bool = False,
+) -> Crawl:
+    """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do).
+
+    Raises BadInput (a URL, option or address that cannot be used; RefusedAddress among them) and ServiceDown (Redis
+    or the database does not answer). Then nothing was made.
+    """
+    start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
+    if not start_urls:
+        raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
+    check_options(options)
+    allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
+    guard = Guard(allowed)
+    for url in start_urls:
+        _check_address(guard, url, "start_urls")
+    for url in options.notify_webhooks:
+        _check_address(guard, url, "notify_webhooks")
+    return _made(start_urls, msgspec.structs.replace(options, private_hosts=allowed), owner)
+
+
+def _check_address(guard: Guard, url: str, field: str) -> None:
+    """Refuse early what the guard would refuse at the moment of connecting."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        guard.resolve(host, port)
+    except AddressRefused as error:
+        raise RefusedAddress(field, f"{url} is refused: {error}") from None
+    except NameNotFound:
+        raise BadInput(field, f"There is no host named {host}: check the spelling of {url}") from None
+
+
+def _made(start_urls: list[str], options: CrawlOptions, owner: AbstractBaseUser | None) -> Crawl:
+    crawl = Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
+    try:
+        redis = queues.connection()
+        redis.ping()
+        with transaction.atomic():
+            crawl.save()
+            pages.open_start_pages(crawl, start_urls, time.time())
+    except RedisError as error:
+        raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
+    except DatabaseError as error:
+        raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
+    try:
+        wake(Frontier(redis, str(crawl.id)), crawl.site)
+    except RedisError as error:
+        crawl.delete()
+        raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error
+    crawl.refresh_from_db()
+    return crawl
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

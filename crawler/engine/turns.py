@@ -1,0 +1,59 @@
+"""Waits for one slice's turn at its host: a connection, and the moment its delay allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from crawler.core import politeness
+from crawler.frontier.clock import Clock
+from crawler.frontier.gate import Gate
+
+
+class Turns:
+    """One slice's standing at one host. `next_at` is when the host may be asked again, for the manager to know."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        host: str,
+        holder: str,
+        concurrency: int,
+        delay: float,
+        now: Clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._gate, self._host, self._holder = gate, host, holder
+        self._concurrency, self._now, self._sleep = concurrency, now, sleep
+        self._chosen = delay
+        self.delay = politeness.host_delay(delay, gate.crawl_delay(host))
+        self.next_at = 0.0
+
+    def begin(self) -> bool:
+        """Take one of the host's connections; False when other crawls or slices use them all."""
+        entered = self._gate.enter(self._host, self._holder, self._concurrency, self._now())
+        if not entered:
+            self.next_at = self._now() + 1.0
+        return entered
+
+    def renew(self) -> None:
+        self._gate.enter(self._host, self._holder, self._concurrency, self._now())
+
+    def end(self) -> None:
+        self._gate.leave(self._host, self._holder)
+
+    def note_crawl_delay(self, seconds: float) -> None:
+        self._gate.note_crawl_delay(self._host, seconds)
+        self.delay = politeness.host_delay(self._chosen, seconds)
+
+    def wait(self) -> bool:
+        """Wait until the host may be asked; False when that is too far off to hold a worker for."""
+        if self.delay <= 0:
+            return True
+        now = self._now()
+        turn = self._gate.reserve(self._host, self.delay, politeness.PATIENCE, now)
+        self.next_at = turn.at + self.delay if turn.reserved else turn.at
+        if not turn.reserved:
+            return False
+        self._sleep(max(0.0, turn.at - now))
+        return True

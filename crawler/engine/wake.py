@@ -1,0 +1,39 @@
+"""Sends ticks, and sees to it that no worker falls asleep while a crawl runs.
+
+As long as a crawl runs, at least one job waits in RQ's queues or is being worked on by somebody who will send one: a
+worker that begins a batch while nothing else waits sends a tick first (it costs nothing: the batch's results would have
+sent it), and a tick that ends with nothing waiting sends a watch. So after everything was killed, the next worker finds
+something to do, without a scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crawler import queues
+from crawler.core.work import SliceReport, encode_report
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.results import Mark
+
+
+def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = ()) -> bool:
+    """Leave reports, mark the crawl dirty and send a tick unless one is coming, in one step; whether one was sent."""
+    job = queues.new_id("manage")
+    return frontier.results.leave(
+        [encode_report(report) for report in reports],
+        frontier.now(),
+        tick_job=job,
+        is_coming=is_coming,
+        send_tick=lambda pipe: queues.send_tick(pipe, frontier.keys.crawl, site, job),
+    )
+
+
+def is_coming(mark: Mark) -> bool:
+    """Whether the tick this mark speaks of still waits in RQ's queue, however long."""
+    return queues.is_queued(queues.CRAWL, mark.job)
+
+
+def stay_awake() -> None:
+    """Send a watch if nothing waits in the queues; to be called while a crawl runs."""
+    if queues.is_idle():
+        queues.send_watch()

@@ -1,0 +1,48 @@
+"""Keeps an idle worker at hand while a crawl waits for something: a delay, a back-off, a lease that may run out.
+
+RQ's stock worker has no clock of its own (FACTS: without a scheduler nothing fires later), so one job sleeps on behalf
+of all running crawls. It gives way at once when there is anything else to do (rule R8).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from crawler import queues
+from crawler.core.lifecycle import State
+from crawler.engine.reconcile import survey
+from crawler.engine.wake import stay_awake
+from crawler.models import Crawl, Delivery
+
+WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
+LOOK_EVERY = 1.0  # seconds between two looks at the crawls, unless something is due sooner
+STEP = 0.02  # seconds between two looks at the queues: what a job may have to wait for an idle worker
+
+
+def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float] = time.monotonic) -> str:
+    """Wait until a job is queued or time is up.
+
+    1. From now on another watch may be sent. 2. If nothing waits, send one: should this worker die, the next one finds
+    it. 3. Look at the queues every few milliseconds, at the crawls every second or when something is due.
+    """
+    queues.watch_begins()
+    if not _is_needed():
+        return "nothing to watch over"
+    stay_awake()
+    until, look_at = clock() + WATCH_SECONDS, clock()
+    while clock() < until:
+        if queues.has_work():
+            return "there is work to do"
+        if clock() >= look_at:
+            found = survey()
+            look_at = clock() + min(LOOK_EVERY, LOOK_EVERY if found.next_in is None else max(STEP, found.next_in))
+        sleep(STEP)
+    if _is_needed():
+        stay_awake()
+    return "nothing to do yet"
+
+
+def _is_needed() -> bool:
+    running = Crawl.objects.filter(state=State.RUNNING).exists()
+    return running or Delivery.objects.filter(state=Delivery.PENDING).exists()

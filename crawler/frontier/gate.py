@@ -1,0 +1,46 @@
+"""One host's connections and delay, kept over all workers and all crawls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from redis import Redis
+
+from crawler.frontier import keys, script
+
+
+@dataclass(frozen=True)
+class Turn:
+    """When a host may be asked. Not `reserved`: come back at that time."""
+
+    at: float  # epoch seconds
+    reserved: bool
+
+
+class Gate:
+    """`holder` names one slice at work; a slot it does not renew is free again after `slot_seconds`."""
+
+    def __init__(self, redis: Redis, slot_seconds: float) -> None:
+        self._redis, self._slot_seconds = redis, slot_seconds
+
+    def enter(self, host: str, holder: str, concurrency: int, now: float) -> bool:
+        """Take, or renew, one of the host's connections; False when all are in use."""
+        args = [holder, now, now + self._slot_seconds, concurrency]
+        return bool(script.run(self._redis, "enter", [keys.host_slots(host)], args) == 1)
+
+    def leave(self, host: str, holder: str) -> None:
+        self._redis.zrem(keys.host_slots(host), holder)
+
+    def reserve(self, host: str, delay: float, patience: float, now: float) -> Turn:
+        """Reserve the next moment this host may be asked, if it is at most `patience` seconds away."""
+        reserved, at = script.run(self._redis, "reserve", [keys.host_next(host)], [now, delay, patience])
+        return Turn(at=float(at), reserved=bool(reserved == 1))
+
+    def note_crawl_delay(self, host: str, seconds: float) -> None:
+        """Remember for a day what the host's robots.txt asks for, so that slices are cut to fit."""
+        self._redis.set(keys.host_crawl_delay(host), str(seconds), ex=24 * 3600)
+
+    def crawl_delay(self, host: str) -> float | None:
+        raw = cast(bytes | None, self._redis.get(keys.host_crawl_delay(host)))
+        return None if raw is None else float(raw)

@@ -1,0 +1,109 @@
+"""How this project's Redis keys are named. No key is spelt anywhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "crawler"
+
+WATCH_COMING = f"{PREFIX}:watch"  # string: a watch job is on its way
+NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
+RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
+
+
+@dataclass(frozen=True)
+class CrawlKeys:
+    """The keys of one crawl."""
+
+    crawl: str  # UUID
+
+    def _key(self, name: str) -> str:
+        return f"{PREFIX}:{self.crawl}:{name}"
+
+    @property
+    def seen(self) -> str:
+        """set: keys of URLs whose rows are committed"""
+        return self._key("seen")
+
+    @property
+    def cursor(self) -> str:
+        """string "depth:id": the last row that flowed from the table into the window"""
+        return self._key("cursor")
+
+    @property
+    def hosts(self) -> str:
+        """zset host -> epoch seconds when its next slice may be handed out; only hosts that have something to give"""
+        return self._key("hosts")
+
+    @property
+    def known_hosts(self) -> str:
+        """set: every host that ever had a queue, so that all queues can be found"""
+        return self._key("known_hosts")
+
+    def queue(self, host: str) -> str:
+        """zset page id -> due time"""
+        return self._key(f"queue:{host}")
+
+    @property
+    def active(self) -> str:
+        """hash host -> slices handed out and not yet settled"""
+        return self._key("active")
+
+    @property
+    def rest(self) -> str:
+        """hash host -> epoch seconds before which it must be left in peace"""
+        return self._key("rest")
+
+    @property
+    def taken(self) -> str:
+        """set: ids of pages that are handed out"""
+        return self._key("taken")
+
+    @property
+    def leases(self) -> str:
+        """zset batch -> epoch seconds when somebody must look at its lease"""
+        return self._key("leases")
+
+    def lease(self, batch: str) -> str:
+        """hash: token, state, absent (since when RQ does not know the job), and one field a slice: "host id id id" """
+        return self._key(f"lease:{batch}")
+
+    @property
+    def results(self) -> str:
+        """list of encoded slice reports"""
+        return self._key("results")
+
+    @property
+    def mark(self) -> str:
+        """string "job time": the crawl is dirty, and this tick is on its way"""
+        return self._key("mark")
+
+    @property
+    def lock(self) -> str:
+        """string: the token of the tick at work"""
+        return self._key("lock")
+
+
+def host_slots(host: str) -> str:
+    """zset holder -> expiry: who has a connection to this host, over all crawls"""
+    return f"{PREFIX}:host:{host}:slots"
+
+
+def host_next(host: str) -> str:
+    """string: epoch seconds when this host may be asked next, over all crawls"""
+    return f"{PREFIX}:host:{host}:next"
+
+
+def host_crawl_delay(host: str) -> str:
+    """string: seconds this host's robots.txt asks us to leave between requests"""
+    return f"{PREFIX}:host:{host}:crawl-delay"
+
+
+def robots(origin: str) -> str:
+    """string: what is remembered of an origin's robots.txt"""
+    return f"{PREFIX}:robots:{origin}"
+
+
+def robots_lock(origin: str) -> str:
+    """string with a short life: somebody is asking for this robots.txt"""
+    return f"{PREFIX}:robots-lock:{origin}"

@@ -1,0 +1,111 @@
+"""Fetch jobs' claims on their batches: who works on which pages, and until when we believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from redis import Redis
+
+from crawler.frontier import script
+from crawler.frontier.keys import CrawlKeys
+
+LEASE_SECONDS = 10.0  # a claim runs out after this unless renewed
+RENEW_EVERY = 2.5  # seconds
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A batch handed out. `held` is False while its job waits in RQ's queue."""
+
+    batch: str
+    token: str
+    held: bool
+    absent_since: float | None  # when its job was first found to be unknown to RQ
+    slices: Mapping[int, tuple[str, tuple[int, ...]]]  # number -> host, page ids
+
+
+class Leases:
+    def __init__(self, redis: Redis, keys: CrawlKeys, slices_at_once: Callable[[str], int]) -> None:
+        self._redis, self._keys, self._at_once = redis, keys, slices_at_once
+
+    def claim(self, batch: str, token: str, now: float) -> bool:
+        """Begin work on a batch; False when another job has it or it was taken back."""
+        return self._hold("claim", batch, token, now)
+
+    def renew(self, batch: str, token: str, now: float) -> bool:
+        """Show that the holder is alive; False when the lease was taken back: stop asking for pages."""
+        return self._hold("renew", batch, token, now)
+
+    def settle(
+        self, batch: str, token: str, number: int, host: str, still_open: Mapping[int, float], next_at: float
+    ) -> bool:
+        """End one slice; `still_open` (page id -> due time) goes back to the frontier. Repeating it changes nothing."""
+        keys = self._keys
+        pairs = [value for page, due in still_open.items() for value in (f"{page:015d}", due)]
+        answer = script.run(
+            self._redis,
+            "settle",
+            [
+                keys.hosts,
+                keys.known_hosts,
+                keys.queue(host),
+                keys.active,
+                keys.rest,
+                keys.taken,
+                keys.leases,
+                keys.lease(batch),
+            ],
+            [host, self._at_once(host), batch, token, number, next_at, *pairs],
+        )
+        return bool(answer == 1)
+
+    def overdue(self, now: float) -> list[Lease]:
+        """Leases somebody should look at now: claims that ran out, and batches that have waited for a while."""
+        batches = cast(list[bytes], self._redis.zrangebyscore(self._keys.leases, "-inf", now))
+        found = []
+        for raw in batches:
+            lease = self.get(raw.decode())
+            if lease is None:  # the hash is gone (Redis forgot it): nothing is left to be repaired but this entry
+                self._redis.zrem(self._keys.leases, raw)
+            else:
+                found.append(lease)
+        return found
+
+    def get(self, batch: str) -> Lease | None:
+        fields = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.lease(batch)))
+        if b"token" not in fields:
+            return None
+        absent = fields.get(b"absent")
+        return Lease(
+            batch=batch,
+            token=fields[b"token"].decode(),
+            held=fields[b"state"] == b"held",
+            absent_since=float(absent) if absent else None,
+            slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
+        )
+
+    def outstanding(self) -> int:
+        """Batches handed out and not settled."""
+        return cast(int, self._redis.zcard(self._keys.leases))
+
+    def look_again(self, lease: Lease, at: float, absent_since: float | None) -> None:
+        """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does)."""
+        key = self._keys.lease(lease.batch)
+        with self._redis.pipeline() as pipe:
+            if absent_since is None:
+                pipe.hdel(key, "absent")
+            else:
+                pipe.hset(key, "absent", str(absent_since))
+            pipe.zadd(self._keys.leases, {lease.batch: at}, xx=True)
+            pipe.execute()
+
+    def _hold(self, name: str, batch: str, token: str, now: float) -> bool:
+        keys = [self._keys.leases, self._keys.lease(batch)]
+        return bool(script.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS]) == 1)
+
+
+def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:
+    host, *ids = value.decode().split(" ")
+    return host, tuple(int(page) for page in ids)

@@ -1,0 +1,105 @@
+"""The results list, the dirty mark and the tick's lock: how wake-ups are never lost (rules R3 and R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import cast
+
+from redis import Redis
+from redis.client import Pipeline
+from redis.exceptions import WatchError
+
+from crawler.frontier import script
+from crawler.frontier.keys import CrawlKeys
+
+FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
+LOCK_SECONDS = 15.0  # a tick that died keeps others out no longer than this
+
+
+class Released(Enum):
+    """What came of giving the lock back."""
+
+    YES = 1  # nobody asked for another tick
+    DIRTY = 0  # somebody did: the lock is kept, drain again
+    LOST = 2  # the lock ran out and another tick may be at work
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The crawl is dirty, and the tick with this job id was sent at this time."""
+
+    job: str
+    sent_at: float
+
+    @classmethod
+    def read(cls, raw: bytes | None) -> Mark | None:
+        if raw is None:
+            return None
+        job, sent_at = raw.decode().split(" ")
+        return cls(job, float(sent_at))
+
+
+class Results:
+    def __init__(self, redis: Redis, keys: CrawlKeys) -> None:
+        self._redis, self._keys = redis, keys
+
+    def leave(
+        self,
+        reports: Sequence[bytes],
+        now: float,
+        *,
+        tick_job: str,
+        is_coming: Callable[[Mark], bool],
+        send_tick: Callable[[Pipeline], None],
+    ) -> bool:
+        """Leave reports (or none, to ask for a tick only), mark the crawl dirty and send a tick, in one atomic step.
+
+        No tick is sent when one is on its way: its mark is younger than FRESH_SECONDS, or `is_coming(mark)` finds its
+        job in the queue. Answers whether a tick was sent. Watching the mark closes the race with a tick that clears
+        it between our look and our step: then the step is repeated.
+        """
+        keys = self._keys
+        while True:
+            with self._redis.pipeline() as pipe:
+                pipe.watch(keys.mark)
+                mark = Mark.read(cast(bytes | None, pipe.get(keys.mark)))
+                send = mark is None or (now - mark.sent_at > FRESH_SECONDS and not is_coming(mark))
+                pipe.multi()
+                if reports:
+                    pipe.rpush(keys.results, *reports)
+                if send:
+                    pipe.set(keys.mark, f"{tick_job} {now}")
+                    send_tick(pipe)
+                try:
+                    pipe.execute()
+                except WatchError:
+                    continue
+                return send
+
+    def mark(self) -> Mark | None:
+        return Mark.read(cast(bytes | None, self._redis.get(self._keys.mark)))
+
+    def clear_mark(self) -> None:
+        """To be done before the results are read: whoever leaves a result later sets it again."""
+        self._redis.delete(self._keys.mark)
+
+    def read(self, at_most: int) -> list[bytes]:
+        """The oldest reports. They stay on the list until `trim`."""
+        return cast(list[bytes], self._redis.lrange(self._keys.results, 0, at_most - 1))
+
+    def trim(self, count: int) -> None:
+        """Forget the oldest `count` reports, once what they say is committed."""
+        self._redis.ltrim(self._keys.results, count, -1)
+
+    def lock(self, token: str) -> bool:
+        """Become, or stay, the one tick at work."""
+        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(LOCK_SECONDS * 1000)])
+        return bool(answer == 1)
+
+    def release(self, token: str) -> Released:
+        return Released(script.run(self._redis, "release", [self._keys.lock, self._keys.mark], [token]))
+
+    def drop_lock(self, token: str) -> None:
+        script.run(self._redis, "drop", [self._keys.lock], [token])

@@ -1,0 +1,45 @@
+"""What all workers remember of robots.txt files, so that each is asked for once."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+from redis import Redis
+
+from crawler.frontier import keys
+
+KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
+KEPT_UNREACHABLE_SECONDS = 2  # long enough for one batch, shorter than any page's back-off
+LOCK_SECONDS = 60  # one robots.txt may take this long; then another worker asks
+
+
+class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of asking for an origin's robots.txt."""
+
+    status: int | None  # HTTP status; None when nothing usable answered
+    text: str = ""
+    error: str = ""
+
+
+_decoder = msgspec.msgpack.Decoder(RobotsMemo)
+
+
+class RobotsMemory:
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    def get(self, origin: str) -> RobotsMemo | None:
+        raw = cast(bytes | None, self._redis.get(keys.robots(origin)))
+        return None if raw is None else _decoder.decode(raw)
+
+    def keep(self, origin: str, memo: RobotsMemo, *, reachable: bool) -> None:
+        seconds = KEPT_SECONDS if reachable else KEPT_UNREACHABLE_SECONDS
+        self._redis.set(keys.robots(origin), msgspec.msgpack.encode(memo), ex=seconds)
+
+    def may_ask(self, origin: str, holder: str) -> bool:
+        """Whether this worker is the one to ask; others wait for its answer."""
+        return bool(self._redis.set(keys.robots_lock(origin), holder, nx=True, ex=LOCK_SECONDS))
+
+    def asked(self, origin: str) -> None:
+        self._redis.delete(keys.robots_lock(origin))

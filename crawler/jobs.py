@@ -1,0 +1,40 @@
+"""The doors RQ calls. A bare `rq worker crawl fetch`, which knows nothing of Django, sets it up by importing this."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from uuid import UUID
+
+import django
+from django.apps import apps
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+if not apps.ready:
+    django.setup()
+
+from crawler.core.work import Batch
+from crawler.engine.announce import announce
+from crawler.engine.fetch import fetch as fetch_batch
+from crawler.engine.manage import manage as manage_crawl
+from crawler.engine.watch import watch as watch_crawls
+
+
+def manage(crawl_id: str) -> str:
+    """One tick of a crawl's manager."""
+    return manage_crawl(UUID(crawl_id))
+
+
+def fetch(batch: dict[str, Any]) -> str:
+    """Fetch the pages of one batch."""
+    return fetch_batch(Batch.from_plain(batch))
+
+
+def watch() -> str:
+    """Stay at hand until something is due."""
+    return watch_crawls()
+
+
+def notify() -> str:
+    """Deliver the notices that are due."""
+    return announce()

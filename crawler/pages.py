@@ -1,0 +1,262 @@
+"""The only writer of page rows.
+
+Every change is conditional on the row's status, and the number of rows that really changed is what moves the crawl's
+counters (rule R2), in the same transaction. So repeating any of it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Count, F, Min, QuerySet
+
+from crawler.core.discovery import Discovery, Place
+from crawler.core.outcomes import Outcome
+from crawler.core.progress import with_sample
+from crawler.core.tallies import Tallies, tallied
+from crawler.core.urls import key_of
+from crawler.core.work import PageResult
+from crawler.models import Crawl, Page
+
+INSERT_ROWS = 100  # rows a statement; 9 values each stay under SQLite's smallest limit of 999
+
+
+@dataclass(frozen=True)
+class Retry:
+    """A page that will be asked for again."""
+
+    result: PageResult
+    due_at: float  # epoch seconds
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """What is needed to hand a page out."""
+
+    id: int
+    url: str
+    attempts: int
+    due_at: float
+
+
+@dataclass
+class _Change:
+    """What one transaction did to the counters."""
+
+    discovered: int = 0
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+
+    def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
+        self.outcomes[outcome.value] += pages
+        if http_status is not None:
+            self.statuses[str(http_status)] += pages
+
+
+def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float) -> None:
+    """Insert the start pages of a crawl whose row is inserted in the same transaction."""
+    with transaction.atomic():
+        change = _Change()
+        _insert(crawl.id, [Discovery(url, 0, 0, None) for url in urls], change)
+        _move_counters(crawl.id, change, now)
+
+
+def apply(
+    crawl: UUID, closings: Iterable[PageResult], retries: Iterable[Retry], found: Iterable[Discovery], now: float
+) -> Tallies:
+    """Close pages, note retries and insert discoveries, all or nothing; the crawl's tallies afterwards.
+
+    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key.
+    """
+    with transaction.atomic():
+        change = _Change()
+        with connection.cursor() as cursor:
+            for result in closings:
+                _close(cursor, result, change)
+        for retry in retries:
+            _note_retry(retry, change)
+        _insert(crawl, found, change)
+        return _move_counters(crawl, change, now)
+
+
+def count_lost_attempts(crawl: UUID, ids: Sequence[int], max_attempts: int, now: float) -> None:
+    """A worker died with these pages in hand: count the attempt, and close those that have used up all of theirs."""
+    with transaction.atomic():
+        change = _Change()
+        pages = Page.objects.filter(crawl_id=crawl, id__in=ids, status=Page.OPEN)
+        change.retries += pages.update(attempts=F("attempts") + 1)
+        worn_out = pages.filter(attempts__gte=max_attempts)
+        error = f"the worker died {max_attempts} times while it had this page in hand"
+        _close_all(worn_out, Outcome.CRASHED, error, change)
+        _move_counters(crawl, change, now)
+
+
+def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float) -> int:
+    """Close every page that is still open, without asking for it; how many there were."""
+    with transaction.atomic():
+        change = _Change()
+        _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change)
+        _move_counters(crawl, change, now)
+        return change.outcomes[outcome.value]
+
+
+def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
+    """Depth and hops of those pages that are open."""
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN).values_list("id", "depth", "hops")
+    return {page: Place(depth, hops) for page, depth, hops in rows}
+
+
+def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
+    """Those of these pages that are open."""
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
+    return {page.id: page for page in _open(rows)}
+
+
+def next_open(crawl: UUID, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
+    """Open pages in the order of their discovery, behind row `after`; of one depth only, when given."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, id__gt=after).order_by("id")
+    if depth is not None:
+        rows = rows.filter(depth=depth)
+    return list(_open(rows[:at_most]))
+
+
+def tried_before(crawl: UUID) -> list[OpenPage]:
+    """Open pages that were asked for at least once."""
+    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
+
+
+def shallowest_open(crawl: UUID) -> int | None:
+    """The smallest depth at which a page is open."""
+    least: int | None = Page.objects.filter(crawl_id=crawl, status=Page.OPEN).aggregate(least=Min("depth"))["least"]
+    return least
+
+
+def has_open(crawl: UUID) -> bool:
+    """The second completion check: does the table hold a page whose outcome is not known?"""
+    return Page.objects.filter(crawl_id=crawl, status=Page.OPEN).exists()
+
+
+def count_rows(crawl: UUID) -> Tallies:
+    """The tallies counted anew from the rows themselves."""
+    groups = Page.objects.filter(crawl_id=crawl).order_by().values_list("outcome", "http_status")
+    return tallied(groups.annotate(pages=Count("id")))
+
+
+_CLOSE = """
+    UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
+        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s
+    WHERE id = %s AND status = 0
+"""
+
+
+def _close(cursor: Any, result: PageResult, change: _Change) -> None:
+    values = [
+        result.outcome.value,
+        result.http_status,
+        result.content_type[:100],
+        result.title,
+        result.redirect_to,
+        result.bytes,
+        result.elapsed_ms,
+        result.attempt,
+        _moment(result.fetched_at),
+        result.error,
+        result.id,
+    ]
+    cursor.execute(_CLOSE, values)
+    if cursor.rowcount != 1:
+        return  # closed before: by the same report read twice, or by another worker's
+    change.count_closed(result.outcome, http_status=result.http_status)
+    change.requests += result.requests
+    change.bytes += result.bytes
+
+
+def _note_retry(retry: Retry, change: _Change) -> None:
+    result = retry.result
+    changed = Page.objects.filter(id=result.id, status=Page.OPEN, attempts__lt=result.attempt).update(
+        attempts=result.attempt, due_at=retry.due_at, error=result.error
+    )
+    if changed != 1:
+        return  # noted before, or closed meanwhile
+    change.retries += 1
+    change.requests += result.requests
+    change.bytes += result.bytes
+
+
+def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change) -> None:
+    closed = pages.filter(status=Page.OPEN).update(status=Page.CLOSED, outcome=outcome.value, error=error)
+    if closed:
+        change.count_closed(outcome, closed)
+
+
+_INSERT = """
+    INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error,
+        attempts, due_at, content_type, title, redirect_to, bytes, elapsed_ms)
+    VALUES {rows} ON CONFLICT DO NOTHING
+"""
+_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, '', '', '', 0, 0)"
+
+
+def _insert(crawl: UUID, found: Iterable[Discovery], change: _Change) -> None:
+    """Insert pages whose key is new; the statement's row count tells how many were.
+
+    Pages that stay open come first: found in both ways at once, a page is asked for.
+    """
+    by_outcome: dict[Outcome | None, list[Discovery]] = {None: []}
+    for page in found:
+        by_outcome.setdefault(page.outcome, []).append(page)
+    for outcome, pages in by_outcome.items():
+        inserted = sum(_insert_rows(crawl, pages[at : at + INSERT_ROWS]) for at in range(0, len(pages), INSERT_ROWS))
+        change.discovered += inserted
+        if outcome is not None and inserted:
+            change.count_closed(outcome, inserted)
+
+
+def _insert_rows(crawl: UUID, pages: Sequence[Discovery]) -> int:
+    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
+    values = [value for page in pages for value in (crawl_id, *_row(page))]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT.format(rows=", ".join([_ROW] * len(pages))), values)
+        inserted: int = cursor.rowcount
+    return inserted
+
+
+def _row(page: Discovery) -> tuple[Any, ...]:
+    status = Page.OPEN if page.outcome is None else Page.CLOSED
+    outcome = page.outcome.value if page.outcome else ""
+    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error
+
+
+def _move_counters(crawl_id: UUID, change: _Change, now: float) -> Tallies:
+    """Add what this transaction did to the crawl's row, which is locked until it ends."""
+    crawl = Crawl.objects.select_for_update().get(id=crawl_id)
+    tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
+    crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
+    crawl.requests += change.requests
+    crawl.bytes += change.bytes
+    crawl.retries += change.retries
+    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed)
+    crawl.save(update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples"])
+    return tallies
+
+
+def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
+    for page, url, attempts, due_at in rows.values_list("id", "url", "attempts", "due_at"):
+        yield OpenPage(page, url, attempts, due_at)
+
+
+def _moment(epoch_seconds: float) -> Any:
+    """A database value for a time, or None for 0: never."""
+    moment = datetime.fromtimestamp(epoch_seconds, UTC) if epoch_seconds else None
+    return connection.ops.adapt_datetimefield_value(moment) if moment else None

@@ -1,0 +1,186 @@
+"""What this project knows about RQ: its two queues, how its jobs are named and described, and which workers live.
+
+Everything is enqueued by dotted name, so that nothing here imports `crawler.jobs`. Arguments are plain values.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, cast
+
+import django_rq
+from redis import Redis
+from redis.client import Pipeline
+from rq import Queue, Worker
+from rq.queue import EnqueueData
+from rq.registry import StartedJobRegistry
+
+from crawler import conf
+from crawler.core.work import Batch
+from crawler.frontier import keys
+
+CRAWL, FETCH = "crawl", "fetch"
+
+_KEPT = 60  # seconds a finished job can still be looked at in a dashboard
+_FAILED_KEPT = 24 * 3600
+_WATCH_PREFIX = "watch-"
+
+
+def connection() -> Redis:
+    """The one Redis connection pool of this process, shared by RQ's queues and the frontier."""
+    return _connect(conf.redis_url())
+
+
+@cache
+def _connect(url: str) -> Redis:
+    return cast(Redis, Redis.from_url(url))
+
+
+def new_id(kind: str) -> str:
+    """A random job id that tells a person what it is; never reused, because RQ loses jobs whose ids are."""
+    return f"{kind}-{secrets.token_hex(8)}"
+
+
+def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
+    """Add a manager job to the pipeline's transaction."""
+    _crawl_queue().enqueue_many(
+        [
+            Queue.prepare_data(
+                "crawler.jobs.manage",
+                args=(crawl,),
+                job_id=job,
+                timeout=300,
+                result_ttl=_KEPT,
+                failure_ttl=_FAILED_KEPT,
+                description=f"manage the crawl of {site}",
+            )
+        ],
+        pipeline=pipe,
+    )
+
+
+def send_batches(batches: Sequence[Batch]) -> None:
+    """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
+    _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches])
+
+
+def send_watch() -> None:
+    """Enqueue a watch job unless one is on its way already."""
+    _send_once(keys.WATCH_COMING, "watch", "crawler.jobs.watch", "watch over the running crawls", result_ttl=0)
+
+
+def send_notify() -> None:
+    """Enqueue the job that delivers what is in the outbox, unless one is on its way already."""
+    _send_once(keys.NOTIFY_COMING, "notify", "crawler.jobs.notify", "tell people about a crawl", result_ttl=_KEPT)
+
+
+def watch_begins() -> None:
+    """From now on another watch job may be sent."""
+    connection().delete(keys.WATCH_COMING)
+
+
+def notify_begins() -> None:
+    """From now on another notify job may be sent."""
+    connection().delete(keys.NOTIFY_COMING)
+
+
+def _send_once(coming: str, kind: str, func: str, description: str, *, result_ttl: int) -> None:
+    """`coming` is forgotten after some seconds, because RQ may lose the job it speaks of."""
+    job = new_id(kind)
+    if connection().set(coming, job, nx=True, ex=10):
+        data = Queue.prepare_data(
+            func,
+            job_id=job,
+            timeout=300,
+            result_ttl=result_ttl,
+            failure_ttl=_FAILED_KEPT,
+            description=description,
+        )
+        _crawl_queue().enqueue_many([data])
+
+
+def is_queued(queue: str, job: str) -> bool:
+    """Whether a job waits in RQ's queue."""
+    return job in queued(queue)
+
+
+def queued(queue: str) -> set[str]:
+    """The ids of all jobs waiting in RQ's queue."""
+    return set(_queue(queue).get_job_ids())
+
+
+def started(queue: str) -> set[str]:
+    """The ids of jobs in RQ's started registry; a job whose worker was killed stays there for a minute or more."""
+    registry = StartedJobRegistry(queue, connection=connection())
+    return set(registry.get_job_ids(cleanup=False))
+
+
+def is_idle() -> bool:
+    """Whether no job at all waits in either queue, so that whoever works now is the last to know of running crawls."""
+    with connection().pipeline(transaction=False) as pipe:
+        for name in (CRAWL, FETCH):
+            pipe.llen(_queue(name).key)
+        return not any(pipe.execute())
+
+
+def has_work() -> bool:
+    """Whether a job other than a watch waits in either queue."""
+    with connection().pipeline(transaction=False) as pipe:
+        pipe.lrange(_crawl_queue().key, 0, 7)
+        pipe.llen(_queue(FETCH).key)
+        jobs, fetches = pipe.execute()
+    return bool(fetches) or any(not job.decode().startswith(_WATCH_PREFIX) for job in jobs)
+
+
+def worker_count() -> int:
+    """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
+    return Worker.count(queue=_queue(FETCH))
+
+
+def live_workers() -> int:
+    """Workers that listen to both queues and, as far as this machine can tell, are alive.
+
+    RQ lists a killed worker for minutes; one of this machine is checked by its process.
+    """
+    workers = Worker.all(connection=connection())
+    return sum(1 for worker in workers if {CRAWL, FETCH} <= set(worker.queue_names()) and _is_alive(worker))
+
+
+def _is_alive(worker: Worker) -> bool:
+    if worker.hostname != socket.gethostname() or not worker.pid:
+        return True
+    try:
+        os.kill(worker.pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # somebody else's process: it exists
+    return True
+
+
+def _fetch_data(batch: Batch) -> EnqueueData:
+    pages = sum(len(part.pages) for part in batch.slices)
+    hosts = list(dict.fromkeys(part.host for part in batch.slices))
+    where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
+    plain: dict[str, Any] = batch.to_plain()
+    return Queue.prepare_data(
+        "crawler.jobs.fetch",
+        args=(plain,),
+        job_id=batch.id,
+        timeout=300,
+        result_ttl=_KEPT,
+        failure_ttl=_FAILED_KEPT,
+        description=f"fetch {pages} page{'' if pages == 1 else 's'} of {where}",
+    )
+
+
+def _queue(name: str) -> Queue:
+    return cast(Queue, django_rq.get_queue(name, connection=connection()))
+
+
+def _crawl_queue() -> Queue:
+    return _queue(CRAWL)

