@@ -73,7 +73,7 @@ class Door(BaseCommand):
         )
 
         def one_line(message: str) -> NoReturn:
-            sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog} --help)\n")
+            sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog.strip()} --help)\n")
             raise SystemExit(Exit.BAD_USAGE)
 
         parser.error = one_line  # type: ignore[method-assign]  # Django makes the parser; this drops the usage lines

@@ -15,8 +15,8 @@ class Stop:
     """Whether somebody asked this command to end. Gently: only noted, the first time; otherwise KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.signal: int | None = None
-        self._gentle = False
+        self.signal: int | None = None  # the last one heard
+        self.is_gentle = False
 
     @property
     def exit_code(self) -> int:
@@ -24,16 +24,16 @@ class Stop:
 
     @contextmanager
     def gently(self) -> Iterator[None]:
-        self._gentle = True
+        self.is_gentle = True
         try:
             yield
         finally:
-            self._gentle = False
+            self.is_gentle = False
 
     def heard(self, number: int, _frame: FrameType | None = None) -> None:
         again = self.signal is not None
         self.signal = number
-        if again or not self._gentle:
+        if again or not self.is_gentle:
             raise KeyboardInterrupt
 
 

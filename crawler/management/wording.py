@@ -33,8 +33,9 @@ def size(count: int) -> str:
     return f"{value / 1000:.1f} TB"
 
 
-def pages(count: int) -> str:
-    return f"{count:,} page{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    """As in "1 page" and "1,170 pages"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
@@ -50,7 +51,7 @@ def receipt_table(receipt: dict[str, Any]) -> str:
     rows += [("Start URL" if number == 0 else "", url) for number, url in enumerate(receipt["start_urls"])]
     rows += [
         ("Time", duration(receipt["seconds"])),
-        ("Discovered", pages(receipt["discovered"])),
+        ("Discovered", counted(receipt["discovered"], "page")),
         ("  fetched", _with_parts(receipt["fetched"], receipt["statuses"])),
         ("  failed", f"{receipt['failed']:,}"),
         ("  skipped", _with_parts(sum(receipt["skipped"].values()), receipt["skipped"])),
@@ -70,7 +71,7 @@ def receipt_table(receipt: dict[str, Any]) -> str:
 
 def progress_line(progress: dict[str, Any]) -> str:
     """Where a crawl stands (see `reports.progress`), in one line."""
-    parts = [f"{progress['closed']:,} of {pages(progress['discovered'])}"]
+    parts = [f"{progress['closed']:,} of {counted(progress['discovered'], 'page')}"]
     if progress["receipt"]["failed"]:
         parts.append(f"{progress['receipt']['failed']:,} failed")
     if progress["rate"] is not None:

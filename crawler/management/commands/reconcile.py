@@ -1,0 +1,34 @@
+"""`manage.py reconcile`: finds running crawls with no sign of life, wakes them, and says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.engine.reconcile import Reconciled, reconcile
+from crawler.management import wording
+from crawler.management.door import Door, Exit
+
+EXAMPLES = """\
+Nobody has to call it: every job, page and waiting command does. It is here for cron and for
+the curious, and may be called at any time.
+"""
+
+
+class Command(Door):
+    """Wake running crawls that show no sign of life, and see to notices that are due."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def perform(self, options: dict[str, Any]) -> int:
+        self.print(f"{_told(reconcile())}\n")
+        return Exit.DONE
+
+
+def _told(found: Reconciled | None) -> str:
+    if found is None:
+        return "Somebody looked less than a second ago; nothing was left to do."
+    return (
+        f"{wording.counted(found.running, 'running crawl')}, {found.woken:,} woken; "
+        f"{wording.counted(found.pending, 'notice')} to deliver."
+    )

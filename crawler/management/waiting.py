@@ -1,0 +1,110 @@
+"""Waiting for a crawl to end, and for the first try of its notices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+
+from django.db import close_old_connections
+
+from crawler import queues
+from crawler.core.errors import ServiceDown
+from crawler.core.lifecycle import State
+from crawler.engine.reconcile import reconcile
+from crawler.management.door import NOT_ANSWERING, in_one_line
+from crawler.management.stopping import Stop
+from crawler.models import Crawl, Delivery
+
+POLL = 0.15  # seconds between two looks at the database
+PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
+WORKERS_LOOK = 3.0  # seconds without progress before we look whether anybody works
+NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
+
+NO_WORKER = "No worker is running; start one in the project folder: rq worker crawl fetch"
+PAUSED_ELSEWHERE = "The crawl was paused by somebody; waiting for it to go on."
+
+
+class Waited(Enum):
+    """Why waiting ended."""
+
+    OVER = "the crawl is over"
+    TIMED_OUT = "the time is up"
+    STOPPED = "somebody asked us to stop"
+
+
+class Waiting:
+    """One wait for one crawl. `show` gets every new look at it; `note` gets lines a person should see, each once."""
+
+    def __init__(self, show: Callable[[Crawl], None], note: Callable[[str], None]) -> None:
+        self._show = show
+        self._note = note
+        self._said: set[str] = set()
+        self._closed = -1
+        self._moved_at = 0.0
+
+    def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
+        """Look until the crawl is over, the time is up or somebody asks to stop; ServiceDown after PATIENCE seconds
+        without an answer from Redis or the database."""
+        began = answered_at = self._moved_at = time.monotonic()
+        while True:
+            try:
+                if self._look(crawl):
+                    return Waited.OVER
+                answered_at = time.monotonic()
+            except NOT_ANSWERING as error:
+                self._bear(error, time.monotonic() - answered_at)
+            if stop.signal is not None:
+                return Waited.STOPPED
+            if timeout is not None and time.monotonic() - began >= timeout:
+                return Waited.TIMED_OUT
+            time.sleep(POLL)
+
+    def _look(self, crawl: Crawl) -> bool:
+        """Whether the crawl is over; `crawl` is brought up to date."""
+        crawl.refresh_from_db()
+        self._show(crawl)
+        if crawl.is_over:
+            return True
+        reconcile()
+        if crawl.state == State.PAUSED:
+            self._once(PAUSED_ELSEWHERE)
+        else:
+            self._look_for_workers(crawl)
+        return False
+
+    def _bear(self, error: Exception, silent: float) -> None:
+        """Say once that a service is away, and give up when it has been for too long."""
+        if silent > PATIENCE:
+            raise ServiceDown(f"{in_one_line(error)} Gave up after {PATIENCE:.0f} s.") from error
+        self._once(f"{in_one_line(error)} Trying again for {PATIENCE:.0f} s.")
+        close_old_connections()  # a connection to a database that went away never heals
+
+    def _look_for_workers(self, crawl: Crawl) -> None:
+        now, closed = time.monotonic(), crawl.tallies.closed
+        if closed != self._closed:
+            self._closed, self._moved_at = closed, now
+        elif now - self._moved_at >= WORKERS_LOOK:
+            self._moved_at = now
+            if queues.live_workers() == 0:
+                self._once(NO_WORKER)
+
+    def _once(self, line: str) -> None:
+        if line not in self._said:
+            self._said.add(line)
+            self._note(line)
+
+
+def until_tried(crawl: Crawl, stop: Stop) -> list[Delivery]:
+    """Give every notice NOTICE_PATIENCE seconds for its first try; those that had none."""
+    began = time.monotonic()
+    while untried := _untried(crawl):
+        if stop.signal is not None or time.monotonic() - began >= NOTICE_PATIENCE:
+            break
+        reconcile()
+        time.sleep(POLL)
+    return untried
+
+
+def _untried(crawl: Crawl) -> list[Delivery]:
+    return list(Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING, attempts=0))

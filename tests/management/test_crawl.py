@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from crawler.core.lifecycle import State
+from crawler.exports import csv, jsonl
+from crawler.management import waiting
+from crawler.management.commands.crawl import Command
+from crawler.management.stopping import Stop
+from crawler.models import Crawl, Delivery, Notice, Page
+from crawler.reports.receipt import receipt_of
+from tests.exports.factories import make_crawl, make_page
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+SITE = "http://site.test/"
+NOBODY = str(uuid4())
+OPTIONS = [
+    *("--max-pages", "--max-depth", "--include", "--exclude", "--subdomains", "--allow-private"),
+    *("--delay", "--concurrency", "--ignore-robots"),
+    *("--export", "--json", "--notify"),
+    *("--timeout", "--resume", "--workers"),
+]
+
+
+def crawl_and_exit(*words: str) -> int:
+    """The exit code."""
+    try:
+        call_command("crawl", *words)
+    except SystemExit as ended:
+        return int(str(ended.code))
+    return 0
+
+
+def make_finished(outcome: str = "2xx", http_status: int | None = 200, **fields: Any) -> Crawl:
+    statuses = {} if http_status is None else {str(http_status): 1}
+    crawl = make_crawl(state=State.FINISHED, discovered=1, outcomes={outcome: 1}, statuses=statuses)
+    make_page(crawl, SITE, status=Page.CLOSED, outcome=outcome, http_status=http_status, **fields)
+    return crawl
+
+
+def make_running(**fields: Any) -> Crawl:
+    crawl = make_crawl(discovered=1, **fields)
+    make_page(crawl, SITE)
+    return crawl
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "Give at least one start URL"),
+        ([SITE, "--max-pages", "many"], "Argument --max-pages: 'many' is not a whole number (see crawl --help)"),
+        ([SITE, "--max-pages", "0"], "1 or more"),
+        ([SITE, "--max-depth", "0"], "1 or more"),
+        ([SITE, "--delay", "-1"], "delay"),
+        ([SITE, "--delay", "soon"], "'soon' is not a number of seconds"),
+        ([SITE, "--concurrency", "0"], "Connections per host"),
+        ([SITE, "--timeout", "0"], "Argument --timeout: it must be more than 0"),
+        ([SITE, "--workers", "0"], "Argument --workers: it must be 1 or more"),
+        ([SITE, "--include", "("], "'(' is not a regular expression"),
+        ([SITE, "--exclude", "("], "'(' is not a regular expression"),
+        ([SITE, "--notify", "nobody"], "'nobody' is neither an e-mail address nor a web address"),
+        ([SITE, "--notify", "ftp://site.test/"], "ftp://site.test/"),
+        ([SITE, "--export", "pages.xlsx"], "must end in .jsonl or .csv"),
+        ([SITE, "--export", "no/such/folder/pages.csv"], "no/such/folder/pages.csv cannot be written"),
+        ([SITE, "--export", "-", "--json"], "both want stdout"),
+        ([SITE, "--no-such-option"], "--no-such-option"),
+        (["--resume", NOBODY], f"There is no crawl '{NOBODY}'"),
+        (["--resume", "nonsense"], "There is no crawl 'nonsense'"),
+        (["--resume", NOBODY, SITE, "--max-pages", "3"], "leave out the URL, --max-pages"),
+        (["ftp://site.test/"], "ftp"),
+        (["not a url"], "not a url"),
+        (["http://127.0.0.1:9/"], "allow"),
+        (["http://no-such-host.invalid/"], "no-such-host.invalid"),
+    ],
+)
+def test_what_cannot_be_used_ends_with_2_and_one_line_and_nothing_made(
+    words: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crawl_and_exit(*words) == 2
+    printed = capsys.readouterr()
+    assert line in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out == ""
+    assert not Crawl.objects.exists()
+
+
+def test_the_receipt_of_a_finished_crawl_is_all_that_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_finished()
+    assert crawl_and_exit("--resume", str(crawl.id)) == 0
+    printed = capsys.readouterr()
+    assert f"Crawl        {crawl.id}\n" in printed.out
+    assert "  fetched    1 (200: 1)\n" in printed.out
+    assert printed.err == ""
+
+
+def test_as_json_the_receipt_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_finished()
+    crawl.finished_at = crawl.created_at
+    crawl.save()
+    assert crawl_and_exit("--resume", str(crawl.id), "--json") == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == receipt_of(crawl)
+    assert printed.err == ""
+
+
+def test_the_pages_are_written_as_the_file_name_says(tmp_path: Path) -> None:
+    crawl = make_finished()
+    assert crawl_and_exit("--resume", str(crawl.id), "--export", str(tmp_path / "pages.csv")) == 0
+    assert (tmp_path / "pages.csv").read_bytes().decode() == "".join(csv.lines(crawl))
+
+
+def test_pages_on_stdout_send_the_receipt_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_finished()
+    assert crawl_and_exit("--resume", str(crawl.id), "--export", "-") == 0
+    printed = capsys.readouterr()
+    assert printed.out == "".join(jsonl.lines(crawl))
+    assert "Discovered   1 page\n" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("page", "happened"),
+    [
+        ({"outcome": "4xx", "http_status": 404}, "answered 404"),
+        ({"outcome": "5xx", "http_status": 500}, "answered 500"),
+        ({"outcome": "connect", "http_status": None, "error": "refused"}, "did not answer (connect: refused)"),
+    ],
+)
+def test_a_start_url_that_could_not_be_crawled_ends_with_1_and_says_why(
+    page: dict[str, Any], happened: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = make_finished(**page)
+    assert crawl_and_exit("--resume", str(crawl.id)) == 1
+    printed = capsys.readouterr()
+    assert printed.err == f"The start URL {SITE} {happened}: there was nothing to follow.\n"
+    assert "State        finished\n" in printed.out
+
+
+def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_finished()
+    make_page(crawl, "http://b.test/", status=Page.CLOSED, outcome="4xx", http_status=404)
+    assert crawl_and_exit("--resume", str(crawl.id)) == 0
+    error = capsys.readouterr().err
+    assert error == "1 of the 2 start URLs gave nothing to follow: http://b.test/ answered 404.\n"
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED])
+def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
+    state: State, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    crawl = make_running(state=state)
+    export = str(tmp_path / "pages.csv")
+    assert crawl_and_exit("--resume", str(crawl.id), "--timeout", "0.3", "--json", "--export", export) == 1
+    printed = capsys.readouterr()
+    crawl.refresh_from_db()
+    assert crawl.state == State.PAUSED
+    assert printed.err == (f"Not finished after 0.3 s. The crawl is paused; to go on: bin/crawl --resume {crawl.id}\n")
+    assert json.loads(printed.out)["state"] == "paused"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_crawl_is_paused_and_the_line_says_how_to_go_on(
+    number: signal.Signals, exit_code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = make_running()
+    interrupter = threading.Thread(target=interrupt_when_it_waits, args=(number,))
+    interrupter.start()
+    assert crawl_and_exit("--resume", str(crawl.id)) == exit_code
+    interrupter.join()
+    crawl.refresh_from_db()
+    assert crawl.state == State.PAUSED
+    error = capsys.readouterr().err
+    assert error == f"Interrupted. The crawl is paused; to go on: bin/crawl --resume {crawl.id}\n"
+
+
+def interrupt_when_it_waits(number: signal.Signals) -> None:
+    for _ in range(3000):
+        stop = getattr(signal.getsignal(number), "__self__", None)
+        if isinstance(stop, Stop) and stop.is_gentle:
+            os.kill(os.getpid(), number)
+            return
+        time.sleep(0.01)
+
+
+def test_a_notice_that_did_not_go_out_is_mentioned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(waiting, "NOTICE_PATIENCE", 0.1)
+    crawl = make_finished()
+    notice = Notice.objects.create(crawl=crawl, event="finished", receipt={})
+    Delivery.objects.create(notice=notice, transport="email", address="me@site.test")
+    assert crawl_and_exit("--resume", str(crawl.id)) == 0
+    error = capsys.readouterr().err
+    assert error == "The notice to me@site.test has not gone out yet; the next worker that runs sends it.\n"
+
+
+def test_the_help_names_every_option_and_shows_an_example() -> None:
+    text = Command().create_parser("manage.py", "crawl").format_help()
+    for option in OPTIONS:
+        assert f"\n  {option} " in text or f"\n  {option}\n" in text
+    assert "\n  bin/crawl https://example.com/\n" in text
+    assert "--pythonpath" not in text

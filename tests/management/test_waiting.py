@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+import redis as redis_package
+
+from crawler.core.errors import ServiceDown
+from crawler.core.lifecycle import State
+from crawler.management import waiting
+from crawler.management.stopping import Stop
+from crawler.management.waiting import NO_WORKER, PAUSED_ELSEWHERE, Waited, Waiting, until_tried
+from crawler.models import Crawl, Delivery, Notice
+from tests.exports.factories import make_crawl
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+
+def finish(crawl: Crawl) -> None:
+    Crawl.objects.filter(pk=crawl.pk).update(state=State.FINISHED)
+
+
+def ignore(_: object) -> None:
+    pass
+
+
+def test_a_crawl_that_is_over_is_not_waited_for() -> None:
+    crawl = make_crawl(state=State.FINISHED)
+    assert Waiting(ignore, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+
+
+def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
+    crawl = make_crawl()
+    assert Waiting(finish, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+    assert crawl.state == State.FINISHED
+
+
+def test_it_ends_when_the_time_is_up() -> None:
+    assert Waiting(ignore, ignore).until_over(make_crawl(), Stop(), timeout=0.01) is Waited.TIMED_OUT
+
+
+def test_it_ends_when_somebody_asks_it_to() -> None:
+    stop = Stop()
+    stop.signal = 2
+    assert Waiting(ignore, ignore).until_over(make_crawl(), stop, timeout=None) is Waited.STOPPED
+
+
+def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "WORKERS_LOOK", 0.0)
+    said: list[str] = []
+    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL)
+    assert said == [NO_WORKER]
+
+
+def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
+    said: list[str] = []
+    waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=2 * waiting.POLL)
+    assert waited is Waited.TIMED_OUT
+    assert said == [PAUSED_ELSEWHERE]
+
+
+def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE", 0.2)
+    monkeypatch.setattr(redis_package.Redis, "execute_command", away)
+    said: list[str] = []
+    with pytest.raises(ServiceDown, match="Redis does not answer: gone away"):
+        Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=None)
+    assert said == ["Redis does not answer: gone away. Trying again for 0 s."]
+
+
+def test_a_service_that_comes_back_is_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_package.Redis, "execute_command", away)
+    looks: list[Crawl] = []
+
+    def show(crawl: Crawl) -> None:
+        looks.append(crawl)
+        if len(looks) == 2:
+            monkeypatch.undo()
+            finish(crawl)
+
+    said: list[str] = []
+    assert Waiting(show, said.append).until_over(make_crawl(), Stop(), timeout=None) is Waited.OVER
+    assert len(said) == 1
+
+
+def away(*_: object, **__: object) -> None:
+    raise redis_package.ConnectionError("gone away")
+
+
+def make_delivery(crawl: Crawl, **fields: object) -> Delivery:
+    notice = Notice.objects.create(crawl=crawl, event="finished", receipt={})
+    return Delivery.objects.create(notice=notice, transport="email", address="me@site.test", **fields)
+
+
+def test_a_notice_that_nobody_sends_is_not_waited_for_longer_than_its_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "NOTICE_PATIENCE", 0.2)
+    crawl = make_crawl()
+    delivery = make_delivery(crawl)
+    assert until_tried(crawl, Stop()) == [delivery]
+
+
+@pytest.mark.parametrize("fields", [{"attempts": 1}, {"state": Delivery.DELIVERED, "attempts": 1}])
+def test_a_notice_that_was_tried_is_not_waited_for(fields: dict[str, object]) -> None:
+    crawl = make_crawl()
+    make_delivery(crawl, **fields)
+    assert until_tried(crawl, Stop()) == []
