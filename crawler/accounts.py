@@ -1,0 +1,95 @@
+"""The first account, and the link that lets its owner in once without a password."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes, force_str
+from django.utils.http import base36_to_int, urlsafe_base64_decode, urlsafe_base64_encode
+
+from crawler.core.errors import CrawlerError
+
+FIRST_NAME = "admin"
+LIFETIME = 3600  # seconds a link can be used
+
+
+class LoginTokens(PasswordResetTokenGenerator):
+    """Tokens that die with the next login (Django's would survive a second one within the same second)."""
+
+    key_salt = "crawler.accounts.login"
+
+    def __init__(self, now: Callable[[], datetime] = datetime.now) -> None:
+        super().__init__()
+        self._now = now  # type: ignore[method-assign]  # Django counts in naive local time; tests give their own
+
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
+        return f"{user.pk}:{user.password}:{user.last_login and user.last_login.isoformat()}:{timestamp}"
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        return super().check_token(user, token) and self._age(token or "") <= LIFETIME
+
+    def _age(self, token: str) -> int:
+        made_at = base36_to_int(token.partition("-")[0])
+        return int(self._num_seconds(self._now()) - made_at)
+
+
+_tokens = LoginTokens()
+
+
+def first_account() -> User:
+    """The account the link is for: the oldest active superuser, made without a password where there is no account."""
+    if not User.objects.exists():
+        return _made_first()
+    account = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if account is None:
+        raise CrawlerError(
+            "No account is an active superuser, so there is none to log in. Make one: python manage.py createsuperuser"
+        )
+    return account
+
+
+def _made_first() -> User:
+    account, made = User.objects.get_or_create(
+        username=FIRST_NAME, defaults={"is_superuser": True, "is_staff": True, "is_active": True}
+    )
+    if made:
+        account.set_unusable_password()
+        account.save(update_fields=["password"])
+    return account
+
+
+def make_link(base_url: str) -> str:
+    """An address below `base_url` that logs the first account in: once, within an hour."""
+    account = first_account()
+    where = reverse(
+        "login-link",
+        args=[urlsafe_base64_encode(force_bytes(account.pk)), _tokens.make_token(account)],
+    )
+    return base_url.rstrip("/") + where
+
+
+def redeem(uidb64: str, token: str) -> User | None:
+    """The account this link is for, or None when it is used, too old or made up.
+
+    Of two requests with one link only one changes the row that the token is made from, so only one gets in.
+    """
+    account = _account(uidb64)
+    if account is None or not account.is_active or not _tokens.check_token(account, token):
+        return None
+    unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
+    if unchanged.update(last_login=timezone.now()) != 1:
+        return None
+    account.refresh_from_db()
+    return account
+
+
+def _account(uidb64: str) -> User | None:
+    try:
+        return User.objects.filter(pk=int(force_str(urlsafe_base64_decode(uidb64)))).first()
+    except (ValueError, OverflowError):
+        return None

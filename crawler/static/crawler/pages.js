@@ -1,0 +1,167 @@
+/* Keeps a crawl's page up to date from its JSON. Text is only ever set as text; no HTML is made from data. */
+"use strict";
+
+const EVERY = 1000; // ms between two looks while the crawl goes on
+const HIDDEN = 5000; // ms while nobody looks at the tab
+const AFTER = 3000; // ms while only notices are on their way
+const LONGEST = 30000; // ms between two tries at most, when the server does not answer
+
+function isWebAddress(text) {
+  return /^https?:\/\//i.test(text || "");
+}
+
+function fill(node, row) {
+  node.dataset.tone = row.tone || "";
+  for (const cell of [node, ...node.querySelectorAll("[data-cell]")]) {
+    if (!cell.dataset.cell) continue;
+    cell.textContent = row[cell.dataset.cell] || "";
+    if (cell.dataset.title) cell.title = row[cell.dataset.title] || "";
+    if (cell.tagName !== "A") continue;
+    if (isWebAddress(row.href)) cell.href = row.href;
+    else cell.removeAttribute("href");
+  }
+  return node;
+}
+
+function made(list, row) {
+  const template = document.getElementById(list.dataset.row);
+  return fill(template.content.firstElementChild.cloneNode(true), row);
+}
+
+/* A list somebody is about to click in, or has walked into by keyboard, stays still until they leave it. */
+function isHeld(list) {
+  return list.matches(":focus-within") || (window.matchMedia("(hover: hover)").matches && list.matches(":hover"));
+}
+
+function showList(list, rows, over) {
+  const now = JSON.stringify(rows);
+  if (list.shown === now || (!over && isHeld(list))) return;
+  list.shown = now;
+  list.replaceChildren(...rows.map((row) => made(list, row)));
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text; // unchanged text is not read aloud again
+}
+
+function show(crawl, status) {
+  const each = (selector, act) => crawl.querySelectorAll(selector).forEach(act);
+  each("[data-text]", (node) => setText(node, status.texts[node.dataset.text]));
+  each("[data-list]", (node) => showList(node, status.lists[node.dataset.list], status.over));
+  each("[data-when-over]", (node) => { node.hidden = !status.over; });
+  each("[data-unless-over]", (node) => { node.hidden = status.over; });
+  each("[data-when-rows]", (node) => { node.hidden = !status.lists[node.dataset.whenRows].length; });
+  each("[data-unless-rows]", (node) => { node.hidden = status.lists[node.dataset.unlessRows].length > 0; });
+  each(".badge", (node) => { node.dataset.state = status.state; });
+  const bar = document.getElementById("bar");
+  bar.max = status.bar.max;
+  bar.value = status.bar.value;
+  document.title = status.title;
+  crawl.dataset.state = status.state;
+}
+
+async function look(crawl) {
+  const response = await fetch(crawl.dataset.statusUrl, { headers: { Accept: "application/json" }, cache: "no-store" });
+  if (response.redirected) return { ended: "You are logged out. Reload this page to log in again." };
+  if (response.status === 404) return { ended: "This crawl is gone." };
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return { status: await response.json() };
+}
+
+function follow(crawl) {
+  const trouble = document.getElementById("trouble");
+  let wasOver = crawl.dataset.state === "finished";
+  let failures = 0;
+  let quiet = 0;
+  let timer = 0;
+
+  const again = (wait) => { clearTimeout(timer); timer = setTimeout(turn, wait); };
+  const say = (text) => { trouble.hidden = !text; setText(trouble, text); };
+
+  async function turn() {
+    let seen;
+    try {
+      seen = await look(crawl);
+    } catch {
+      failures += 1;
+      if (failures > 1) say("The server does not answer. What you see may be old; this page keeps trying.");
+      return again(Math.min(EVERY * 2 ** failures, LONGEST));
+    }
+    failures = 0;
+    say(seen.ended || "");
+    if (seen.ended) return undefined;
+    show(crawl, seen.status);
+    if (seen.status.over && !wasOver) announce(seen.status);
+    wasOver = seen.status.over;
+    if (seen.status.settled) return undefined;
+    if (wasOver) quiet += 1;
+    if (wasOver) return again(Math.min(AFTER * quiet, LONGEST));
+    return again(document.hidden ? HIDDEN : EVERY);
+  }
+
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && timer) again(0); });
+  again(EVERY);
+}
+
+function announce(status) {
+  if (!("Notification" in window) || Notification.permission !== "granted") return;
+  try {
+    const notice = new Notification(status.title, { body: status.texts.summary, tag: status.progress.id });
+    notice.onclick = () => { window.focus(); notice.close(); };
+  } catch { /* some phones allow notifications to service workers only; the page itself still says it */ }
+}
+
+function offerToTell() {
+  const button = document.getElementById("tell-me");
+  const told = document.getElementById("told");
+  if (!("Notification" in window)) return;
+  const update = () => {
+    button.hidden = Notification.permission !== "default";
+    if (Notification.permission === "granted") told.textContent = "This browser will tell you when it is finished.";
+    if (Notification.permission === "denied") told.textContent = "This browser does not allow notifications from here.";
+  };
+  button.addEventListener("click", async () => { await Notification.requestPermission(); update(); });
+  button.hidden = Notification.permission !== "default";
+  if (Notification.permission === "granted") update();
+}
+
+/* Times come as UTC; the reader's own clock is easier to read. */
+function localTimes() {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  document.querySelectorAll("time[datetime]").forEach((node) => {
+    const moment = new Date(node.dateTime);
+    if (Number.isNaN(moment.getTime())) return;
+    node.title = node.textContent;
+    node.textContent = format.format(moment);
+  });
+}
+
+/* A second press of Start would start a second crawl. */
+function submitOnce(form) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = "yes";
+    form.querySelectorAll("button").forEach((button) => button.setAttribute("aria-disabled", "true"));
+  });
+  window.addEventListener("pageshow", () => {
+    delete form.dataset.sent;
+    form.querySelectorAll("button").forEach((button) => button.removeAttribute("aria-disabled"));
+  });
+  const urls = form.querySelector("textarea[name=start_urls]");
+  const fit = () => { urls.rows = Math.min(8, Math.max(1, urls.value.split("\n").length)); };
+  urls.addEventListener("input", fit);
+  urls.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || urls.value.includes("\n")) return;
+    event.preventDefault(); // one URL and Enter: start; several lines come by pasting or Shift+Enter
+    form.requestSubmit();
+  });
+  fit();
+}
+
+localTimes();
+document.querySelectorAll("form[data-once]").forEach(submitOnce);
+const crawl = document.getElementById("crawl");
+if (crawl) {
+  offerToTell();
+  if (!("settled" in crawl.dataset)) follow(crawl);
+}

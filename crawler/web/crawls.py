@@ -1,0 +1,119 @@
+"""The doors of a crawl: the list with the form, starting one, its page, its state as JSON, its pages as a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from redis import RedisError
+
+from crawler.core.errors import BadInput, ServiceDown
+from crawler.engine.reconcile import reconcile
+from crawler.engine.start import start_crawl
+from crawler.exports.formats import FORMATS
+from crawler.models import Crawl
+from crawler.web.forms import CrawlForm
+from crawler.web.shell import page
+from crawler.web.status import status_of, summary_of
+
+PER_PAGE = 25  # crawls on one page of the list
+LINES = 500  # lines of an export sent at a time
+MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+
+
+@never_cache
+@require_GET
+@page
+def crawl_list(request: HttpRequest) -> HttpResponse:
+    """The form, and below it the crawls, newest first."""
+    return _list_page(request, CrawlForm(user=request.user), status=200)
+
+
+@require_POST
+@page
+def crawl_create(request: HttpRequest) -> HttpResponse:
+    """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
+    form = CrawlForm(request.POST, user=request.user)
+    if not form.is_valid():
+        return _list_page(request, form, status=400)
+    owner = request.user if isinstance(request.user, User) else None
+    try:
+        crawl = start_crawl(
+            form.cleaned_data["start_urls"], form.options(), owner=owner, allow_private=form.private_allowed
+        )
+    except BadInput as error:
+        form.refuse(error)
+        return _list_page(request, form, status=400)
+    except ServiceDown as error:
+        form.add_error(None, str(error))
+        return _list_page(request, form, status=503)
+    return redirect("crawl-detail", crawl_id=crawl.id)
+
+
+@never_cache
+@require_GET
+@page
+def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Where the crawl stands; without JavaScript a reload brings it up to date."""
+    crawl = _load(request, crawl_id)
+    return render(request, "crawler/crawl.html", {"crawl": crawl, "status": status_of(crawl, time.time())})
+
+
+@never_cache
+@require_GET
+@page
+def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """The same as JSON; the open page asks for it every second."""
+    crawl = _load(request, crawl_id)
+    return JsonResponse(status_of(crawl, time.time()))
+
+
+@never_cache
+@require_GET
+@page
+def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> StreamingHttpResponse:
+    """The pages as a download, streamed; of a crawl that still runs, those known by now."""
+    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    if export_format not in FORMATS:
+        raise Http404
+    pieces = _pieces(FORMATS[export_format](crawl))
+    response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES.get(export_format, "text/plain; charset=utf-8"))
+    response["Content-Disposition"] = f'attachment; filename="pages-{crawl.id}.{export_format}"'
+    return response
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    """Many lines at a time: each piece costs the server a write."""
+    while piece := "".join(islice(lines, LINES)):
+        yield piece
+
+
+def visible_to(user: User | AnonymousUser) -> QuerySet[Crawl]:
+    """The crawls this person may see: their own; superusers all."""
+    if user.is_superuser:
+        return Crawl.objects.all()
+    return Crawl.objects.filter(owner=user.pk)
+
+
+def _load(request: HttpRequest, crawl_id: UUID) -> Crawl:
+    """The crawl; whoever looks at one wakes what shows no sign of life."""
+    crawls = visible_to(request.user)
+    with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
+        reconcile()
+    return get_object_or_404(crawls, pk=crawl_id)
+
+
+def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:
+    crawls = Paginator(visible_to(request.user).order_by("-created_at"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"form": form, "crawls": crawls, "summaries": [summary_of(crawl) for crawl in crawls]}
+    return render(request, "crawler/crawls.html", context, status=status)

@@ -1,0 +1,51 @@
+"""Whether this process lives, and whether what it stands on answers: for load balancers and monitors."""
+
+from __future__ import annotations
+
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from redis import Redis, RedisError
+
+from crawler import conf
+
+PATIENCE = 2.0  # seconds a service may take to answer
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers; nothing else is asked."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when the database and Redis answer, else 503; with a sentence for each."""
+    database, redis = _database_answers(), _redis_answers()
+    report = {
+        "ready": database and redis,
+        "database": "The database answers." if database else "The database does not answer.",
+        "redis": "Redis answers." if redis else "Redis does not answer.",
+    }
+    return JsonResponse(report, status=200 if report["ready"] else 503)
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+def _redis_answers() -> bool:
+    try:
+        with Redis.from_url(conf.redis_url(), socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE) as redis:
+            return bool(redis.ping())
+    except (RedisError, OSError, ValueError):
+        return False

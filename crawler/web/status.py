@@ -1,0 +1,249 @@
+"""Where one crawl stands, as its page shows it: one function makes the template's values and the JSON's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from redis import RedisError
+
+from crawler import queues
+from crawler.core.errors import ServiceDown
+from crawler.core.lifecycle import State
+from crawler.core.outcomes import Kind, Outcome
+from crawler.models import Crawl, Delivery, Page
+from crawler.reports.progress import last_pages, progress_of, start_trouble, troubled_pages
+from crawler.web import words
+
+Row = dict[str, str]
+"""One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
+
+NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
+NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+
+LATELY = 10.0  # seconds
+
+STATES = {State.RUNNING: "Running", State.PAUSED: "Paused", State.FINISHED: "Finished"}
+DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
+DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery.GIVEN_UP: "bad"}
+
+
+def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
+    """The state of a crawl in plain values.
+
+    progress   counts, rate and receipt for programs (`reports.progress.progress_of`)
+    state, over, settled   `settled` = nothing on the page will change any more
+    title      for the browser's tab
+    bar        value and maximum of the progress bar
+    texts      name -> text, for each place on the page that shows one
+    lists      name -> rows, for each list on the page
+    alerts     what a person should know or do
+    """
+    progress = progress_of(crawl, now)
+    notices = _notices(crawl)
+    over = crawl.is_over
+    lists = {
+        "alerts": _alerts(crawl, now),
+        "statuses": _statuses(progress["receipt"]["statuses"]),
+        "skipped": _skipped(progress["receipt"]["skipped"]),
+        "pages": [_page_row(page) for page in last_pages(crawl)],
+        "troubled": [_page_row(page) for page in troubled_pages(crawl)],
+        "notices": notices,
+        "receipt": _receipt_rows(progress["receipt"]) if over else [],
+    }
+    return {
+        "progress": progress,
+        "state": progress["state"],
+        "over": over,
+        "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
+        "title": f"{_headline(crawl, progress)} · {crawl.site}",
+        "bar": {"value": progress["closed"], "max": max(progress["discovered"], 1)},
+        "texts": _texts(crawl, progress),
+        "lists": lists,
+    }
+
+
+def summary_of(crawl: Crawl) -> dict[str, Any]:
+    """One line of the list of crawls."""
+    tallies = crawl.tallies
+    return {
+        "crawl": crawl,
+        "state": STATES[State(crawl.state)],
+        "closed": tallies.closed,
+        "discovered": max(tallies.discovered, 1),
+        "pages": words.pages(tallies.discovered),
+        "failed": words.count(_not_well(crawl)),
+        "has_failed": _not_well(crawl) > 0,
+        "took": words.duration((crawl.finished_at - crawl.created_at).total_seconds()) if crawl.finished_at else "",
+    }
+
+
+def _not_well(crawl: Crawl) -> int:
+    """Pages that failed or answered with an error status."""
+    tallies = crawl.tallies
+    answers = tallies.outcomes.get(Outcome.CLIENT_ERROR, 0) + tallies.outcomes.get(Outcome.SERVER_ERROR, 0)
+    return tallies.of_kind(Kind.FAILED) + answers
+
+
+def _headline(crawl: Crawl, progress: dict[str, Any]) -> str:
+    if crawl.state == State.RUNNING:
+        return f"{_percent(progress)} %"
+    return STATES[State(crawl.state)]
+
+
+def _percent(progress: dict[str, Any]) -> int:
+    """Whole per cent, rounded down: 100 is for the end alone."""
+    if not progress["discovered"]:
+        return 0
+    return int(100 * progress["closed"] // progress["discovered"])
+
+
+def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
+    receipt = progress["receipt"]
+    eta = progress["eta"]
+    return {
+        "state": STATES[State(crawl.state)],
+        "summary": _summary(crawl, progress),
+        "percent": f"{_percent(progress)} %",
+        "discovered": words.count(progress["discovered"]),
+        "open": words.count(progress["open"]),
+        "fetched": words.count(receipt["fetched"]),
+        "failed": words.count(receipt["failed"]),
+        "skipped": words.count(sum(receipt["skipped"].values())),
+        "rate": words.rate(_average(receipt) if crawl.is_over else progress["rate"]),
+        "eta": words.DASH if eta is None else f"about {words.duration(max(eta, 1))}",
+        "elapsed": words.duration(receipt["seconds"]),
+        "receipt_json": json.dumps(receipt, indent=2, ensure_ascii=False) if crawl.is_over else "",
+    }
+
+
+def _average(receipt: dict[str, Any]) -> float | None:
+    """Pages a second over the whole of a finished crawl."""
+    seconds: float = receipt["seconds"]
+    return receipt["discovered"] / seconds if seconds > 0 else None
+
+
+def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
+    """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
+    match State(crawl.state):
+        case State.FINISHED:
+            receipt = progress["receipt"]
+            took = words.duration(receipt["seconds"])
+            return f"Every one of {words.pages(receipt['discovered'])} has its outcome. It took {took}."
+        case State.PAUSED:
+            return "Paused: nothing new is asked for."
+        case State.RUNNING:
+            return "The crawl is running. This page keeps itself up to date."
+
+
+def _alerts(crawl: Crawl, now: float) -> list[Row]:
+    alerts = [{"text": _start_sentence(page, crawl), "tone": "bad"} for page in start_trouble(crawl)]
+    if crawl.state != State.RUNNING:
+        return alerts
+    try:
+        workers = queues.live_workers()
+    except (ServiceDown, RedisError):
+        return [*alerts, {"text": NO_REDIS, "tone": "warn"}]
+    if workers or _moved_lately(crawl, now):
+        return alerts
+    return [*alerts, {"text": NO_WORKER, "tone": "warn"}]
+
+
+def _moved_lately(crawl: Crawl, now: float) -> bool:
+    """Whether somebody worked on it a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
+    return bool(crawl.samples) and now - crawl.samples[-1][0] < LATELY
+
+
+def _start_sentence(page: Page, crawl: Crawl) -> str:
+    """Why a start URL gave nothing."""
+    name = "The start URL" if len(crawl.start_urls) == 1 else f"The start URL {page.url}"
+    if page.http_status:
+        return f"{name} answered {page.http_status}, so there was nothing to follow."
+    reason = page.error.rstrip(".") or words.outcome(page.outcome)
+    return f"{name} gave nothing to follow: {reason}."
+
+
+def _page_row(page: Page) -> Row:
+    note = f"→ {page.redirect_to}" if page.redirect_to else page.title
+    return {
+        "key": str(page.pk),
+        "answer": str(page.http_status) if page.http_status else words.outcome(page.outcome),
+        "meaning": words.outcome(page.outcome),
+        "url": page.url,
+        "href": page.url if page.url.startswith(("http://", "https://")) else "",
+        "note": page.error or note,
+        "time": f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else "",
+        "size": words.size(page.bytes) if page.http_status else "",
+        "tone": _tone(page.outcome),
+    }
+
+
+def _tone(outcome: str) -> str:
+    match outcome:
+        case Outcome.SUCCESS:
+            return "good"
+        case Outcome.REDIRECT:
+            return "calm"
+        case Outcome.CLIENT_ERROR:
+            return "warn"
+        case _:
+            return "bad"
+
+
+def _statuses(statuses: dict[str, int]) -> list[Row]:
+    tones = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
+    return [
+        {"name": code, "number": words.count(number), "tone": tones.get(code[0], "calm")}
+        for code, number in sorted(statuses.items())
+    ]
+
+
+def _skipped(skipped: dict[str, int]) -> list[Row]:
+    return [
+        {"name": words.outcome(reason), "number": words.count(number), "tone": "calm"}
+        for reason, number in skipped.items()
+    ]
+
+
+def _notices(crawl: Crawl) -> list[Row]:
+    """Whom the end is told, and how that went; while the crawl runs, whom it will be told."""
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("transport", "address")
+    told = [_delivery_row(delivery) for delivery in deliveries]
+    if told or crawl.is_over:
+        return told
+    chosen = crawl.chosen
+    return [*_planned("email", chosen.notify_emails), *_planned("webhook", chosen.notify_webhooks)]
+
+
+def _delivery_row(delivery: Delivery) -> Row:
+    tries = f" (try {delivery.attempts})" if delivery.attempts > 1 else ""
+    return {
+        "transport": delivery.transport,
+        "address": delivery.address,
+        "state": DELIVERIES[delivery.state] + tries,
+        "error": "" if delivery.state == Delivery.DELIVERED else delivery.error,
+        "tone": DELIVERY_TONES[delivery.state],
+    }
+
+
+def _planned(transport: str, addresses: Sequence[str]) -> list[Row]:
+    return [
+        {"transport": transport, "address": address, "state": "when it is finished", "error": "", "tone": "calm"}
+        for address in addresses
+    ]
+
+
+def _receipt_rows(receipt: dict[str, Any]) -> list[Row]:
+    """The receipt as a table that adds up: discovered, and below it the heaps it is the sum of."""
+    heaps = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
+    heaps += [(f"skipped: {words.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
+    heaps += [("cancelled", receipt["cancelled"])]
+    return [
+        *({"name": name, "number": words.count(number), "tone": "part"} for name, number in heaps),
+        {"name": "discovered", "number": words.count(receipt["discovered"]), "tone": "sum"},
+        {"name": "requests", "number": words.count(receipt["requests"]), "tone": "more"},
+        {"name": "retries", "number": words.count(receipt["retries"]), "tone": "more"},
+        {"name": "bytes read", "number": words.size(receipt["bytes"]), "tone": "more"},
+        {"name": "time", "number": words.duration(receipt["seconds"]), "tone": "more"},
+    ]

@@ -1,0 +1,38 @@
+"""`manage.py login_link`."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def printed(**options: str) -> str:
+    out = StringIO()
+    call_command("login_link", stdout=out, **options)
+    return out.getvalue().strip()
+
+
+def test_it_prints_a_link_that_logs_in(client: Client, settings: Any) -> None:
+    settings.STATIC_ROOT = None  # nothing is collected in a test
+    link = printed(base_url="http://testserver")
+    response = client.get(link)
+    assert (response.status_code, response["Location"]) == (302, "/")
+    assert client.get("/").status_code == 200
+
+
+def test_it_names_the_address_from_the_settings(settings: Any) -> None:
+    settings.CRAWLER_BASE_URL = "https://crawler.example/"
+    assert printed().startswith("https://crawler.example/login/")
+
+
+def test_it_says_what_to_do_when_there_is_nobody_to_let_in() -> None:
+    User.objects.create_user("ann")
+    with pytest.raises(CommandError, match="createsuperuser"):
+        printed()

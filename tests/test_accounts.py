@@ -1,0 +1,91 @@
+"""The first account and its one-time login link."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+
+from crawler import accounts
+from crawler.core.errors import CrawlerError
+
+pytestmark = pytest.mark.django_db
+
+
+def parts(link: str) -> tuple[str, str]:
+    """The two secrets at the end of a link."""
+    uidb64, token = link.rstrip("/").split("/")[-2:]
+    return uidb64, token
+
+
+def test_the_first_link_makes_a_superuser_without_a_password() -> None:
+    link = accounts.make_link("http://127.0.0.1:8000/")
+    assert link.startswith("http://127.0.0.1:8000/login/")
+    admin = User.objects.get()
+    assert (admin.username, admin.is_superuser, admin.is_staff, admin.has_usable_password()) == (
+        "admin",
+        True,
+        True,
+        False,
+    )
+
+
+def test_the_link_is_for_the_oldest_active_superuser() -> None:
+    User.objects.create_user("ann")
+    User.objects.create_superuser("gone", is_active=False)
+    root = User.objects.create_superuser("root")
+    User.objects.create_superuser("later")
+    assert accounts.redeem(*parts(accounts.make_link("http://x"))) == root
+
+
+def test_without_an_active_superuser_it_says_how_to_make_one() -> None:
+    User.objects.create_user("ann")
+    with pytest.raises(CrawlerError, match="createsuperuser"):
+        accounts.make_link("http://x")
+
+
+def test_a_link_works_once() -> None:
+    link = parts(accounts.make_link("http://x"))
+    assert accounts.redeem(*link) == User.objects.get()
+    assert accounts.redeem(*link) is None
+
+
+def test_two_links_are_both_dead_after_one_login() -> None:
+    first, second = parts(accounts.make_link("http://x")), parts(accounts.make_link("http://x"))
+    assert accounts.redeem(*second) is not None
+    assert accounts.redeem(*first) is None
+
+
+def test_a_link_made_right_after_a_login_works_once_too() -> None:
+    assert accounts.redeem(*parts(accounts.make_link("http://x"))) is not None
+    link = parts(accounts.make_link("http://x"))
+    assert accounts.redeem(*link) is not None
+    assert accounts.redeem(*link) is None
+
+
+@pytest.mark.parametrize(("age", "works"), [(timedelta(minutes=59), True), (timedelta(minutes=61), False)])
+def test_a_link_lives_an_hour(age: timedelta, works: bool) -> None:
+    tokens = accounts.LoginTokens(now=lambda: datetime.now() - age)  # noqa: DTZ005 (Django's tokens count local time)
+    account = accounts.first_account()
+    uidb64, _ = parts(accounts.make_link("http://x"))
+    assert (accounts.redeem(uidb64, tokens.make_token(account)) is not None) is works
+
+
+def test_an_account_that_was_closed_is_not_let_in() -> None:
+    link = parts(accounts.make_link("http://x"))
+    User.objects.update(is_active=False)
+    assert accounts.redeem(*link) is None
+
+
+def test_a_token_to_reset_a_password_is_no_login() -> None:
+    uidb64, _ = parts(accounts.make_link("http://x"))
+    assert accounts.redeem(uidb64, default_token_generator.make_token(User.objects.get())) is None
+
+
+@pytest.mark.parametrize("uidb64", ["", "MQ", "____", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5", "AA=="])
+@pytest.mark.parametrize("token", ["", "-", "abc-def", "zzzzzzzzzzzzzzzzzzzzzz-0"])
+def test_a_made_up_link_is_refused(uidb64: str, token: str) -> None:
+    accounts.first_account()
+    assert accounts.redeem(uidb64, token) is None

@@ -1,0 +1,51 @@
+"""People and browsers for the tests of the web pages; no Redis unless a test asks for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.web.factories import a_person
+
+NOWHERE = "redis://127.0.0.1:1/0"  # nothing listens on port 1, so this is a Redis that is down
+
+
+@pytest.fixture(autouse=True)
+def no_redis(settings: Any) -> None:
+    """A Redis that happens to run on the developer's machine stays out of it; `real_redis` comes after this one."""
+    settings.REDIS_URL = NOWHERE
+
+
+@pytest.fixture(autouse=True)
+def no_collected_files(settings: Any) -> None:
+    """Styles and scripts come from the source; WhiteNoise warns of a folder for collected ones that is not there."""
+    settings.STATIC_ROOT = None
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return a_person("ann")
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return a_person("root", superuser=True)
+
+
+@pytest.fixture
+def as_ann(ann: User) -> Client:
+    """A browser in which ann is logged in."""
+    browser = Client()
+    browser.force_login(ann)
+    return browser
+
+
+@pytest.fixture
+def as_root(root: User) -> Client:
+    """A browser in which a superuser is logged in."""
+    browser = Client()
+    browser.force_login(root)
+    return browser

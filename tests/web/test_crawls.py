@@ -1,0 +1,218 @@
+"""The doors of a crawl, by Django's test browser; Redis is down unless a test asks for it."""
+
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+
+from crawler.core.lifecycle import State
+from crawler.models import Crawl
+from crawler.web.crawls import LINES, PER_PAGE
+from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
+
+TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}
+
+
+def test_the_list_shows_the_form_and_where_to_begin(as_ann: Client) -> None:
+    html = as_ann.get("/").content.decode()
+    assert 'name="start_urls"' in html
+    assert "None yet." in html
+
+
+def test_the_list_shows_ones_own_crawls_alone(as_ann: Client, ann: User) -> None:
+    a_crawl(ann, start_urls=["https://mine.example/"])
+    a_crawl(a_person("bob"), start_urls=["https://his.example/"])
+    a_crawl(None, start_urls=["https://nobodys.example/"])
+    html = as_ann.get("/").content.decode()
+    assert "mine.example" in html
+    assert "his.example" not in html
+    assert "nobodys.example" not in html
+
+
+def test_superusers_see_all_crawls(as_root: Client, ann: User) -> None:
+    a_crawl(ann, start_urls=["https://hers.example/"])
+    a_crawl(None, start_urls=["https://nobodys.example/"])
+    html = as_root.get("/").content.decode()
+    assert "hers.example" in html
+    assert "nobodys.example" in html
+
+
+def test_a_long_list_is_cut_into_pages(as_ann: Client, ann: User) -> None:
+    for number in range(PER_PAGE + 1):
+        a_crawl(ann, start_urls=[f"https://site{number}.example/"])
+    assert "site0.example" not in as_ann.get("/").content.decode()
+    assert "site0.example" in as_ann.get("/?page=2").content.decode()
+
+
+def test_the_list_costs_the_same_few_queries_however_long(
+    as_ann: Client, ann: User, django_assert_max_num_queries: object
+) -> None:
+    for _ in range(PER_PAGE):
+        a_finished_crawl(ann)
+    with django_assert_max_num_queries(5):  # type: ignore[operator]
+        as_ann.get("/")
+
+
+@pytest.mark.parametrize("path", ["", "status", "export.jsonl"])
+def test_somebody_elses_crawl_is_not_there(as_ann: Client, path: str) -> None:
+    crawl = a_crawl(a_person("bob"))
+    assert as_ann.get(f"/crawls/{crawl.id}/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/", f"/crawls/{uuid4()}/", f"/crawls/{uuid4()}/status", f"/crawls/{uuid4()}/export.csv"]
+)
+@pytest.mark.django_db
+def test_the_pages_need_a_login(client: Client, path: str) -> None:
+    response = client.get(path)
+    assert (response.status_code, response["Location"]) == (302, f"/login/?next={path}")
+
+
+@pytest.mark.django_db
+def test_starting_needs_a_login(client: Client) -> None:
+    assert client.post("/crawls/", TYPED)["Location"].startswith("/login/")
+    assert not Crawl.objects.exists()
+
+
+def test_starting_needs_the_pages_own_token(ann: User) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(ann)
+    assert strict.post("/crawls/", TYPED).status_code == 403
+    assert not Crawl.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete"])
+def test_crawls_are_started_by_post_alone(as_ann: Client, method: str) -> None:
+    assert getattr(as_ann, method)("/crawls/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"start_urls": ""}, "start_urls"),
+        ({"start_urls": "ftp://example.com/"}, "start_urls"),
+        ({"start_urls": "http://"}, "start_urls"),
+        ({"start_urls": SITE, "include": "("}, "include"),
+        ({"start_urls": SITE, "max_pages": "0"}, "max_pages"),
+        ({"start_urls": SITE, "max_pages": "many"}, "max_pages"),
+        ({"start_urls": SITE, "max_depth": "-1"}, "max_depth"),
+        ({"start_urls": SITE, "delay": "-1"}, "delay"),
+        ({"start_urls": SITE, "delay": "nan"}, "delay"),
+        ({"start_urls": SITE, "concurrency": "1000"}, "concurrency"),
+        ({"start_urls": SITE, "notify_emails": "me"}, "notify_emails"),
+        ({"start_urls": SITE, "notify_webhooks": "me"}, "notify_webhooks"),
+    ],
+)
+def test_bad_input_gets_an_error_at_its_field_and_starts_nothing(
+    as_ann: Client, typed: dict[str, str], field: str
+) -> None:
+    response = as_ann.post("/crawls/", typed)
+    assert response.status_code == 400
+    assert list(response.context["form"].errors) == [field]
+    assert not Crawl.objects.exists()
+
+
+def test_what_was_typed_is_kept_beside_the_error(as_ann: Client) -> None:
+    html = as_ann.post("/crawls/", {**TYPED, "include": "(", "delay": "2"}).content.decode()
+    assert "https://example.com/</textarea>" in html
+    assert 'name="delay" value="2"' in html
+    assert '<details class="options" open>' in html
+
+
+def test_a_refused_address_names_what_allows_it(as_root: Client) -> None:
+    response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:1/"})
+    assert response.status_code == 400
+    assert "CRAWLER_PRIVATE_HOSTS" in response.context["form"].errors["start_urls"][0]
+    assert not Crawl.objects.exists()
+
+
+def test_starting_leads_to_the_page_of_ones_own_new_crawl(as_root: Client, root: User, real_redis: object) -> None:
+    response = as_root.post("/crawls/", {"start_urls": "127.0.0.1:1/a", "allow_private": "on", "max_pages": "7"})
+    crawl = Crawl.objects.get()
+    assert (response.status_code, response["Location"]) == (302, f"/crawls/{crawl.id}/")
+    assert (crawl.owner, crawl.start_urls, crawl.chosen.max_pages) == (root, ["http://127.0.0.1:1/a"], 7)
+    assert as_root.get(response["Location"]).context["status"]["texts"]["open"] == "1"
+
+
+def test_with_redis_down_nothing_is_half_made_and_the_input_is_kept(as_root: Client) -> None:
+    typed = {"start_urls": "http://127.0.0.1:1/", "allow_private": "on"}
+    response = as_root.post("/crawls/", typed)
+    assert response.status_code == 503
+    assert "Redis" in response.context["form"].non_field_errors()[0]
+    assert "http://127.0.0.1:1/</textarea>" in response.content.decode()
+    assert not Crawl.objects.exists()
+
+
+def test_the_page_shows_the_state_without_javascript(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    a_page(crawl, "https://example.com/a", title="Chapter A")
+    html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    assert "Every one of 3 pages has its outcome. It took 12 s." in html
+    assert "Chapter A" in html
+    assert "&quot;discovered&quot;: 3" in html
+
+
+def test_the_page_and_the_json_say_the_same(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    page, status = as_ann.get(f"/crawls/{crawl.id}/"), as_ann.get(f"/crawls/{crawl.id}/status")
+    assert json.loads(json.dumps(page.context["status"])) == status.json()
+
+
+def test_what_a_site_says_cannot_become_markup(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann, start_urls=['https://example.com/"><script>alert(1)</script>'])
+    a_page(crawl, "javascript:alert(2)", title="<script>alert(3)</script>")
+    html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    assert "<script>alert" not in html
+    assert 'href="javascript:' not in html
+
+
+def test_pages_forbid_scripts_and_styles_that_are_not_files_of_ours(as_ann: Client, ann: User) -> None:
+    for path in ("/", f"/crawls/{a_crawl(ann).id}/", "/login/"):
+        policy = as_ann.get(path, follow=True)["Content-Security-Policy"]
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+
+
+def test_a_dead_redis_is_told_and_the_table_still_shown(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
+    assert [alert["text"] for alert in status["lists"]["alerts"]] == [
+        "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+    ]
+    assert status["texts"]["discovered"] == "1"
+
+
+def test_a_state_is_never_kept_by_a_cache(as_ann: Client, ann: User) -> None:
+    assert "no-store" in as_ann.get(f"/crawls/{a_crawl(ann).id}/status")["Cache-Control"]
+
+
+def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    for number in range(LINES + 1):
+        a_page(crawl, f"https://example.com/{number}")
+    response = as_ann.get(f"/crawls/{crawl.id}/export.jsonl")
+    lines = response.getvalue().decode().splitlines()
+    assert [json.loads(line)["url"] for line in lines] == [f"https://example.com/{n}" for n in range(LINES + 1)]
+    assert response["Content-Disposition"] == f'attachment; filename="pages-{crawl.id}.jsonl"'
+
+
+def test_an_unknown_format_is_not_there(as_ann: Client, ann: User) -> None:
+    assert as_ann.get(f"/crawls/{a_finished_crawl(ann).id}/export.exe").status_code == 404
+
+
+def test_a_paused_crawl_says_so(as_ann: Client, ann: User) -> None:
+    html = as_ann.get(f"/crawls/{a_crawl(ann, state=State.PAUSED).id}/").content.decode()
+    assert "Paused: nothing new is asked for." in html
+
+
+def test_a_database_that_does_not_answer_gets_a_page_that_says_so(as_ann: Client, ann: User) -> None:
+    with connection.cursor() as cursor:  # the same to the page as a database that went away
+        cursor.execute("ALTER TABLE crawler_crawl RENAME TO gone")
+    response = as_ann.get("/")
+    assert response.status_code == 503
+    assert "The database does not answer." in response.content.decode()

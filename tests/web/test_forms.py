@@ -1,0 +1,154 @@
+"""What the form makes of what a person typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import QueryDict
+
+from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.options import CrawlOptions
+from crawler.web.forms import GROUPS, CrawlForm
+
+PERSON = User(username="ann")
+SUPERUSER = User(username="root", is_superuser=True)
+
+
+def a_form(user: User = PERSON, **typed: Any) -> CrawlForm:
+    data = QueryDict(mutable=True)
+    for name, value in {"start_urls": "https://example.com/", **typed}.items():
+        data.setlist(name, value if isinstance(value, list) else [value])
+    return CrawlForm(data, user=user)
+
+
+def options_of(form: CrawlForm) -> CrawlOptions:
+    assert form.is_valid(), form.errors
+    return form.options()
+
+
+def test_a_url_alone_means_the_default_options() -> None:
+    assert options_of(a_form()) == CrawlOptions()
+
+
+def test_an_empty_field_means_the_default() -> None:
+    empty = a_form(max_pages="", max_depth="", delay="", concurrency="", include="", notify_emails=" \n ")
+    assert options_of(empty) == CrawlOptions()
+
+
+def test_every_option_can_be_typed() -> None:
+    form = a_form(
+        max_pages="10",
+        max_depth="2",
+        include="/a/\n/b/",
+        exclude=" /c/ ",
+        subdomains="on",
+        delay="0.5",
+        concurrency="1",
+        obey_robots=["off"],
+        notify_emails="a@example.com\r\nb@example.com",
+        notify_webhooks="https://example.com/hook",
+    )
+    assert options_of(form) == CrawlOptions(
+        max_pages=10,
+        max_depth=2,
+        include=("/a/", "/b/"),
+        exclude=("/c/",),
+        subdomains=True,
+        delay=0.5,
+        concurrency=1,
+        obey_robots=False,
+        notify_emails=("a@example.com", "b@example.com"),
+        notify_webhooks=("https://example.com/hook",),
+    )
+
+
+def test_a_zero_is_passed_on_to_be_judged() -> None:
+    options = options_of(a_form(max_pages="0", concurrency="0"))
+    assert (options.max_pages, options.concurrency) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("sent", "obeyed"),
+    [
+        (None, True),  # a script that posts the URL alone does not turn robots.txt off
+        (["off"], False),  # the box was unticked
+        (["off", "on"], True),  # the box was ticked
+    ],
+)
+def test_robots_are_obeyed_unless_the_box_was_unticked(sent: list[str] | None, obeyed: bool) -> None:
+    form = a_form() if sent is None else a_form(obey_robots=sent)
+    assert options_of(form).obey_robots is obeyed
+
+
+def test_several_start_urls_come_one_a_line() -> None:
+    form = a_form(start_urls="https://a.example/\r\n\r\n  https://b.example/  ")
+    assert form.is_valid()
+    assert form.cleaned_data["start_urls"] == ["https://a.example/", "https://b.example/"]
+
+
+def test_blank_lines_alone_are_no_start_url() -> None:
+    form = a_form(start_urls=" \n ")
+    assert form.errors["start_urls"] == ["Type the address of the site, such as https://example.com/."]
+
+
+@pytest.mark.parametrize("field", ["max_pages", "max_depth", "concurrency", "delay"])
+def test_what_is_not_a_number_is_kept_and_named(field: str) -> None:
+    form = a_form(PERSON, **{field: "many"})
+    assert "must be a" in form.errors[field][0]
+    assert form.options_open
+    assert 'value="many"' in str(form[field])
+    assert 'aria-invalid="true"' in str(form[field])
+
+
+def test_a_refusal_stands_beside_its_field_and_the_cursor_goes_there() -> None:
+    form = a_form(include="(")
+    assert form.is_valid()
+    form.refuse(BadInput("include", "'(' is not a regular expression."))
+    assert form.errors["include"] == ["'(' is not a regular expression."]
+    assert form.options_open
+    assert "autofocus" in str(form["include"])
+    assert "autofocus" not in str(form["start_urls"])
+
+
+def test_a_refused_start_url_leaves_the_options_folded() -> None:
+    form = a_form()
+    form.refuse(BadInput("start_urls", "no such host"))
+    assert not form.options_open
+
+
+def test_a_refusal_about_something_the_page_does_not_show_stands_at_the_start_url() -> None:
+    form = a_form()
+    form.refuse(BadInput("private_hosts", "127.0.0.1 is not public."))
+    assert form.errors["start_urls"] == ["127.0.0.1 is not public."]
+
+
+def test_only_superusers_may_allow_private_addresses() -> None:
+    person, superuser = a_form(allow_private="on"), a_form(SUPERUSER, allow_private="on")
+    assert person.is_valid()
+    assert superuser.is_valid()
+    assert (person.private_allowed, superuser.private_allowed) == (False, True)
+
+
+def test_a_refused_address_points_at_the_box_that_allows_it() -> None:
+    form = a_form(SUPERUSER)
+    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public."))
+    assert form.errors["start_urls"] == ["127.0.0.1 is not public."]
+    assert form.errors["allow_private"] == ["Tick this to allow it for this crawl."]
+    assert form.options_open
+
+
+def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> None:
+    form = a_form()
+    form.refuse(RefusedAddress("start_urls", "127.0.0.1 is not public."))
+    assert not form.options_open
+
+
+def test_every_field_stands_in_one_group() -> None:
+    grouped = [name for _, names in GROUPS for name in names]
+    assert sorted([*grouped, "start_urls"]) == sorted(CrawlForm.base_fields)
+
+
+def test_every_option_has_a_field() -> None:
+    assert set(CrawlOptions.__struct_fields__) - {"private_hosts"} <= set(CrawlForm.base_fields)

@@ -1,0 +1,60 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from crawler.web.login import make_link
+
+
+def test_a_password_lets_one_in(client: Client, ann: User) -> None:
+    response = client.post("/login/", {"username": "ann", "password": "secret"})
+    assert (response.status_code, response["Location"]) == (302, "/")
+
+
+def test_a_wrong_password_is_told(client: Client, ann: User) -> None:
+    response = client.post("/login/", {"username": "ann", "password": "wrong"})
+    assert response.status_code == 200
+    assert "correct username and password" in response.content.decode()
+
+
+def test_after_the_login_one_is_where_one_wanted_to_go(client: Client, ann: User) -> None:
+    response = client.post("/login/", {"username": "ann", "password": "secret", "next": "/?page=2"})
+    assert response["Location"] == "/?page=2"
+
+
+def test_the_login_leads_to_no_other_site(client: Client, ann: User) -> None:
+    typed = {"username": "ann", "password": "secret", "next": "https://evil.example/"}
+    assert client.post("/login/", typed)["Location"] == "/"
+
+
+def test_the_one_time_link_lets_one_in_once(client: Client, root: User) -> None:
+    link = make_link("http://testserver")
+    assert client.get(link)["Location"] == "/"
+    assert client.get("/").status_code == 200
+
+    again = Client().get(link)
+    assert again.status_code == 410
+    assert "python manage.py login_link" in again.content.decode()
+
+
+def test_a_look_ahead_does_not_use_the_link_up(client: Client, root: User) -> None:
+    link = make_link("http://testserver")
+    assert client.head(link).status_code == 405
+    assert client.get(link).status_code == 302
+
+
+def test_somebody_who_is_in_is_offered_a_password(as_root: Client, root: User) -> None:
+    assert "Set a password" not in as_root.get("/").content.decode()
+    root.set_unusable_password()
+    root.save()
+    as_root.force_login(root)
+    assert "Set a password" in as_root.get("/").content.decode()
+
+
+def test_logging_out_is_done_by_a_button_alone(as_ann: Client) -> None:
+    assert as_ann.get("/logout/").status_code == 405
+    assert as_ann.get("/").status_code == 200
+    assert as_ann.post("/logout/")["Location"] == "/login/"
+    assert as_ann.get("/").status_code == 302

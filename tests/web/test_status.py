@@ -1,0 +1,173 @@
+"""What the crawl page and its JSON say in each state."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl, Delivery
+from crawler.reports.receipt import receipt_of
+from crawler.web.status import status_of, summary_of
+from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page
+
+pytestmark = pytest.mark.django_db
+
+
+def status(crawl: Crawl, now: float | None = None) -> dict[str, Any]:
+    return status_of(crawl, time.time() if now is None else now)
+
+
+def alerts(crawl: Crawl) -> list[str]:
+    return [row["text"] for row in status(crawl)["lists"]["alerts"]]
+
+
+def test_a_crawl_that_has_just_begun_promises_nothing() -> None:
+    texts = status(a_crawl())["texts"]
+    assert (texts["state"], texts["percent"], texts["open"]) == ("Running", "0 %", "1")
+    assert (texts["rate"], texts["eta"]) == ("–", "–")  # noqa: RUF001 (an en dash is meant)
+
+
+def test_a_running_crawl_shows_its_pace_and_an_honest_estimate() -> None:
+    now = time.time()
+    crawl = a_crawl(discovered=200, outcomes={"2xx": 150}, samples=[[now - 5, 200, 100]])
+    shown = status(crawl, now)
+    assert (shown["texts"]["rate"], shown["texts"]["eta"]) == ("10.0/s", "about 5.0 s")
+    assert shown["bar"] == {"value": 150, "max": 200}
+    assert shown["title"] == "75 % · example.com"
+    assert (shown["over"], shown["settled"]) == (False, False)
+
+
+def test_all_but_one_page_is_not_yet_a_hundred_per_cent() -> None:
+    assert status(a_crawl(discovered=1000, outcomes={"2xx": 999}))["texts"]["percent"] == "99 %"
+
+
+def test_a_finished_crawl_says_so_with_its_receipt() -> None:
+    crawl = a_finished_crawl()
+    shown = status(crawl)
+    assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Finished · example.com")
+    assert shown["texts"]["summary"] == "Every one of 3 pages has its outcome. It took 12 s."
+    assert shown["progress"]["receipt"] == receipt_of(crawl)
+
+
+def test_the_receipts_table_adds_up() -> None:
+    crawl = a_finished_crawl(discovered=10, outcomes={"2xx": 5, "dns": 2, "robots": 2, "limit": 1})
+    rows = status(crawl)["lists"]["receipt"]
+    parts = sum(int(row["number"]) for row in rows if row["tone"] == "part")
+    (total,) = (row for row in rows if row["tone"] == "sum")
+    assert parts == int(total["number"]) == 10
+    assert {"name": "skipped: forbidden by robots.txt", "number": "2", "tone": "part"} in rows
+
+
+def test_a_running_crawl_has_no_receipt_yet() -> None:
+    shown = status(a_crawl())
+    assert (shown["lists"]["receipt"], shown["texts"]["receipt_json"]) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "sentence"),
+    [
+        (404, "", "The start URL answered 404, so there was nothing to follow."),
+        (500, "", "The start URL answered 500, so there was nothing to follow."),
+        (Outcome.DNS, "No such host.", "The start URL gave nothing to follow: No such host."),
+        (Outcome.ROBOTS, "", "The start URL gave nothing to follow: forbidden by robots.txt."),
+    ],
+)
+def test_a_start_url_that_gave_nothing_is_told(answer: int | Outcome, error: str, sentence: str) -> None:
+    crawl = a_finished_crawl(discovered=1, outcomes={"4xx": 1})
+    a_page(crawl, SITE, answer, error=error)
+    assert alerts(crawl) == [sentence]
+
+
+def test_of_several_start_urls_the_one_that_gave_nothing_is_named() -> None:
+    crawl = a_finished_crawl(start_urls=[SITE, "https://other.example/"])
+    a_page(crawl, SITE)
+    a_page(crawl, "https://other.example/", 404)
+    assert alerts(crawl) == ["The start URL https://other.example/ answered 404, so there was nothing to follow."]
+
+
+def test_a_page_row_tells_what_came_of_it() -> None:
+    crawl = a_crawl()
+    a_page(crawl, "https://example.com/a", title="A", elapsed_ms=1234, bytes=14600)
+    (row,) = status(crawl)["lists"]["pages"]
+    assert (row["answer"], row["note"], row["time"], row["size"]) == ("200", "A", "1,234 ms", "14.6 KB")
+    assert (row["tone"], row["href"]) == ("good", "https://example.com/a")
+
+
+def test_a_redirect_shows_where_it_leads() -> None:
+    crawl = a_crawl()
+    a_page(crawl, "https://example.com/old", 301, redirect_to="https://example.com/new")
+    (row,) = status(crawl)["lists"]["pages"]
+    assert (row["note"], row["tone"]) == ("→ https://example.com/new", "calm")
+
+
+def test_a_failure_shows_its_reason_in_place_of_figures() -> None:
+    crawl = a_crawl()
+    a_page(crawl, "https://example.com/slow", Outcome.TIMEOUT, error="No answer within 10 s.")
+    (row,) = status(crawl)["lists"]["troubled"]
+    assert (row["answer"], row["note"], row["time"], row["size"]) == ("timed out", "No answer within 10 s.", "", "")
+
+
+def test_an_address_that_is_not_of_the_web_is_no_link() -> None:
+    crawl = a_crawl()
+    a_page(crawl, "javascript:alert(1)")
+    assert status(crawl)["lists"]["pages"][0]["href"] == ""
+
+
+def test_while_it_runs_the_page_says_who_will_be_told() -> None:
+    crawl = a_crawl(options=CrawlOptions(notify_emails=("a@example.com",), notify_webhooks=("https://example.com/h",)))
+    rows = status(crawl)["lists"]["notices"]
+    assert [(row["transport"], row["address"], row["state"]) for row in rows] == [
+        ("email", "a@example.com", "when it is finished"),
+        ("webhook", "https://example.com/h", "when it is finished"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "settled"),
+    [(Delivery.PENDING, False), (Delivery.DELIVERED, True), (Delivery.GIVEN_UP, True)],
+)
+def test_the_page_goes_on_until_every_notice_is_settled(state: str, settled: bool) -> None:
+    crawl = a_finished_crawl()
+    a_delivery(crawl, state=state)
+    assert status(crawl)["settled"] is settled
+
+
+def test_a_notice_that_was_given_up_shows_why() -> None:
+    crawl = a_finished_crawl()
+    a_delivery(crawl, state=Delivery.GIVEN_UP, attempts=8, error="The webhook answered 500.")
+    (row,) = status(crawl)["lists"]["notices"]
+    assert (row["state"], row["error"], row["tone"]) == ("given up (try 8)", "The webhook answered 500.", "bad")
+
+
+def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_redis: object) -> None:
+    now = time.time()
+    assert alerts(a_crawl(samples=[[now - 1, 10, 5]])) == []
+
+
+def test_without_a_worker_the_page_says_how_to_start_one(real_redis: object) -> None:
+    crawl = a_crawl(samples=[[time.time() - 60, 10, 5]])
+    assert alerts(crawl) == [
+        "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
+    ]
+
+
+@pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED])
+def test_a_crawl_that_does_not_run_needs_no_worker(state: State) -> None:
+    assert alerts(a_finished_crawl(state=state)) == []
+
+
+def test_a_line_of_the_list_counts_failures_and_error_answers_together() -> None:
+    crawl = a_finished_crawl(
+        discovered=10,
+        outcomes={"2xx": 4, "3xx": 1, "4xx": 2, "5xx": 1, "timeout": 1, "robots": 1},
+        created_at=timezone.now() - timedelta(seconds=72),
+    )
+    line = summary_of(crawl)
+    assert (line["failed"], line["pages"], line["took"]) == ("4", "10 pages", "1 min 12 s")
