@@ -10,7 +10,7 @@ import secrets
 import socket
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import django_rq
 from redis import Redis
@@ -18,6 +18,7 @@ from redis.client import Pipeline
 from rq import Queue, Worker
 from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
+from rq.worker import BaseWorker
 
 from crawler import conf
 from crawler.core.work import Batch
@@ -37,7 +38,7 @@ def connection() -> Redis:
 
 @cache
 def _connect(url: str) -> Redis:
-    return cast(Redis, Redis.from_url(url))
+    return Redis.from_url(url)
 
 
 def new_id(kind: str) -> str:
@@ -147,10 +148,10 @@ def live_workers() -> int:
     RQ lists a killed worker for minutes; one of this machine is checked by its process.
     """
     workers = Worker.all(connection=connection())
-    return sum(1 for worker in workers if {CRAWL, FETCH} <= set(worker.queue_names()) and _is_alive(worker))
+    return len([worker for worker in workers if {CRAWL, FETCH} <= set(worker.queue_names()) and _is_alive(worker)])
 
 
-def _is_alive(worker: Worker) -> bool:
+def _is_alive(worker: BaseWorker) -> bool:
     if worker.hostname != socket.gethostname() or not worker.pid:
         return True
     try:
@@ -179,7 +180,7 @@ def _fetch_data(batch: Batch) -> EnqueueData:
 
 
 def _queue(name: str) -> Queue:
-    return cast(Queue, django_rq.get_queue(name, connection=connection()))
+    return django_rq.get_queue(name, connection=connection())
 
 
 def _crawl_queue() -> Queue:

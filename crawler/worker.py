@@ -9,7 +9,7 @@ from rq.queue import Queue
 from crawler import jobs as _jobs  # noqa: F401 (sets up Django once, before the first job)
 
 
-class Worker(SimpleWorker):  # type: ignore[misc]  # rq's classes carry no usable types
+class Worker(SimpleWorker):
     """RQ's SimpleWorker, giving database connections back after each job as Django does after each request."""
 
     def execute_job(self, job: Job, queue: Queue) -> None:

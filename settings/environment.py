@@ -37,7 +37,7 @@ def data_dir() -> Path:
 
 
 def redis_url() -> str:
-    url = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+    url: str = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ImproperlyConfigured(
             f"REDIS_URL is {url!r}. It must begin with redis://, rediss:// or unix://, "
@@ -80,7 +80,7 @@ def email() -> dict[str, Any]:
 
 def secret_key(data: Path | None) -> str:
     """SECRET_KEY, or one made on the first start and kept in the data folder when `data` is given."""
-    given = _env.str("SECRET_KEY", default="")
+    given: str = _env.str("SECRET_KEY", default="")
     if given:
         return given
     if data is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils import timezone
 
 from crawler import conf, queues
-from crawler.core.options import CrawlOptions
 from crawler.fetching.guard import Guard
+from crawler.fetching.http import HttpFetcher
 from crawler.models import Delivery
 from crawler.notify import email, outbox, webhook
 from crawler.notify.transport import Message, TransportError
@@ -44,20 +46,19 @@ def _send(delivery: Delivery) -> None:
         case "email":
             email.send(message, delivery.address)
         case "webhook":
-            guard = Guard(CrawlOptions.from_plain(notice.crawl.options).private_hosts)
-            webhook.send(message, delivery.address, conf.webhook_secret(), guard, conf.user_agent())
+            with HttpFetcher(Guard(notice.crawl.chosen.private_hosts), conf.user_agent()) as poster:
+                webhook.send(message, delivery.address, secret=conf.webhook_secret(), poster=poster)
         case unknown:
             raise TransportError(f"there is no way to send by {unknown!r}", permanent=True)
 
 
-def _text(receipt: dict[str, object]) -> str:
+def _text(receipt: dict[str, Any]) -> str:
     """The receipt for people, a line a figure."""
-    skipped = receipt["skipped"]
-    reasons = ", ".join(f"{count} {reason}" for reason, count in skipped.items()) if isinstance(skipped, dict) else ""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in receipt["skipped"].items())
     lines = [
         "The crawl is finished.",
         "",
-        f"Started from  {', '.join(map(str, receipt['start_urls'] if isinstance(receipt['start_urls'], list) else []))}",
+        f"Started from  {', '.join(receipt['start_urls'])}",
         f"Discovered    {receipt['discovered']}",
         f"Fetched       {receipt['fetched']}",
         f"Failed        {receipt['failed']}",

@@ -1,4 +1,4 @@
-"""Finds running crawls with no sign of life and wakes them; finds notices that are due. Anyone may call it (rule R7)."""
+"""Finds running crawls with no sign of life and wakes them, and notices that are due. Anyone may call it (rule R7)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
 
 
 @dataclass(frozen=True)
-class Survey:
+class Reconciled:
     """What was found. Running crawls and pending deliveries are reasons for a watch to go on."""
 
     running: int  # crawls
@@ -30,14 +30,14 @@ class Survey:
     next_in: float | None  # seconds until something is due; None = nothing has a time
 
 
-def reconcile() -> Survey | None:
+def reconcile() -> Reconciled | None:
     """Wake what needs waking. None when somebody else did so just now: it is cheap to call often."""
     if not queues.connection().set(RECONCILED, 1, nx=True, px=EVERY_MS):
         return None
     return survey()
 
 
-def survey() -> Survey:
+def survey() -> Reconciled:
     """Look at every running crawl and every pending delivery, and wake what needs waking."""
     redis = queues.connection()
     now = redis_clock(redis)()
@@ -56,7 +56,7 @@ def survey() -> Survey:
         queues.send_notify()
     moments += [moment.timestamp() for moment in due]
     next_in = max(0.0, min(moments) - now) if moments else None
-    return Survey(running=len(crawls), woken=woken, pending=len(due), next_in=next_in)
+    return Reconciled(running=len(crawls), woken=woken, pending=len(due), next_in=next_in)
 
 
 def signs_of(frontier: Frontier, now: float) -> Signs:

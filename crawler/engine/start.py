@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import msgspec
-from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from redis.exceptions import RedisError
 
@@ -28,7 +28,7 @@ def start_crawl(
     references: Sequence[str],
     options: CrawlOptions,
     *,
-    owner: AbstractBaseUser | None = None,
+    owner: User | None = None,
     allow_private: bool = False,
 ) -> Crawl:
     """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do).
@@ -61,7 +61,7 @@ def _check_address(guard: Guard, url: str, field: str) -> None:
         raise BadInput(field, f"There is no host named {host}: check the spelling of {url}") from None
 
 
-def _made(start_urls: list[str], options: CrawlOptions, owner: AbstractBaseUser | None) -> Crawl:
+def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> Crawl:
     crawl = Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
     try:
         redis = queues.connection()

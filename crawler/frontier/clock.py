@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
-
 from redis import Redis
 
 Clock = Callable[[], float]
@@ -13,7 +11,7 @@ Clock = Callable[[], float]
 
 def redis_clock(redis: Redis) -> Clock:
     def now() -> float:
-        seconds, microseconds = cast(tuple[int, int], redis.time())
+        seconds, microseconds = redis.time()
         return seconds + microseconds / 1e6
 
     return now

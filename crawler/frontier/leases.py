@@ -88,7 +88,7 @@ class Leases:
 
     def outstanding(self) -> int:
         """Batches handed out and not settled."""
-        return cast(int, self._redis.zcard(self._keys.leases))
+        return self._redis.zcard(self._keys.leases)
 
     def look_again(self, lease: Lease, at: float, absent_since: float | None) -> None:
         """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does)."""

@@ -63,7 +63,7 @@ class Results:
         keys = self._keys
         while True:
             with self._redis.pipeline() as pipe:
-                pipe.watch(keys.mark)
+                pipe.watch(keys.mark)  # type: ignore[no-untyped-call]  # redis-py gives it no types
                 mark = Mark.read(cast(bytes | None, pipe.get(keys.mark)))
                 send = mark is None or (now - mark.sent_at > FRESH_SECONDS and not is_coming(mark))
                 pipe.multi()

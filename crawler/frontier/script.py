@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from redis import Redis
-from redis.commands.core import Script
 
 _FOLDER = Path(__file__).resolve().parent / "lua"
 
@@ -24,4 +23,4 @@ def _source(name: str) -> str:
 
 def run(redis: Redis, name: str, keys: list[str], args: list[Any]) -> Any:
     """Run `lua/<name>.lua`. `redis` may be a pipeline; then the answer comes with its execution."""
-    return cast(Script, redis.register_script(_source(name)))(keys=keys, args=args, client=redis)
+    return redis.register_script(_source(name))(keys=keys, args=args, client=redis)

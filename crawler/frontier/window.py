@@ -75,7 +75,7 @@ class Window:
 
     def taken(self) -> int:
         """Pages handed out and not settled yet."""
-        return cast(int, self._redis.scard(self._keys.taken))
+        return self._redis.scard(self._keys.taken)
 
     def cursor(self) -> Cursor | None:
         raw = cast(bytes | None, self._redis.get(self._keys.cursor))

@@ -6,5 +6,5 @@ local slots, holder, now = KEYS[1], ARGV[1], tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 if not redis.call('ZSCORE', slots, holder) and redis.call('ZCARD', slots) >= tonumber(ARGV[4]) then return 0 end
 redis.call('ZADD', slots, ARGV[3], holder)
-redis.call('EXPIREAT', slots, math.ceil(tonumber(ARGV[3])) + 1)
+redis.call('EXPIRE', slots, math.ceil(tonumber(ARGV[3]) - now) + 1)
 return 1

@@ -1,0 +1,56 @@
+"""Finished is said when two independent checks agree, and a crawl is woken when nobody else will."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.completion import QueueSide, Signs, Verdict, needs_tick, verdict
+
+EMPTY = QueueSide(results=0, leases=0, hosts=0, dirty=False)
+NOW = 1000.0
+
+
+def test_both_empty_is_finished() -> None:
+    assert verdict(EMPTY, open_pages=False) is Verdict.FINISH
+
+
+def test_an_empty_queue_with_open_pages_is_a_disagreement() -> None:
+    assert verdict(EMPTY, open_pages=True) is Verdict.DISAGREE
+
+
+@pytest.mark.parametrize("held", ["results", "leases", "hosts", "dirty"])
+@pytest.mark.parametrize("open_pages", [True, False])
+def test_anything_queued_means_going_on(held: str, open_pages: bool) -> None:
+    queue_side = QueueSide(**{"results": 0, "leases": 0, "hosts": 0, "dirty": False, held: 1})
+    assert verdict(queue_side, open_pages=open_pages) is Verdict.GO_ON
+
+
+def signs(**seen: Any) -> Signs:
+    nothing = {
+        "locked": False,
+        "tick_coming": False,
+        "results": 0,
+        "leases": 0,
+        "overdue_leases": 0,
+        "next_due": None,
+    }
+    return Signs(**(nothing | seen))
+
+
+WAKING = [
+    ("nothing is known of it", signs(), True),
+    ("results lie about", signs(results=1, leases=1), True),
+    ("a lease ran out", signs(leases=2, overdue_leases=1), True),
+    ("a page is due", signs(leases=1, next_due=NOW), True),
+    ("a page is due later", signs(next_due=NOW + 1), False),
+    ("fetch jobs are at work", signs(leases=1), False),
+    ("a tick is at work", signs(locked=True, results=1), False),
+    ("a tick is coming", signs(tick_coming=True, results=1), False),
+]
+
+
+@pytest.mark.parametrize(("seen", "expected"), [case[1:] for case in WAKING], ids=[case[0] for case in WAKING])
+def test_a_crawl_is_woken_when_nobody_else_will(seen: Signs, expected: bool) -> None:
+    assert needs_tick(seen, NOW) is expected

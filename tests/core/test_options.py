@@ -1,0 +1,55 @@
+"""What a person typed is judged in one place, and told which field is at fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.errors import BadInput
+from crawler.core.options import CrawlOptions, check_options
+
+REFUSED = [
+    ("max_pages", CrawlOptions(max_pages=0)),
+    ("max_pages", CrawlOptions(max_pages=-3)),
+    ("max_depth", CrawlOptions(max_depth=0)),
+    ("delay", CrawlOptions(delay=-1)),
+    ("delay", CrawlOptions(delay=float("nan"))),
+    ("delay", CrawlOptions(delay=1e9)),
+    ("concurrency", CrawlOptions(concurrency=0)),
+    ("concurrency", CrawlOptions(concurrency=1000)),
+    ("include", CrawlOptions(include=("(",))),
+    ("exclude", CrawlOptions(exclude=("fine", "*bad"))),
+    ("notify_emails", CrawlOptions(notify_emails=("nobody",))),
+    ("notify_emails", CrawlOptions(notify_emails=("a@b\nBcc: c@d",))),
+    ("notify_webhooks", CrawlOptions(notify_webhooks=("ftp://example.com/",))),
+]
+
+
+@pytest.mark.parametrize(("field", "options"), REFUSED)
+def test_a_bad_option_is_refused_by_name(field: str, options: CrawlOptions) -> None:
+    with pytest.raises(BadInput) as refused:
+        check_options(options)
+    assert refused.value.field == field
+    assert "\n" not in str(refused.value)
+
+
+def test_good_options_pass() -> None:
+    options = CrawlOptions(
+        max_pages=1,
+        max_depth=1,
+        include=(r"/docs/",),
+        exclude=(r"\.pdf$",),
+        delay=0.5,
+        concurrency=1,
+        notify_emails=("me@example.com",),
+        notify_webhooks=("https://example.com/hook",),
+    )
+    assert check_options(options) is options
+
+
+def test_options_survive_the_table() -> None:
+    options = CrawlOptions(max_pages=7, include=("a", "b"), private_hosts=("*",), obey_robots=False)
+    assert CrawlOptions.from_plain(options.to_plain()) == options
+
+
+def test_a_name_from_a_later_version_is_ignored() -> None:
+    assert CrawlOptions.from_plain({"max_pages": 7, "not_yet": True}) == CrawlOptions(max_pages=7)

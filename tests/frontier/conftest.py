@@ -1,0 +1,44 @@
+"""Frontier tests run twice: on a real Redis and on its in-memory twin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import fakeredis
+import pytest
+from redis import Redis
+
+from crawler.frontier.frontier import Frontier
+
+
+class GivenClock:
+    """A clock that stands still until it is told to move."""
+
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+    def move(self, seconds: float) -> None:
+        self.time += seconds
+
+
+@pytest.fixture
+def clock() -> GivenClock:
+    return GivenClock()
+
+
+@pytest.fixture(params=["real", "twin"])
+def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    if request.param == "real":
+        yield request.getfixturevalue("real_redis")
+    else:
+        with fakeredis.FakeRedis() as twin:
+            yield twin
+
+
+@pytest.fixture
+def frontier(redis: Redis, clock: GivenClock) -> Frontier:
+    """A frontier that hands out at most two slices of a host at a time."""
+    return Frontier(redis, "a-crawl", slices_at_once=lambda host: 2, clock=clock)

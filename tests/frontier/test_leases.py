@@ -1,0 +1,128 @@
+"""A lease is claimed once, lives while it is renewed, and is settled once."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.window import LOOK_AFTER, Waiting
+from tests.frontier.conftest import GivenClock
+
+HOST = "example.com"
+BATCH, TOKEN = "b1", "t1"
+
+
+@pytest.fixture
+def handed_out(frontier: Frontier) -> Frontier:
+    """Pages 1 and 2 are in slice 0 of a batch, page 3 in slice 1."""
+    frontier.window.put(Waiting(page, HOST, 0.0) for page in (1, 2, 3))
+    frontier.window.take(HOST, 2, BATCH, TOKEN, 0, frontier.now())
+    frontier.window.take(HOST, 2, BATCH, TOKEN, 1, frontier.now())
+    return frontier
+
+
+def claim(frontier: Frontier, token: str = TOKEN) -> bool:
+    return frontier.leases.claim(BATCH, token, frontier.now())
+
+
+def settle(frontier: Frontier, number: int, still_open: dict[int, float] | None = None, next_at: float = 0) -> bool:
+    return frontier.leases.settle(BATCH, TOKEN, number, HOST, still_open or {}, next_at)
+
+
+def overdue(frontier: Frontier) -> list[str]:
+    return [lease.batch for lease in frontier.leases.overdue(frontier.now())]
+
+
+def test_only_the_first_to_come_claims_a_batch(handed_out: Frontier) -> None:
+    assert claim(handed_out)
+    assert not claim(handed_out)
+
+
+def test_a_stale_token_claims_nothing(handed_out: Frontier) -> None:
+    assert not claim(handed_out, "t0")
+
+
+def test_a_lease_tells_its_slices(handed_out: Frontier) -> None:
+    lease = handed_out.leases.get(BATCH)
+    assert lease is not None
+    assert lease.slices == {0: (HOST, (1, 2)), 1: (HOST, (3,))}
+    assert not lease.held
+
+
+def test_a_waiting_batch_is_looked_at_after_a_while(handed_out: Frontier, clock: GivenClock) -> None:
+    assert overdue(handed_out) == []
+    clock.move(LOOK_AFTER)
+    assert overdue(handed_out) == [BATCH]
+
+
+def test_a_look_can_be_put_off(handed_out: Frontier, clock: GivenClock) -> None:
+    clock.move(LOOK_AFTER)
+    (lease,) = handed_out.leases.overdue(clock.time)
+    handed_out.leases.look_again(lease, clock.time + LOOK_AFTER, absent_since=clock.time)
+    assert overdue(handed_out) == []
+    clock.move(LOOK_AFTER)
+    (again,) = handed_out.leases.overdue(clock.time)
+    assert again.absent_since == clock.time - LOOK_AFTER
+
+
+def test_a_claim_runs_out_unless_renewed(handed_out: Frontier, clock: GivenClock) -> None:
+    claim(handed_out)
+    clock.move(LEASE_SECONDS - 1)
+    assert handed_out.leases.renew(BATCH, TOKEN, clock.time)
+    clock.move(LEASE_SECONDS - 1)
+    assert overdue(handed_out) == []
+    clock.move(1)
+    assert overdue(handed_out) == [BATCH]
+
+
+def test_renewing_with_a_stale_token_is_refused(handed_out: Frontier, clock: GivenClock) -> None:
+    claim(handed_out)
+    assert not handed_out.leases.renew(BATCH, "t0", clock.time)
+
+
+def test_settling_the_last_slice_ends_the_lease(handed_out: Frontier) -> None:
+    claim(handed_out)
+    assert settle(handed_out, 0)
+    assert handed_out.leases.outstanding() == 1
+    assert settle(handed_out, 1)
+    assert handed_out.leases.outstanding() == 0
+    assert handed_out.window.taken() == 0
+
+
+def test_settling_twice_changes_nothing(handed_out: Frontier) -> None:
+    settle(handed_out, 0, {1: 0.0})
+    assert not settle(handed_out, 0, {1: 0.0, 2: 0.0})
+    assert handed_out.window.size() == 1
+
+
+def test_settling_with_a_stale_token_changes_nothing(handed_out: Frontier) -> None:
+    assert not handed_out.leases.settle(BATCH, "t0", 0, HOST, {1: 0.0}, 0)
+    assert (handed_out.window.size(), handed_out.window.taken()) == (0, 3)
+
+
+def test_pages_still_open_go_back_and_can_be_handed_out_again(handed_out: Frontier) -> None:
+    settle(handed_out, 0, {2: 0.0})
+    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, handed_out.now()) == [2]
+
+
+def test_settling_frees_the_hosts_connection(handed_out: Frontier) -> None:
+    handed_out.window.put([Waiting(4, HOST, 0.0)])
+    assert handed_out.window.due_hosts(handed_out.now(), 9) == []
+    settle(handed_out, 0)
+    assert handed_out.window.due_hosts(handed_out.now(), 9) == [HOST]
+
+
+def test_a_host_is_left_in_peace_until_the_given_moment(handed_out: Frontier, clock: GivenClock) -> None:
+    settle(handed_out, 0, {1: 0.0}, next_at=clock.time + 10)
+    assert handed_out.window.due_hosts(clock.time, 9) == []
+    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, clock.time) == []
+    clock.move(10)
+    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, clock.time) == [1]
+
+
+def test_a_lease_whose_record_was_forgotten_is_dropped(handed_out: Frontier, clock: GivenClock) -> None:
+    handed_out.redis.delete(handed_out.keys.lease(BATCH))
+    clock.move(LEASE_SECONDS)
+    assert overdue(handed_out) == []
+    assert handed_out.leases.outstanding() == 0

@@ -1,0 +1,118 @@
+"""Wake-ups are never lost: whoever leaves a result sends a tick, unless one is surely on its way."""
+
+from __future__ import annotations
+
+from redis.client import Pipeline
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.results import FRESH_SECONDS, Mark, Released
+from tests.frontier.conftest import GivenClock
+
+
+class Ticks:
+    """Stands where RQ's queue stands: what was sent within the transaction."""
+
+    def __init__(self, frontier: Frontier) -> None:
+        self.frontier = frontier
+
+    def send(self, pipe: Pipeline) -> None:
+        pipe.rpush("ticks", "tick")
+
+    @property
+    def sent(self) -> int:
+        return self.frontier.redis.llen("ticks")
+
+
+def leave(frontier: Frontier, *reports: bytes, coming: bool = False) -> bool:
+    return frontier.results.leave(
+        reports, frontier.now(), tick_job="job", is_coming=lambda mark: coming, send_tick=Ticks(frontier).send
+    )
+
+
+def test_the_first_result_sends_a_tick(frontier: Frontier) -> None:
+    assert leave(frontier, b"r1")
+    assert Ticks(frontier).sent == 1
+    assert frontier.results.mark() == Mark("job", frontier.now())
+
+
+def test_no_second_tick_is_sent_while_one_is_fresh(frontier: Frontier) -> None:
+    leave(frontier, b"r1")
+    assert not leave(frontier, b"r2")
+    assert Ticks(frontier).sent == 1
+    assert frontier.results.read(9) == [b"r1", b"r2"]
+
+
+def test_a_tick_that_waits_long_in_the_queue_is_still_on_its_way(frontier: Frontier, clock: GivenClock) -> None:
+    leave(frontier, b"r1")
+    clock.move(FRESH_SECONDS + 1)
+    assert not leave(frontier, b"r2", coming=True)
+
+
+def test_a_tick_that_was_lost_is_replaced(frontier: Frontier, clock: GivenClock) -> None:
+    leave(frontier, b"r1")
+    clock.move(FRESH_SECONDS + 1)
+    assert leave(frontier, b"r2", coming=False)
+    assert Ticks(frontier).sent == 2
+
+
+def test_a_result_left_after_the_mark_was_cleared_sends_a_tick(frontier: Frontier) -> None:
+    leave(frontier, b"r1")
+    frontier.results.clear_mark()
+    assert leave(frontier, b"r2")
+
+
+def test_a_mark_cleared_between_look_and_step_is_noticed(frontier: Frontier, clock: GivenClock) -> None:
+    leave(frontier, b"r1")
+    clock.move(FRESH_SECONDS + 1)
+    looks = 0
+
+    def clears_the_mark_once(mark: Mark) -> bool:
+        nonlocal looks
+        looks += 1
+        frontier.results.clear_mark()  # a tick begins just now
+        return True
+
+    sent = frontier.results.leave(
+        [b"r2"],
+        frontier.now(),
+        tick_job="job2",
+        is_coming=clears_the_mark_once,
+        send_tick=Ticks(frontier).send,
+    )
+    assert sent
+    assert looks == 1
+    assert frontier.results.read(9) == [b"r1", b"r2"]
+
+
+def test_results_stay_until_they_are_acknowledged(frontier: Frontier) -> None:
+    leave(frontier, b"r1", b"r2", b"r3")
+    assert frontier.results.read(2) == [b"r1", b"r2"]
+    assert frontier.results.read(2) == [b"r1", b"r2"]
+    frontier.results.trim(2)
+    assert frontier.results.read(2) == [b"r3"]
+
+
+def test_only_one_tick_works_at_a_time(frontier: Frontier) -> None:
+    assert frontier.results.lock("t1")
+    assert not frontier.results.lock("t2")
+    assert frontier.results.lock("t1")
+
+
+def test_the_lock_is_given_back_when_the_mark_is_clear(frontier: Frontier) -> None:
+    frontier.results.lock("t1")
+    assert frontier.results.release("t1") is Released.YES
+    assert frontier.results.lock("t2")
+
+
+def test_the_lock_is_kept_when_somebody_left_a_mark(frontier: Frontier) -> None:
+    frontier.results.lock("t1")
+    leave(frontier, b"r1")
+    assert frontier.results.release("t1") is Released.DIRTY
+    assert not frontier.results.lock("t2")
+
+
+def test_a_tick_that_lost_its_lock_does_not_free_anothers(frontier: Frontier) -> None:
+    frontier.results.lock("t2")
+    assert frontier.results.release("t1") is Released.LOST
+    frontier.results.drop_lock("t1")
+    assert not frontier.results.lock("t3")

@@ -1,0 +1,155 @@
+"""Rows change conditionally, and counters move by the rows that really changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler import pages
+from crawler.core.discovery import Discovery
+from crawler.core.outcomes import Outcome
+from crawler.core.work import PageResult
+from crawler.models import Crawl, Page
+from crawler.pages import Retry
+
+pytestmark = pytest.mark.django_db
+
+START = "http://example.com/"
+NOW = 1_000_000.0
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    """A running crawl whose start page, and a second page, are open."""
+    crawl = Crawl.objects.create(start_urls=[START])
+    pages.open_start_pages(crawl, [START, f"{START}b"], NOW)
+    return crawl
+
+
+def page_id(crawl: Crawl, url: str = START) -> int:
+    return Page.objects.get(crawl=crawl, url=url).id
+
+
+def success(page: int, **facts: Any) -> PageResult:
+    facts = {"attempt": 1, "http_status": 200, "bytes": 10, "requests": 1, "fetched_at": NOW} | facts
+    return PageResult(id=page, outcome=Outcome.SUCCESS, **facts)
+
+
+def found(*names: str, **facts: Any) -> list[Discovery]:
+    return [Discovery(f"{START}{name}", 1, 0, None, **facts) for name in names]
+
+
+def assert_counters_match_rows(crawl: Crawl) -> None:
+    crawl.refresh_from_db()
+    assert crawl.tallies == pages.count_rows(crawl.id)
+
+
+def test_start_pages_are_open_and_counted(crawl: Crawl) -> None:
+    crawl.refresh_from_db()
+    assert (crawl.discovered, crawl.tallies.open) == (2, 2)
+    assert pages.has_open(crawl.id)
+
+
+def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
+    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("c", "d"), NOW)
+    assert (tallies.discovered, tallies.closed) == (4, 1)
+    assert_counters_match_rows(crawl)
+    assert (crawl.requests, crawl.bytes) == (1, 10)
+
+
+def test_applying_the_same_result_twice_changes_nothing(crawl: Crawl) -> None:
+    result = success(page_id(crawl))
+    once = pages.apply(crawl.id, [result], [], found("c"), NOW)
+    twice = pages.apply(crawl.id, [result, result], [], found("c"), NOW)
+    assert once == twice
+    assert_counters_match_rows(crawl)
+    assert crawl.requests == 1
+
+
+def test_a_closed_page_keeps_its_first_outcome(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    pages.apply(crawl.id, [success(page)], [], [], NOW)
+    late = PageResult(id=page, attempt=2, outcome=Outcome.TIMEOUT)
+    pages.apply(crawl.id, [late], [Retry(late, NOW)], [], NOW)
+    assert Page.objects.get(id=page).outcome == Outcome.SUCCESS
+    assert_counters_match_rows(crawl)
+
+
+def test_a_url_is_inserted_once_whatever_finds_it(crawl: Crawl) -> None:
+    pages.apply(crawl.id, [], [], [*found("c"), *found("c"), *found("b")], NOW)
+    assert Page.objects.filter(crawl=crawl).count() == 3
+    assert_counters_match_rows(crawl)
+
+
+def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
+    other = Crawl.objects.create(start_urls=[START])
+    pages.open_start_pages(other, [START], NOW)
+    assert Page.objects.filter(url=START).count() == 2
+
+
+def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
+    names = [str(number) for number in range(2 * pages.INSERT_ROWS + 7)]
+    tallies = pages.apply(crawl.id, [], [], found(*names), NOW)
+    assert tallies.discovered == 2 + len(names)
+    assert_counters_match_rows(crawl)
+
+
+def test_a_page_beyond_a_limit_is_inserted_closed(crawl: Crawl) -> None:
+    tallies = pages.apply(crawl.id, [], [], found("deep", outcome=Outcome.LIMIT, error="deeper"), NOW)
+    assert tallies.skipped() == {"limit": 1}
+    assert Page.objects.get(url=f"{START}deep").status == Page.CLOSED
+    assert_counters_match_rows(crawl)
+
+
+def test_a_page_found_both_beyond_and_within_a_limit_is_open(crawl: Crawl) -> None:
+    pages.apply(crawl.id, [], [], [*found("c", outcome=Outcome.TOO_MANY_REDIRECTS), *found("c")], NOW)
+    assert Page.objects.get(url=f"{START}c").status == Page.OPEN
+    assert_counters_match_rows(crawl)
+
+
+def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
+    result = PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.TIMEOUT, requests=1, error="too slow")
+    for _ in range(2):
+        pages.apply(crawl.id, [], [Retry(result, NOW + 4)], [], NOW)
+    page = Page.objects.get(id=result.id)
+    assert (page.status, page.attempts, page.due_at) == (Page.OPEN, 1, NOW + 4)
+    assert_counters_match_rows(crawl)
+    assert (crawl.retries, crawl.requests) == (1, 1)
+
+
+def test_a_lost_attempt_is_counted_and_the_last_one_closes(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    pages.count_lost_attempts(crawl.id, [page], 2, NOW)
+    assert Page.objects.get(id=page).status == Page.OPEN
+    pages.count_lost_attempts(crawl.id, [page], 2, NOW)
+    assert Page.objects.get(id=page).outcome == Outcome.CRASHED
+    assert_counters_match_rows(crawl)
+
+
+def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> None:
+    pages.apply(crawl.id, [success(page_id(crawl))], [], found("c"), NOW)
+    assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 2
+    assert not pages.has_open(crawl.id)
+    assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 0
+    assert_counters_match_rows(crawl)
+
+
+def test_open_pages_come_in_the_order_of_discovery(crawl: Crawl) -> None:
+    first = pages.next_open(crawl.id, after=0, at_most=1, depth=None)
+    second = pages.next_open(crawl.id, after=first[0].id, at_most=9, depth=None)
+    assert [page.url for page in first + second] == [START, f"{START}b"]
+
+
+def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
+    pages.apply(crawl.id, [], [], found("c"), NOW)
+    assert [page.url for page in pages.next_open(crawl.id, after=0, at_most=9, depth=1)] == [f"{START}c"]
+    assert pages.shallowest_open(crawl.id) == 0
+
+
+def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
+    strange = "\U0001f642 'quoted\" \\ %s; DROP TABLE"
+    pages.apply(crawl.id, [success(page_id(crawl), title=strange, content_type="x" * 500)], [], [], NOW)
+    page = Page.objects.get(crawl=crawl, url=START)
+    assert page.title == strange
+    assert len(page.content_type) == 100
