@@ -20,6 +20,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
+from crawler.core.urls import origin_of
 from crawler.fetching.fetcher import Limits
 from crawler.fetching.guard import Endpoint, Guard
 from crawler.fetching.trouble import FetchTrouble, HeadTooLarge, NotConnected, OutOfTime
@@ -207,11 +208,27 @@ class GuardedAdapter(HTTPAdapter):
         self._guard = guard
         self._exchange = exchange
         self._trust = trust
+        self._recent: tuple[str, Any] | None = None  # the last origin asked, and its pool
         super().__init__(pool_connections=HOSTS, pool_maxsize=1)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **options: Any) -> None:
         super().init_poolmanager(connections, maxsize, block, **options)
         self.poolmanager.pool_classes_by_scheme = {"http": self._pool, "https": self._tls_pool}
+
+    def get_connection_with_tls_context(self, request: Any, verify: Any, proxies: Any = None, cert: Any = None) -> Any:
+        """The pool of the request's host; the one of the last request is not looked up again, which costs a tenth."""
+        origin = origin_of(request.url)
+        if self._recent is None or self._recent[0] != origin:
+            self._recent = origin, super().get_connection_with_tls_context(request, verify, proxies, cert)
+        return self._recent[1]
+
+    def request_url(self, request: Any, proxies: Any) -> str:
+        """Of no consequence: `putrequest` sends the target."""
+        return "/"
+
+    def close(self) -> None:
+        self._recent = None
+        super().close()
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
         """Nothing to set: `trust` verifies, and is not loaded again for each connection."""
