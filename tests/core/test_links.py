@@ -1,0 +1,167 @@
+"""What a page links to, against recorded cases, by table and by property."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.charsets import decode
+from crawler.core.links import MAX_ATTRIBUTES, MAX_LINKS, MAX_TAGS, MAX_TITLE, extract
+from crawler.core.urls import normalise
+from tests.suites import cases
+
+PAGE = "https://example.com/a/page?q"
+
+# Recorded expectations that contradict our normal form: test name -> what we say instead, and why.
+DECIDED_OTHERWISE = {
+    # Its "canonicalize" option sorts the query; the order of a query means something to the server.
+    "test_canonicalize_once_per_link": ("https://example.com/p?b=2&a=1",),
+    # It drops what looks like a picture by its name; whether a link is followed is for the scope to say.
+    "test_ignored_extensions": ("http://example.org/page.html", "http://example.org/photo.jpg"),
+}
+
+
+def links_of(html: str, url: str = PAGE) -> list[str]:
+    return list(extract(html, url).links)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in cases("links_scrapy") if case["plain"]],
+    ids=lambda case: case["test"].rpartition("::")[2],
+)
+def test_it_finds_the_recorded_links(case: dict[str, Any]) -> None:
+    """Expected are the recorded URLs in our normal form: without fragment, each once, http and https only."""
+    recorded = [normalise(link["url"]) for link in case["expect"]]
+    expected = tuple(dict.fromkeys(url for url in recorded if url))
+    html = decode(b64decode(case["body_b64"]), f"text/html; charset={case['encoding']}")
+    name = case["test"].rpartition("::")[2]
+    assert extract(html, case["url"]).links == DECIDED_OTHERWISE.get(name, expected)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        # What is a link
+        ("<a href=x>", ["/a/x"]),
+        ("<A HREF='/x'>", ["/x"]),
+        ("<map><area href=x></map>", ["/a/x"]),
+        ("<iframe src=x>", ["/a/x"]),
+        ("<frameset><frame src=x><frame src=y></frameset>", ["/a/x", "/a/y"]),
+        ("<link rel=next href=x><link rel=prev href=y>", ["/a/x", "/a/y"]),
+        ("<link rel='foo CANONICAL' href=x>", ["/a/x"]),
+        ("<link rel='alternate' hreflang=de href=/de>", ["/de"]),
+        ("<meta http-equiv=Refresh content='0; url=x'>", ["/a/x"]),
+        ("<meta http-equiv=refresh content='5;URL=\"/x y\"'>", ["/x%20y"]),
+        ("<meta http-equiv=refresh content=\"1.5 , url = '/x'ignored\">", ["/x"]),
+        ("<meta http-equiv=refresh content='0;/x'>", ["/x"]),
+        ("<svg><a href=x></a></svg>", ["/a/x"]),
+        ("<a href=x rel=nofollow>", ["/a/x"]),
+        # What is not
+        ("<a name=x><img src=x><form action=x><a data-href=x>", []),
+        ("<link rel=stylesheet href=x><link rel='alternate stylesheet' href=x><link href=x>", []),
+        ("<meta http-equiv=refresh content=5><meta http-equiv=refresh content='url=x'>", []),
+        ("<meta name=refresh content='0;url=x'>", []),
+        ("<iframe src=''></iframe><iframe src></iframe><link rel=next href=''>", []),
+        ("<a href='javascript:void(0)'><a href=mailto:a@b.c><a href=data:,x><a href=tel:1><a href=ftp://x/>", []),
+        ("<a href='http://[::1'><a href='https://exa mple.com'>", []),
+        ("<!-- <a href=x> --><script>'<a href=x>'</script><style><a href=x></style>", []),
+        ("<template><a href=x></a></template><textarea><a href=x></textarea>", []),
+        ("<body><noscript><a href=x></a><iframe src=x></iframe></noscript>", []),
+        # How it is written
+        ("<a href><a href=''>", ["/a/page?q"]),
+        ("<a href='#top'>", ["/a/page?q"]),
+        ("<a href=' x\n'>", ["/a/x"]),
+        ("<a href='x #f'><a href='x'>", ["/a/x%20", "/a/x"]),  # a blank before the fragment belongs to the URL
+        ("<a href='?a=1&amp;b=2&copy=3'>", ["/a/page?a=1&b=2&copy=3"]),
+        ("<a href='&#x2f;x'>", ["/x"]),
+        ("<a href=b><a href=a><a href=b#2><a href='./b'>", ["/a/b", "/a/a"]),
+        ("<a href=x", []),  # never closed: not a tag
+        ("<a href=x><b><a href=y></b>", ["/a/x", "/a/y"]),
+        ("<a href='x\x00y'>", ["/a/x%EF%BF%BDy"]),
+        # Against what it is resolved
+        ("<base href=/b/><a href=x>", ["/b/x"]),
+        ("<a href=x><base href='/b/page'>", ["/b/x"]),  # it counts for the whole page
+        ("<base target=_top><base href=/b/><base href=/c/><a href=x>", ["/b/x"]),
+        ("<base href=/b/><a href=''>", ["/b/"]),
+        ("<base href=ftp://example.com/><a href=x>", ["/a/x"]),
+        ("<base href='http://['><a href=x>", ["/a/x"]),
+        ("<base href><a href=x>", ["/a/x"]),
+    ],
+)
+def test_it_finds_what_a_browser_would_follow(html: str, expected: list[str]) -> None:
+    assert links_of(html) == [f"https://example.com{path}" for path in expected]
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title> A \n title &amp; more </title>", "A title & more"),
+        ("<svg><title>drawing</title></svg><title>page</title>", "page"),
+        ("<svg><title>drawing</title></svg>", ""),
+        ("<title>first</title><title>second</title>", "first"),
+        ("<div>the head is over</div><title>late</title>", "late"),
+        ("<title><b>raw</b></title>", "<b>raw</b>"),
+        ("<title></title>", ""),
+        ("", ""),
+        (f"<title>{'x' * (MAX_TITLE + 1)}</title>", "x" * MAX_TITLE),
+    ],
+)
+def test_it_reads_the_title(html: str, title: str) -> None:
+    assert extract(html, PAGE).title == title
+
+
+def test_it_keeps_a_bounded_number_of_links() -> None:
+    html = "".join(f"<a href={number}>" for number in range(MAX_LINKS + 5))
+    assert links_of(html) == [f"https://example.com/a/{number}" for number in range(MAX_LINKS)]
+
+
+@pytest.mark.parametrize("opening", ["<div>", "<ul><li>", "<svg></a>", "<a><noscript>"])
+def test_endless_nesting_costs_neither_links_nor_hours(opening: str) -> None:
+    html = f"<title>deep</title><a href=first>{opening * 500_000}<a href=last>"
+    page = extract(html, PAGE)
+    assert page.title == "deep"
+    assert page.links == ("https://example.com/a/first", "https://example.com/a/last")
+
+
+def test_a_very_long_page_has_the_links_it_would_have_in_parts() -> None:
+    part = (
+        "<div class='a'><p>text <b>bold</b><br><a class=x href='{0}'><i>link</i></a><script>'<a href=x>'</script></div>"
+    )
+    numbers = range(MAX_TAGS // 5)
+    assert links_of("".join(part.format(number) for number in numbers)) == [
+        link for number in numbers for link in links_of(part.format(number))
+    ]
+
+
+@pytest.mark.parametrize("attribute", [" a{0}", "/a{0}", " a{0}=1", "a{0}='>'", ' a{0} = ">"'])
+def test_a_tag_of_endless_attributes_is_dropped(attribute: str) -> None:
+    crowded = "".join(attribute.format(number) for number in range(300_000))
+    assert links_of(f"<a href=x><a {crowded} href=y><a href=z>") == [
+        "https://example.com/a/x",
+        "https://example.com/a/z",
+    ]
+
+
+def test_a_tag_of_many_attributes_on_a_long_page_is_kept() -> None:
+    many = "".join(f" data-{number}='x'" for number in range(MAX_ATTRIBUTES - 2))
+    assert links_of(f"<a {many} href=x>" + "text " * 30_000) == ["https://example.com/a/x"]
+
+
+TAGS = ("<a href=", "<base href=", "<meta http-equiv=refresh content=", "<link rel=next href=", "<title>", "</title>")
+OPENERS = ("<svg>", "<noscript>", "<template>", "</template>", "<!--", "-->", ">", "'", '"')
+VALUES = ("0;url=", "http://", "//x", "/", "#", " ", "\x00", "\ud800", "é", "&#0;", "&#xd800;", "%2")
+SNIPPETS = st.sampled_from([*TAGS, *OPENERS, *VALUES])
+
+
+@given(st.one_of(st.text(), st.lists(SNIPPETS, max_size=30).map("".join)))
+def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
+    page = extract(html, PAGE)
+    assert [normalise(link) for link in page.links] == list(page.links)
+    assert len(set(page.links)) == len(page.links)
+    assert "\x00" not in page.title
+    page.title.encode()
