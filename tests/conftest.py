@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import redis
 
+from tests.stack import Stack
+
 
 def free_port() -> int:
     with socket.socket() as listener:
@@ -71,3 +73,16 @@ def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
 @pytest.fixture(scope="session")
 def python() -> str:
     return sys.executable
+
+
+@pytest.fixture
+def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
+    """A Redis, a database file and room for worker processes, all of it gone afterwards."""
+    client = redis.Redis.from_url(redis_url)
+    client.flushall()
+    client.close()
+    stack = Stack(tmp_path, redis_url)
+    try:
+        yield stack
+    finally:
+        stack.end()

@@ -1,0 +1,59 @@
+"""Engine tests run the real verbs in this process, over a real Redis, and stand in for RQ's workers by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from redis import Redis
+from rq import Queue, SimpleWorker
+
+from crawler import queues
+from crawler.core.options import CrawlOptions
+from crawler.engine.desk import Desk, desk_of
+from crawler.engine.start import start_crawl
+from crawler.models import Crawl
+from tests.site import Answer, Site
+
+
+@pytest.fixture(autouse=True)
+def _uses_database_and_redis(transactional_db: None, real_redis: Redis) -> None:
+    """Every test here writes to both."""
+
+
+class Bench:
+    """A crawl over a small site, with RQ's jobs run one at a time in this process."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.crawl: Crawl
+
+    def start(self, path: str = "/", **options: object) -> Crawl:
+        self.crawl = start_crawl([f"{self.site.url}{path}"], CrawlOptions(**options), allow_private=True)  # type: ignore[arg-type]
+        return self.crawl
+
+    @property
+    def desk(self) -> Desk:
+        return desk_of(self.crawl)
+
+    def jobs(self, queue: str) -> list[str]:
+        """Descriptions of the jobs that wait."""
+        return [str(job.description) for job in Queue(queue, connection=queues.connection()).jobs]
+
+    def work(self, *names: str, at_most: int = 1000) -> None:
+        """Run what waits in these queues (both, by default), as a worker in burst mode does."""
+        waiting = [Queue(name, connection=queues.connection()) for name in names or ("crawl", "fetch")]
+        SimpleWorker(waiting, connection=queues.connection()).work(burst=True, max_jobs=at_most, logging_level="ERROR")
+
+    def state(self) -> str:
+        self.crawl.refresh_from_db()
+        return str(self.crawl.state)
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """`@pytest.mark.site({...})` gives the pages."""
+    marker = request.node.get_closest_marker("site")
+    pages: Mapping[str, Answer] = marker.args[0] if marker else {"/": "<title>Alone</title>"}
+    with Site(pages).serving() as site:
+        yield Bench(site)

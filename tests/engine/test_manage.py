@@ -1,0 +1,224 @@
+"""Ticks: results are taken in once, finished is said once, and nothing that goes wrong in between loses a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler import pages, queues
+from crawler.core.outcomes import Outcome
+from crawler.core.tallies import adds_up
+from crawler.core.work import PageResult, SliceReport, decode_report
+from crawler.engine.collect import collect
+from crawler.engine.conclude import finish
+from crawler.engine.manage import manage
+from crawler.engine.wake import wake
+from crawler.frontier.window import Cursor
+from crawler.models import Crawl, Disagreement, Notice, Page
+from crawler.reports.receipt import receipt_of
+from tests.engine.conftest import Bench
+from tests.site import Reply, moved, page
+
+
+def fresh(bench: Bench) -> Crawl:
+    bench.crawl.refresh_from_db()
+    return bench.crawl
+
+
+CHAIN = {"/": page("/a", "/b"), "/a": page("/c"), "/b": page("/a"), "/c": page("/")}
+
+
+@pytest.mark.site(CHAIN)
+def test_a_crawl_goes_from_its_start_to_finished(bench: Bench) -> None:
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    receipt = receipt_of(bench.crawl)
+    assert (receipt["discovered"], receipt["fetched"], receipt["statuses"]) == (4, 4, {"200": 4})
+    assert adds_up(receipt)
+    assert bench.site.hits == {"/robots.txt": 1, "/": 1, "/a": 1, "/b": 1, "/c": 1}
+    assert Disagreement.objects.count() == 0
+
+
+@pytest.mark.site(CHAIN)
+def test_jobs_tell_a_person_what_they_do(bench: Bench) -> None:
+    bench.start()
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+    bench.work("crawl")
+    assert bench.jobs("fetch") == [f"fetch 1 page of {bench.site.host}"]
+
+
+@pytest.mark.site(CHAIN)
+def test_redis_holds_nothing_of_a_finished_crawl(bench: Bench) -> None:
+    bench.start()
+    bench.work()
+    assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
+
+
+@pytest.mark.site(CHAIN)
+def test_a_late_result_of_a_finished_crawl_changes_nothing(bench: Bench) -> None:
+    bench.start()
+    bench.work()
+    before = receipt_of(fresh(bench))
+    first = Page.objects.order_by("id")[0]
+    result = PageResult(id=first.id, attempt=1, outcome=Outcome.TIMEOUT, links=(f"{bench.site.url}/new",))
+    report = SliceReport(batch="b", token="t", slice=0, host=bench.site.host, results=(result,), done=True)
+    wake(bench.desk.frontier, "late", [report])
+    bench.work()
+    assert receipt_of(fresh(bench)) == before
+    assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
+
+
+@pytest.mark.site(CHAIN)
+def test_finished_is_said_once(bench: Bench) -> None:
+    bench.start()
+    bench.work()
+    assert not finish(bench.crawl)
+    assert Notice.objects.filter(crawl=bench.crawl).count() == 1
+
+
+@pytest.mark.site(CHAIN)
+def test_a_crawl_with_an_open_page_cannot_finish(bench: Bench) -> None:
+    crawl = bench.start()
+    assert not finish(crawl)
+    assert bench.state() == "running"
+    assert Notice.objects.count() == 0
+
+
+@pytest.mark.site(CHAIN)
+def test_results_read_twice_are_applied_once(bench: Bench) -> None:
+    """What a crash between commit and acknowledgement leaves behind."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    results = bench.desk.frontier.results
+    reports = results.read(99)
+    collect(bench.desk)
+    bench.desk.frontier.redis.rpush(bench.desk.frontier.keys.results, *reports)
+    bench.work()
+    assert bench.state() == "finished"
+    assert receipt_of(bench.crawl)["fetched"] == 4
+    assert bench.crawl.requests == len(bench.site.requests)
+
+
+@pytest.mark.site(CHAIN)
+def test_redis_that_forgot_everything_is_rebuilt_from_the_table(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    bench.work("crawl", at_most=1)
+    queues.connection().flushall()
+    manage(bench.crawl.id)
+    bench.work()
+    assert bench.state() == "finished"
+    assert receipt_of(bench.crawl)["fetched"] == 4
+
+
+@pytest.mark.site(CHAIN)
+def test_a_frontier_that_lost_pages_is_found_out_and_rebuilt(bench: Bench) -> None:
+    """The queue side says empty, the table does not: the disagreement is recorded, and the crawl still ends right."""
+    bench.start()
+    frontier = bench.desk.frontier
+    frontier.window.move_cursor(Cursor(depth=-1, id=10**9))
+    bench.work()
+    assert bench.state() == "finished"
+    assert receipt_of(bench.crawl)["fetched"] == 4
+    assert Disagreement.objects.filter(crawl=bench.crawl).count() == 1
+
+
+@pytest.mark.site(CHAIN)
+def test_counters_that_drifted_are_recorded_and_put_right(bench: Bench) -> None:
+    crawl = bench.start()
+    type(crawl).objects.filter(id=crawl.id).update(discovered=40)
+    bench.work()
+    assert receipt_of(fresh(bench))["discovered"] == 4
+    assert "discovered=43" in Disagreement.objects.get().what
+
+
+@pytest.mark.site({f"/{hop}": moved(f"/{hop + 1}") for hop in range(20)})
+def test_the_eleventh_redirect_in_a_row_is_not_followed(bench: Bench) -> None:
+    bench.start("/0")
+    bench.work()
+    receipt = receipt_of(fresh(bench))
+    assert (receipt["fetched"], receipt["skipped"]) == (11, {"too_many_redirects": 1})
+    assert Page.objects.get(outcome=Outcome.TOO_MANY_REDIRECTS).url == f"{bench.site.url}/11"
+    assert "/11" not in bench.site.hits
+
+
+WIDE = {"/": page(*(f"/{number}" for number in range(30)))} | {
+    f"/{number}": page(f"/{number}/deep") for number in range(30)
+}
+
+
+@pytest.mark.site(WIDE)
+def test_a_page_limit_is_never_exceeded(bench: Bench) -> None:
+    bench.start(max_pages=7)
+    bench.work()
+    assert bench.state() == "finished"
+    receipt = receipt_of(bench.crawl)
+    assert receipt["fetched"] == 7
+    assert receipt["skipped"]["limit"] == receipt["discovered"] - 7
+    assert len(bench.site.requests) == 7 + 1  # and robots.txt
+
+
+@pytest.mark.site(WIDE | {"/robots.txt": Reply("User-agent: *\nDisallow: /1")})
+def test_pages_that_robots_forbids_do_not_use_up_the_page_limit(bench: Bench) -> None:
+    bench.start(max_pages=12)
+    bench.work()
+    receipt = receipt_of(fresh(bench))
+    assert receipt["fetched"] == 12
+    assert receipt["skipped"]["robots"] > 0
+
+
+@pytest.mark.site(
+    {"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"), "/late": page("/c"), "/d": page()}
+)
+def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
+    """/c is three links from the start by /a and /b, but two by /late."""
+    bench.start(max_depth=2)
+    bench.work()
+    assert bench.state() == "finished"
+    outcomes = dict(Page.objects.values_list("url", "outcome"))
+    assert outcomes[f"{bench.site.url}/c"] == "2xx"
+    assert outcomes[f"{bench.site.url}/d"] == "limit"
+    assert pages.count_rows(bench.crawl.id) == bench.crawl.tallies
+
+
+@pytest.mark.site({"/": lambda before: Reply(page("/a")) if before == 2 else Reply(status=503), "/a": page()})
+def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    manage(bench.crawl.id)
+    assert bench.state() == "running"
+    assert pages.has_open(bench.crawl.id)
+    start = Page.objects.get(depth=0)
+    assert (start.status, start.attempts) == (Page.OPEN, 1)
+    assert start.due_at > bench.desk.now()
+
+
+@pytest.mark.site({"/": page("/a"), "/robots.txt": Reply(status=503)})
+def test_an_unreachable_robots_txt_forbids_everything_in_the_end(bench: Bench, settings: object) -> None:
+    settings.CRAWLER_MAX_ATTEMPTS = 1  # type: ignore[attr-defined]
+    bench.start()
+    bench.work()
+    receipt = receipt_of(fresh(bench))
+    assert (receipt["state"], receipt["skipped"]) == ("finished", {"robots": 1})
+    assert "/" not in bench.site.hits
+
+
+def test_one_tick_leaves_the_work_to_the_other(bench: Bench) -> None:
+    bench.start()
+    desk = bench.desk
+    desk.frontier.results.lock("another tick")
+    assert "another tick" in manage(bench.crawl.id)
+    assert desk.frontier.results.mark() is not None
+
+
+def test_what_fetch_jobs_leave_can_be_read_by_people_and_machines(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    (report,) = [decode_report(raw) for raw in bench.desk.frontier.results.read(9)]
+    (result,) = report.results
+    assert report.done
+    assert (result.http_status, result.title, result.content_type) == (200, "Alone", "text/html")

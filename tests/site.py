@@ -1,0 +1,116 @@
+"""A web site in a test: a dict of path to response, served on loopback by a thread, that remembers every request."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the site answers."""
+
+    body: str | bytes = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    after: float = 0.0  # seconds to think first
+
+
+Answer = str | Reply | Callable[[int], Reply]
+"""HTML, a reply, or a function of how often the path was asked for before."""
+
+
+def page(*links: str, title: str = "A page") -> str:
+    anchors = "".join(f'<p><a href="{link}">{link}</a></p>' for link in links)
+    return f"<!doctype html><html><head><title>{title}</title></head><body>{anchors}</body></html>"
+
+
+def moved(to: str, status: int = 302) -> Reply:
+    return Reply(status=status, headers={"Location": to})
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    at: float  # monotonic seconds
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+class Site:
+    """Answers from `pages`; anything else is a 404. `posts` keeps what was sent to it."""
+
+    def __init__(self, pages: Mapping[str, Answer]) -> None:
+        self.pages = dict(pages)
+        self.requests: list[Request] = []
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server.daemon_threads = True
+        self.host = f"127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"http://{self.host}"
+
+    @property
+    def hits(self) -> Counter[str]:
+        """How often each path was asked for."""
+        with self._lock:
+            return Counter(request.path for request in self.requests)
+
+    def gaps(self) -> list[float]:
+        """Seconds between one request and the next."""
+        with self._lock:
+            moments = sorted(request.at for request in self.requests)
+        return [later - earlier for earlier, later in itertools.pairwise(moments)]
+
+    def answer(self, request: Request) -> Reply:
+        with self._lock:
+            before = sum(1 for earlier in self.requests if earlier.path == request.path)
+            self.requests.append(request)
+        answer = self.pages.get(request.path, Reply("not here", status=404))
+        if callable(answer):
+            answer = answer(before)
+        return Reply(answer) if isinstance(answer, str) else answer
+
+    @contextmanager
+    def serving(self) -> Iterator[Site]:
+        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._server.shutdown()
+            self._server.server_close()
+            thread.join()
+
+
+def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._reply()
+
+        do_POST = do_GET  # noqa: N815
+
+        def _reply(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            reply = site.answer(Request(self.path, time.monotonic(), dict(self.headers), body))
+            time.sleep(reply.after)
+            content = reply.body.encode() if isinstance(reply.body, str) else reply.body
+            self.send_response(reply.status)
+            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(content))}
+            for name, value in (headers | dict(reply.headers)).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the requests are in `site.requests`."""
+
+    return Handler

@@ -1,0 +1,119 @@
+"""The whole thing in a test: a Redis, a database file, and real worker processes, apart from everything else here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import redis
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
+
+_START = """
+import sys, json
+from crawler.core.options import CrawlOptions
+from crawler.engine.start import start_crawl
+given = json.loads(sys.argv[1])
+print(start_crawl(given["urls"], CrawlOptions.from_plain(given["options"]), allow_private=True).id)
+"""
+
+
+class Stack:
+    """Commands run in the project's folder with `env`; everything they keep lies in `folder`."""
+
+    def __init__(self, folder: Path, redis_url: str) -> None:
+        self.folder, self.redis_url = folder, redis_url
+        self.redis = redis.Redis.from_url(redis_url)
+        self.env = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "RQ_"))},
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "CRAWLER_DATA_DIR": str(folder),
+            "REDIS_URL": redis_url,
+            "RQ_REDIS_URL": redis_url,  # what a bare `rq worker` reads
+            "PYTHONWARNINGS": "default",
+        }
+        self.children: list[subprocess.Popen[bytes]] = []
+        self.run("python", "manage.py", "migrate", "--verbosity", "0")
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=120)
+
+    def spawn(self, *command: str) -> subprocess.Popen[bytes]:
+        """Start a process in a group of its own; it is ended with the stack."""
+        with (self.folder / "processes.log").open("ab") as log:
+            child = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self.env,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self.children.append(child)
+        return child
+
+    def start(self, *urls: str, **options: Any) -> UUID:
+        """Start a crawl as the web page does, and leave it alone: nothing here wakes it later."""
+        given = json.dumps({"urls": urls, "options": options})
+        script = f"import sys; sys.argv = ['-', {given!r}]\n{_START}"
+        return UUID(self.run("python", "manage.py", "shell", "--no-imports", "-c", script).stdout.strip())
+
+    def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        with sqlite3.connect(f"file:{self.folder / 'db.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
+            database.row_factory = sqlite3.Row
+            found = [dict(row) for row in database.execute(query, values)]
+        database.close()
+        return found
+
+    def crawl(self, crawl: UUID) -> dict[str, Any]:
+        return self.rows("SELECT * FROM crawler_crawl WHERE id = ?", crawl.hex)[0]
+
+    def pages(self, crawl: UUID) -> dict[str, dict[str, Any]]:
+        return {row["url"]: row for row in self.rows("SELECT * FROM crawler_page WHERE crawl_id = ?", crawl.hex)}
+
+    def wait_for(self, what: Callable[[], bool], patience: float = PATIENCE) -> None:
+        deadline = time.monotonic() + patience
+        while not what():
+            assert time.monotonic() < deadline, f"it did not happen:\n{self.log()[-6000:]}"
+            time.sleep(0.05)
+
+    def wait_until_finished(self, crawl: UUID, patience: float = PATIENCE) -> dict[str, Any]:
+        """The receipt of the crawl once it is finished."""
+        self.wait_for(lambda: self.crawl(crawl)["state"] == "finished", patience)
+        return self.receipt(crawl)
+
+    def receipt(self, crawl: UUID) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(
+            self.rows("SELECT receipt FROM crawler_notice WHERE crawl_id = ?", crawl.hex)[0]["receipt"]
+        )
+        return told
+
+    def left_over(self) -> Sequence[str]:
+        """This project's keys in Redis that belong to a crawl."""
+        return [key.decode() for key in self.redis.keys("crawler:????????-*")]
+
+    def log(self) -> str:
+        return (self.folder / "processes.log").read_text(errors="replace")
+
+    def end(self) -> None:
+        for child in self.children:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGTERM)
+        for child in self.children:
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait(10)
+        self.redis.close()
