@@ -130,7 +130,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
         case State.FINISHED:
             receipt = progress["receipt"]
             took = words.duration(receipt["seconds"])
-            return f"Every one of {words.pages(receipt['discovered'])} has its outcome. It took {took}."
+            return f"{words.pages(receipt['discovered'])} in {took}, none left open."
         case State.PAUSED:
             return "Paused: nothing new is asked for."
         case State.RUNNING:

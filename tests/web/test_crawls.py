@@ -152,7 +152,7 @@ def test_the_page_shows_the_state_without_javascript(as_ann: Client, ann: User) 
     crawl = a_finished_crawl(ann)
     a_page(crawl, "https://example.com/a", title="Chapter A")
     html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
-    assert "Every one of 3 pages has its outcome. It took 12 s." in html
+    assert "3 pages in 12 s, none left open." in html
     assert "Chapter A" in html
     assert "&quot;discovered&quot;: 3" in html
 

@@ -52,7 +52,7 @@ def test_a_finished_crawl_says_so_with_its_receipt() -> None:
     crawl = a_finished_crawl()
     shown = status(crawl)
     assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Finished · example.com")
-    assert shown["texts"]["summary"] == "Every one of 3 pages has its outcome. It took 12 s."
+    assert shown["texts"]["summary"] == "3 pages in 12 s, none left open."
     assert shown["progress"]["receipt"] == receipt_of(crawl)
 
 
