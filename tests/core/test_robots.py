@@ -1,0 +1,292 @@
+"""robots.txt, against two recorded suites, by table and by property."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.robots import MAX_BYTES, RobotsAnswer, Rules, parse, verdict_of_status
+from crawler.core.urls import normalise
+from tests.suites import cases
+
+EXACT_TOKEN = (
+    'RFC 9309, 2.2.1: "case-insensitive matching to find the group that matches the product token"; no prefixes'
+)
+TOKEN_LETTERS = 'RFC 9309, 2.2.1: a product token has "only uppercase and lowercase letters", underscores and hyphens'
+OTHER_RECORDS = 'RFC 9309, 2.2.4: other records "MUST NOT interfere with the parsing of explicitly defined records"'
+DOLLAR_ENDS = 'RFC 9309, 2.2.3: "$" is "the end of the match pattern"; a "$" meant verbatim is written "%24"'
+MOST_OCTETS = (
+    'RFC 9309, 2.2.2: "The most specific match is the match that has the most octets"; no file name is special'
+)
+UNENCODED = 'RFC 9309, 2.2.2: a percent-encoded octet "MUST be unencoded prior to comparison", unless it is reserved'
+
+# Recorded expectations that contradict the RFC: where they stand -> the sentence that decides. We answer the opposite.
+GOOGLE_DECIDED_OTHERWISE = {
+    ("ID_Encoding", 441): UNENCODED,  # the RFC's own table has this very rule match this very path
+}
+PROTEGO_DECIDED_OTHERWISE = {
+    ("/totalitarianism/foo.htm", "Mozilla/5.0 (compatible; Львів-bot/1.1)"): TOKEN_LETTERS,
+    ("http://foo.bar/horcrux", "harry potter"): TOKEN_LETTERS,
+    ("http://foo.bar/myprofile", "foobot"): TOKEN_LETTERS,
+    ("/foo", "agent"): OTHER_RECORDS,
+    ("/foobar", "agent"): OTHER_RECORDS,
+    ("/content/2", "agent"): OTHER_RECORDS,
+    ("http://foo.com/allowed-slash/", "footbot"): MOST_OCTETS,
+    ("http://foo.bar/x/abc$", "FooBot", "disallow: /x/abc$"): DOLLAR_ENDS,
+    ("http://foo.bar/x/abc%24", "FooBot", "disallow: /x/abc$"): DOLLAR_ENDS,
+    ("/group1", "hedwig-news2"): EXACT_TOKEN,
+    ("/group2", "hedwig-new"): EXACT_TOKEN,
+    ("/group3", "hedwig-new"): EXACT_TOKEN,
+    ("/group2", "hedwig-images"): EXACT_TOKEN,
+    ("/group3", "hedwig-images"): EXACT_TOKEN,
+}
+
+
+def name_of(case: dict[str, Any]) -> str:
+    return str(case["test"]).rpartition("::")[2]
+
+
+def protego_cases(function: str) -> list[dict[str, Any]]:
+    return [case for case in cases("robots_protego") if case["func"] == function]
+
+
+def protego_url(case: dict[str, Any]) -> str | None:
+    return normalise(case["args"][0], "https://site.local/")
+
+
+def decided_otherwise(case: dict[str, Any]) -> bool:
+    return any(
+        (case["args"][0], case["args"][1]) == place[:2]
+        and all(line in case["robots"].splitlines() for line in place[2:])
+        for place in PROTEGO_DECIDED_OTHERWISE
+    )
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in cases("robots_google") if not case["google_only"]], ids=lambda case: case["line"]
+)
+def test_it_answers_as_googles_parser_does(case: dict[str, Any]) -> None:
+    answer = parse(b64decode(case["robots_b64"])).allows(case["url"], case["ua"])
+    otherwise = (case["test"], case["line"]) in GOOGLE_DECIDED_OTHERWISE
+    assert answer is (case["allowed"] is not otherwise)
+
+
+@pytest.mark.parametrize("case", [case for case in protego_cases("can_fetch") if protego_url(case)], ids=name_of)
+def test_it_answers_as_protego_does(case: dict[str, Any]) -> None:
+    """Its URLs are put in our normal form first; one of them, of an FTP server, has none."""
+    answer = parse(case["robots"]).allows(protego_url(case) or "", case["args"][1])
+    assert answer is (case["expect"] is not decided_otherwise(case))
+
+
+def test_no_more_is_decided_otherwise_than_is_listed() -> None:
+    found = [case for case in protego_cases("can_fetch") if decided_otherwise(case)]
+    assert len(found) == len(PROTEGO_DECIDED_OTHERWISE)
+
+
+@pytest.mark.parametrize("case", protego_cases("crawl_delay"), ids=name_of)
+def test_it_reads_crawl_delays_as_protego_does(case: dict[str, Any]) -> None:
+    assert parse(case["robots"]).crawl_delay(case["args"][0]) == case["expect"]
+
+
+@pytest.mark.parametrize("case", protego_cases("sitemaps"), ids=name_of)
+def test_it_reads_sitemaps_as_protego_does(case: dict[str, Any]) -> None:
+    assert list(parse(case["robots"]).sitemaps) == case["expect"]
+
+
+def allows(pattern: str, path: str) -> bool:
+    """Whether a path is still allowed when `pattern` is not."""
+    return parse(f"User-agent: *\nDisallow: {pattern}").allows(f"https://example.com{path}", "bot")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("/a", "/ab", True),
+        ("/a", "/b/a", False),
+        ("a", "/ab", True),  # a forgotten slash is added
+        ("/A", "/a", False),
+        ("/a$", "/a", True),
+        ("/a$", "/ab", False),
+        ("/*/b", "/a/b/c", True),
+        ("/*b$", "/abab", True),  # the last part is looked for at the end, not at its first occurrence
+        ("/a*a$", "/a", False),  # the two "a" are not the same one
+        ("/a*bc*c$", "/abc", False),
+        ("/a**b", "/axb", True),
+        ("*", "/", True),
+        ("*$", "/x", True),
+        ("$", "/", True),
+        ("$", "/x", False),
+        ("/a$b", "/a$bc", True),  # only a "$" at the end is special
+        ("/a%24", "/a$", True),
+        ("/a%2Ab", "/a*b", True),
+        ("/a%2Ab", "/axb", False),
+        # Encodings: the table of RFC 9309, 2.2.2
+        ("/foo/bar?baz=quz", "/foo/bar?baz=quz", True),
+        ("/foo/bar?baz=https://foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar", True),
+        ("/foo/bar?baz=https%3A%2F%2Ffoo.bar", "/foo/bar?baz=https://foo.bar", True),
+        ("/foo/bar/ツ", "/foo/bar/%E3%83%84", True),
+        ("/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84", True),
+        ("/foo/bar/%62%61%7A", "/foo/bar/baz", True),
+        ("/%7ejoe", "/~joe", True),
+        ("/a%2fb", "/a%2Fb", True),
+        ("/a%2fb", "/a/b", False),  # in a path an encoded slash is not a slash
+        ("/a|b", "/a%7Cb", True),
+        ("/a%7cb", "/a|b", True),
+        ("/?q='", "/?q=%27", True),  # a browser encodes it in a query
+        ("/100%", "/100%", True),
+    ],
+)
+def test_a_pattern_fits_a_path(pattern: str, path: str, fits: bool) -> None:
+    assert allows(pattern, path) is not fits
+
+
+def test_a_rule_in_another_encoding_fits_the_same_octets() -> None:
+    rules = parse("User-agent: *\nDisallow: /caf\xe9".encode("latin-1"))
+    assert not rules.allows("https://example.com/caf%E9", "bot")
+    assert rules.allows("https://example.com/caf%C3%A9", "bot")
+
+
+GROUPS = """\
+User-agent: One
+Disallow: /one
+Crawl-delay: 2.5
+
+User-agent: two
+User-agent: Three/1.0
+
+Disallow: /two
+# a comment
+user-agent: ONE
+Disallow: /again
+
+User-agent: *
+Disallow: /any
+Crawl-delay: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("token", "disallowed"),
+    [
+        ("one", {"/one", "/again"}),  # two groups for one crawler are one
+        ("One/2.0 (+https://example.com)", {"/one", "/again"}),
+        ("two", {"/two"}),
+        ("three", {"/two"}),
+        ("someone", {"/any"}),
+        ("on", {"/any"}),
+        ("", {"/any"}),
+    ],
+)
+def test_a_crawler_obeys_the_groups_that_name_it_or_else_those_for_all(token: str, disallowed: set[str]) -> None:
+    rules = parse(GROUPS)
+    paths = {"/one", "/again", "/two", "/any"}
+    assert {path for path in paths if not rules.allows(f"https://example.com{path}", token)} == disallowed
+
+
+@pytest.mark.parametrize(("token", "delay"), [("one", 2.5), ("two", None), ("someone", 1.0)])
+def test_a_crawl_delay_is_for_the_crawlers_named_with_it(token: str, delay: float | None) -> None:
+    assert parse(GROUPS).crawl_delay(token) == delay
+
+
+@pytest.mark.parametrize("value", ["-1", "inf", "nan", "", "1,5", "soon"])
+def test_a_crawl_delay_that_is_no_duration_is_passed_over(value: str) -> None:
+    assert parse(f"User-agent: *\nCrawl-delay: {value}").crawl_delay("bot") is None
+
+
+def test_a_crawl_delay_does_not_end_the_list_of_names() -> None:
+    rules = parse("User-agent: a\nCrawl-delay: 9\nUser-agent: b\nDisallow: /")
+    assert not rules.allows("https://example.com/", "a")
+    assert (rules.crawl_delay("a"), rules.crawl_delay("b")) == (9.0, None)
+
+
+def test_the_rules_file_itself_is_always_allowed() -> None:
+    rules = parse("User-agent: *\nDisallow: /")
+    assert rules.allows("https://example.com/robots.txt", "bot")
+    assert not rules.allows("https://example.com/robots.txt?x", "bot")
+
+
+@pytest.mark.parametrize("text", [b"\xef\xbb\xbfUser-agent: *\nDisallow: /", "\ufeffUser-agent: *\rDisallow: /"])
+def test_a_byte_order_mark_is_passed_over(text: str | bytes) -> None:
+    assert not parse(text).allows("https://example.com/", "bot")
+
+
+def test_only_the_first_half_megabyte_is_read_and_no_half_rule_of_it() -> None:
+    start = b"User-agent: *\nDisallow: /first\n"
+    cut = b"\nDisallow: /private"
+    filler = b"#" * (MAX_BYTES - len(start) - len(cut) + len(b"private"))
+    rules = parse(start + filler + cut + b"\nDisallow: /last\n")
+    assert not rules.allows("https://example.com/first", "bot")
+    assert rules.allows("https://example.com/", "bot")  # "Disallow: /" is not what it says
+    assert rules.allows("https://example.com/last", "bot")
+
+
+def test_sitemaps_belong_to_the_host_and_are_listed_once() -> None:
+    rules = parse("Sitemap: https://a/1.xml # main\nSITEMAP:/2.xml\nSite-map: https://a/1.xml\nSitemap:\n")
+    assert rules.sitemaps == ("https://a/1.xml", "/2.xml")
+
+
+def test_a_page_that_is_no_rules_file_allows_everything() -> None:
+    rules = parse("<!doctype html><title>Not found</title><a href='http://x/'>Disallow: /</a>")
+    assert rules == Rules({}, ())
+    assert rules.allows("https://example.com/x", "bot")
+
+
+def test_a_hostile_pattern_is_matched_without_backtracking() -> None:
+    pattern = "/" + "*a" * 50_000 + "*b$"
+    assert allows(pattern, "/" + "a" * 4000)
+
+
+@pytest.mark.parametrize(
+    ("http_status", "answer"),
+    [
+        (200, RobotsAnswer.PARSE),
+        (204, RobotsAnswer.PARSE),
+        (301, RobotsAnswer.ALLOW_ALL),
+        (403, RobotsAnswer.ALLOW_ALL),
+        (404, RobotsAnswer.ALLOW_ALL),
+        (429, RobotsAnswer.ALLOW_ALL),
+        (500, RobotsAnswer.UNREACHABLE),
+        (503, RobotsAnswer.UNREACHABLE),
+        (None, RobotsAnswer.UNREACHABLE),
+        (100, RobotsAnswer.UNREACHABLE),
+        (999, RobotsAnswer.UNREACHABLE),
+    ],
+)
+def test_a_missing_rules_file_allows_and_an_unreachable_one_forbids(
+    http_status: int | None, answer: RobotsAnswer
+) -> None:
+    assert verdict_of_status(http_status) is answer
+
+
+LINES = st.sampled_from(
+    [
+        "User-agent: *",
+        "user-agent: bot",
+        "Disallow: /",
+        "Disallow:",
+        "Allow: /a*b$",
+        "disallow /x",
+        "Crawl-delay: 1",
+        ":",
+    ]
+)
+TEXTS = st.one_of(st.text(), st.binary(), st.lists(st.one_of(LINES, st.text(max_size=9)), max_size=9).map("\n".join))
+
+
+@given(TEXTS, st.text().map(lambda path: normalise(f"/{path}", "https://example.com/")), st.text())
+def test_any_text_is_read_and_any_url_answered(text: str | bytes, url: str | None, token: str) -> None:
+    rules = parse(text)
+    assert rules.allows(url or "https://example.com/", token) in (True, False)
+    delay = rules.crawl_delay(token)
+    assert delay is None or delay >= 0
+
+
+@given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=12), st.booleans())
+def test_wildcards_fit_what_the_same_regular_expression_fits(pattern: str, path: str, anchored: bool) -> None:
+    twin = re.compile("/" + ".*".join(map(re.escape, pattern.split("*"))) + ("$" if anchored else ""))
+    assert allows(f"/{pattern}{'$' if anchored else ''}", f"/{path}") is not bool(twin.match(f"/{path}"))
