@@ -1,0 +1,74 @@
+"""The browser that the browser tests drive: where one is, and how to get one where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_MAC_OS = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+_NONE = """\
+The browser tests need Chromium and there is none. Install it and start this again:
+  Debian:  sudo apt install chromium
+  macOS:   brew install --cask google-chrome
+  Fedora:  sudo dnf install chromium
+  others:  .venv/bin/python -m playwright install --with-deps chromium"""
+
+
+def find() -> Path | None:
+    """A Chromium or Chrome of this machine, else the one Playwright downloaded, else None."""
+    on_path = [Path(found) for name in NAMES if (found := shutil.which(name))]
+    on_mac = [Path(name) for name in _MAC_OS if Path(name).exists()]
+    return next(iter([*on_path, *on_mac, *_downloaded()]), None)
+
+
+def _downloaded() -> list[Path]:
+    from playwright.sync_api import Error, sync_playwright  # slow to import, and rarely needed
+
+    try:
+        with sync_playwright() as playwright:
+            program = Path(playwright.chromium.executable_path)
+    except Error:
+        return []
+    return [program] if program.exists() else []
+
+
+def main() -> int:
+    if find() or _install():
+        return 0
+    print(_NONE, file=sys.stderr)
+    return 1
+
+
+def _install() -> bool:
+    """With Debian's packages where we may, else with Playwright's download; whether there is a browser afterwards."""
+    print("One-time set-up: installing Chromium for the browser tests ...", file=sys.stderr, flush=True)
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        _run("apt-get", "update")
+        _run("apt-get", "install", "-y", "--no-install-recommends", "chromium")
+    if find() is None:
+        _run(sys.executable, "-m", "playwright", "install", "chromium")
+    return find() is not None
+
+
+def _run(*command: str) -> None:
+    """Quiet unless it fails; then it is shown whole and the next way is tried."""
+    result = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    )
+    if result.returncode != 0:
+        sys.stderr.buffer.write(result.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

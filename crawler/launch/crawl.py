@@ -1,0 +1,65 @@
+"""`bin/crawl`: `manage.py crawl` with everything it needs, for as long as it needs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import Namespace
+
+import django
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import BaseCommand, load_command_class
+
+from crawler.core.errors import CrawlerError
+
+
+def main(arguments: list[str]) -> int:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    try:
+        run(arguments)
+    except (CrawlerError, ImproperlyConfigured) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def run(arguments: list[str]) -> None:
+    """1. Judge the arguments, before anything is started for them. 2. Database, Redis, workers. 3. Crawl.
+
+    Ends by SystemExit where the command does.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
+    django.setup()
+    command = load_command_class("crawler", "crawl")
+    options = parse(command, arguments)
+    # Only now, because they want Django's settings or are not needed for --help.
+    from crawler import conf
+    from crawler.launch.database import bring_up_to_date
+    from crawler.launch.redis_server import ensure_redis
+    from crawler.launch.workers import Workers
+    from crawler.queues import live_workers
+
+    bring_up_to_date()
+    with ensure_redis(conf.data_dir()) as redis:
+        os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
+        with Workers(options.workers, live=live_workers, redis=redis, log_file=conf.data_dir() / "workers.log"):
+            command.run_from_argv(["bin/crawl", "crawl", *arguments])
+
+
+def parse(command: BaseCommand, arguments: list[str]) -> Namespace:
+    """Ends the process with exit code 2 when they make no sense, and with 0 after --help."""
+    parser = command.create_parser("bin/crawl", "crawl")
+    parser.prog = "bin/crawl"
+    return parser.parse_args(arguments)
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

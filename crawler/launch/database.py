@@ -1,0 +1,48 @@
+"""Brings the database's tables up to date before anything uses them."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.core.management import call_command
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from crawler import conf
+from crawler.core.errors import ServiceDown
+
+
+def bring_up_to_date() -> None:
+    """Apply the migrations that were not applied yet. Raises ServiceDown when the database does not answer.
+
+    Two commands that start at once take turns; the second finds nothing left to do.
+    """
+    try:
+        if not _is_behind():
+            return
+        with _alone(conf.data_dir() / "migrate.lock"):
+            if _is_behind():
+                call_command("migrate", interactive=False, verbosity=0)
+    except Error as error:
+        raise ServiceDown(f"The database does not answer ({_first_line(error)}). Check DATABASE_URL.") from None
+    finally:
+        connection.close()
+
+
+def _is_behind() -> bool:
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,61 @@
+"""`manage.py clock`: once a second, wakes what should be awake. No crawl depends on it; it makes recovery quicker."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import Error as DatabaseError
+from django.db import close_old_connections
+from redis import RedisError
+
+from crawler.core.errors import CrawlerError
+from crawler.engine.reconcile import reconcile
+
+EVERY = 1.0  # seconds
+SAY_AGAIN = 60.0  # seconds between two lines about trouble that goes on
+
+log = logging.getLogger(__name__)
+
+
+class Command(BaseCommand):
+    """Look after the running crawls once a second, until it is ended."""
+
+    help = __doc__
+    requires_system_checks: list[str] = []  # a database that is away must not end the clock
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        end = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: end.set())
+        clock = Clock()
+        while not end.wait(EVERY):
+            clock.tick(time.monotonic())
+
+
+class Clock:
+    """Outlives Redis and the database: while one is away it says so once a minute and goes on."""
+
+    def __init__(self) -> None:
+        self._said_at: float | None = None  # None = no trouble
+
+    def tick(self, now: float) -> None:
+        try:
+            close_old_connections()
+            reconcile()
+        except (CrawlerError, RedisError, DatabaseError, OSError) as error:
+            self._say(error, now)
+            return
+        if self._said_at is not None:
+            log.info("The clock goes on.")
+        self._said_at = None
+
+    def _say(self, error: Exception, now: float) -> None:
+        if self._said_at is not None and now - self._said_at < SAY_AGAIN:
+            return
+        self._said_at = now
+        log.warning("The clock waits: %s", (str(error) or type(error).__name__).splitlines()[0])
