@@ -112,7 +112,7 @@ def _what_happened(page: Page) -> str:
             silent = outcome in {Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT}
             return f"did not answer ({why})" if silent else f"gave no usable answer ({why})"
         case Kind.SKIPPED | Kind.CANCELLED:
-            return f"was not asked for ({why})"
+            return f"was not asked for ({page.error.rstrip('.') or outcome})"
     assert_never(outcome.kind)
 
 

@@ -87,7 +87,7 @@ def test_a_size_is_said_as_people_say_it(count: int, said: str) -> None:
         (Page(outcome="connect", error="connection refused."), "did not answer (connect: connection refused)"),
         (Page(outcome="dns"), "did not answer (dns)"),
         (Page(outcome="malformed", http_status=999), "gave no usable answer (malformed)"),
-        (Page(outcome="robots", error="robots.txt forbids it"), "was not asked for (robots: robots.txt forbids it)"),
+        (Page(outcome="robots", error="robots.txt forbids it"), "was not asked for (robots.txt forbids it)"),
     ],
 )
 def test_a_start_url_without_anything_to_follow_says_what_happened(page: Page, said: str) -> None:
