@@ -151,8 +151,11 @@ def _alerts(crawl: Crawl, now: float) -> list[Row]:
 
 
 def _moved_lately(crawl: Crawl, now: float) -> bool:
-    """Whether somebody worked on it a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
-    return bool(crawl.samples) and now - crawl.samples[-1][0] < LATELY
+    """Whether somebody closed pages a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
+    if not crawl.samples:
+        return False
+    seen_at, _, closed = crawl.samples[-1]
+    return bool(closed > 0 and now - seen_at < LATELY)
 
 
 def _start_sentence(page: Page, crawl: Crawl) -> str:

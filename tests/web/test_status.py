@@ -151,8 +151,15 @@ def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_red
     assert alerts(a_crawl(samples=[[now - 1, 10, 5]])) == []
 
 
-def test_without_a_worker_the_page_says_how_to_start_one(real_redis: object) -> None:
-    crawl = a_crawl(samples=[[time.time() - 60, 10, 5]])
+@pytest.mark.parametrize(
+    "sample",
+    [
+        [time.time() - 60, 10, 5],  # it stands still
+        [time.time() + 60, 1, 0],  # it was started just now, and nobody has done anything yet
+    ],
+)
+def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], real_redis: object) -> None:
+    crawl = a_crawl(samples=[sample])
     assert alerts(crawl) == [
         "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
     ]

@@ -4,6 +4,7 @@
 const EVERY = 1000; // ms between two looks while the crawl goes on
 const HIDDEN = 5000; // ms while nobody looks at the tab
 const AFTER = 3000; // ms while only notices are on their way
+const SHARE = 4; // a look that took long is followed by a pause this many times as long, so that looking stays cheap
 const LONGEST = 30000; // ms between two tries at most, when the server does not answer
 
 function isWebAddress(text) {
@@ -79,6 +80,7 @@ function follow(crawl) {
   const say = (text) => { trouble.hidden = !text; setText(trouble, text); };
 
   async function turn() {
+    const began = performance.now();
     let seen;
     try {
       seen = await look(crawl);
@@ -96,7 +98,7 @@ function follow(crawl) {
     if (seen.status.settled) return undefined;
     if (wasOver) quiet += 1;
     if (wasOver) return again(Math.min(AFTER * quiet, LONGEST));
-    return again(document.hidden ? HIDDEN : EVERY);
+    return again(Math.max(document.hidden ? HIDDEN : EVERY, SHARE * (performance.now() - began)));
   }
 
   document.addEventListener("visibilitychange", () => { if (!document.hidden && timer) again(0); });

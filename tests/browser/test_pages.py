@@ -1,0 +1,98 @@
+"""A newcomer's way through the pages, in a real browser."""
+
+from __future__ import annotations
+
+import json
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Web
+from tests.site import Site
+
+PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
+
+# Chromium shows no notifications without a window, so this notes down what the page asked it to show.
+NOTIFICATIONS = """
+window.told = [];
+const Real = window.Notification;
+window.Notification = class {
+  constructor(title, more) { window.told.push(`${title}: ${more.body}`); }
+  static get permission() { return Real.permission; }
+};
+"""
+
+
+def start_crawl(tab: Page, url: str) -> None:
+    """Type a URL of this machine and press Start."""
+    tab.get_by_text("Options").click()
+    tab.get_by_label("Allow addresses that are not public").check()
+    tab.get_by_label("Start URL").fill(url)
+    tab.get_by_role("button", name="Start").click()
+
+
+def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, small_site: Site, tab: Page) -> None:
+    tab.goto(web.login_link())
+    expect(tab).to_have_title("Crawls · Site Crawler")
+    start_crawl(tab, small_site.url)
+    expect(tab.get_by_text("No worker is running")).to_contain_text("rq worker crawl fetch")
+    tab.evaluate("window.sameDocument = true")
+
+    web.start_worker()
+    expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
+
+    assert tab.evaluate("window.sameDocument") is True
+    expect(tab).to_have_title(f"Finished · {small_site.host}")
+    expect(tab.locator(".summary")).to_contain_text("4 pages in")
+    expect(tab.get_by_text("No worker is running")).to_be_hidden()
+    expect(tab.get_by_text("<b>A</b> & more")).to_be_visible()
+    tab.get_by_text("As JSON").click()
+    receipt = json.loads(tab.locator("#receipt pre").inner_text())
+    assert (receipt["state"], receipt["discovered"], receipt["fetched"]) == ("finished", 4, 4)
+    assert receipt["statuses"] == {"200": 3, "404": 1}
+
+
+def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, browser: Browser) -> None:
+    context = browser.new_context(permissions=["notifications"])
+    context.add_init_script(NOTIFICATIONS)
+    tab = context.new_page()
+    tab.goto(web.login_link())
+    start_crawl(tab, small_site.url)
+    expect(tab.get_by_text("This browser will tell you when it is finished.")).to_be_visible()
+
+    web.start_worker()
+    expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
+
+    (told,) = tab.evaluate("window.told")
+    assert told.startswith(f"Finished · {small_site.host}: 4 pages in")
+
+
+def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
+    tab.goto(web.login_link())
+    tab.get_by_label("Start URL").fill("ftp://example.com/")
+    tab.get_by_label("Start URL").press("Enter")
+    expect(tab.get_by_role("alert")).to_be_visible()
+    expect(tab.get_by_label("Start URL")).to_have_value("ftp://example.com/")
+    expect(tab.get_by_label("Start URL")).to_be_focused()
+
+    tab.get_by_label("Start URL").fill("https://example.com/")
+    tab.get_by_text("Options").click()
+    tab.get_by_label("Only URLs that match").fill("(")
+    tab.get_by_role("button", name="Start").click()
+    expect(tab.get_by_text("is not a regular expression")).to_be_visible()
+    expect(tab.get_by_label("Only URLs that match")).to_be_focused()
+
+
+def test_without_javascript_a_reload_brings_the_page_up_to_date(web: Web, small_site: Site, browser: Browser) -> None:
+    tab = browser.new_context(java_script_enabled=False).new_page()
+    tab.goto(web.login_link())
+    start_crawl(tab, small_site.url)
+    expect(tab.locator(".badge")).to_have_text("Running")
+
+    web.start_worker()
+    for _ in range(300):
+        tab.reload()
+        if tab.locator(".badge").inner_text() == "Finished":
+            break
+        tab.wait_for_timeout(200)
+
+    expect(tab.locator(".summary")).to_contain_text("4 pages in")
