@@ -38,7 +38,7 @@ def connection() -> Redis:
 
 @cache
 def _connect(url: str) -> Redis:
-    return Redis.from_url(url)
+    return Redis.from_url(url, socket_timeout=10, socket_connect_timeout=5)  # one that hangs must not hang a page
 
 
 def new_id(kind: str) -> str:

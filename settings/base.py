@@ -58,7 +58,6 @@ USE_I18N = False
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = ROOT / "staticfiles"
 WHITENOISE_USE_FINDERS = True
 
 LOGIN_URL = "login"

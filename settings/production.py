@@ -9,6 +9,7 @@ DEBUG = False
 SECRET_KEY = environment.secret_key(None)
 ALLOWED_HOSTS = environment.allowed_hosts([])
 
+STATIC_ROOT = ROOT / "staticfiles"  # noqa: F405 (filled by `manage.py collectstatic`)
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_SSL_REDIRECT = environment.switch("SECURE_SSL_REDIRECT", True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -15,8 +13,7 @@ TABLES = ["crawl", "page", "notice", "delivery", "disagreement"]
 
 
 @pytest.fixture
-def staff(db: None, settings: Any) -> Client:
-    settings.STATIC_ROOT = None  # nothing is collected in a test
+def staff(db: None) -> Client:
     browser = Client()
     browser.force_login(User.objects.create_superuser("root"))
     return browser

@@ -50,19 +50,18 @@ def extract(html: str, url: str) -> Extracted:
     1. Links are: href of a and area; src of iframe and frame; href of link with rel next, prev, alternate (unless it is
        a style sheet) or canonical; the URL of a meta refresh. An empty href of a and area is a link to the base.
     2. They are resolved against the first <base href>, or the page's URL when there is none we could ask for.
-    3. Comments and the contents of script, style, template, textarea and noscript hold no links. rel=nofollow is a hint
-       to search engines and changes nothing.
+    3. Comments and the contents of script, style, template and textarea hold no links; those of noscript do, because we
+       run no scripts. rel=nofollow is a hint to search engines and changes nothing.
     """
     page = LexborHTMLParser(_tamed(html))
-    page.strip_tags(["noscript"])
     return Extracted(title=_title_of(page), links=_links_of(page, _base_of(page, url)))
 
 
 def _tamed(html: str) -> str:
     """The page in a form whose tree is built in bounded time; the page itself, unless it is extreme.
 
-    With more than MAX_TAGS tags only those that can matter to links are kept; then those in a noscript count too. A tag
-    with MAX_ATTRIBUTES attributes is dropped.
+    With more than MAX_TAGS tags only those that can matter to links are kept. A tag with MAX_ATTRIBUTES attributes is
+    dropped.
     """
     if html.count("<") > MAX_TAGS:
         html = _STRUCTURE.sub("", html)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SLICE_PAGES = 32  # pages of one host handed out at a time when it asks for no delay
+SLICE_PAGES = 64  # pages of one host handed out at a time when it asks for no delay
 SLICE_SECONDS = 5.0  # a slice that keeps a delay should last no longer than this
 PATIENCE = 2.5  # seconds a fetch job waits for its turn at a host before it hands the page back
 LONGEST_DELAY = 60.0  # seconds; a robots.txt that asks for more gets this

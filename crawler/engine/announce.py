@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from crawler import conf, queues
+from crawler.engine.wake import stay_awake
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.models import Delivery
@@ -29,6 +30,8 @@ def announce() -> str:
         else:
             outbox.delivered(delivery.id, timezone.now())
             sent += 1
+    if Delivery.objects.filter(state=Delivery.PENDING).exists():
+        stay_awake()  # for the next try
     return f"delivered {sent}, failed {failed}"
 
 

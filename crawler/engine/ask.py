@@ -35,8 +35,8 @@ class Asker:
                 return PageResult(
                     id=task.id,
                     attempt=task.attempt,
-                    outcome=Outcome.ROBOTS,
-                    robots_unreachable=not ruling.reachable,
+                    outcome=ruling.outcome,
+                    robots_unreachable=not ruling.reachable and ruling.outcome is Outcome.ROBOTS,
                     requests=requests,
                     error=ruling.error,
                 )
@@ -48,7 +48,7 @@ class Asker:
 
 def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:
     """The result of a page, with the title and links of its body when that is HTML."""
-    title, found = "", ()
+    title, found = "", tuple[str, ...]()
     if fetched.outcome is Outcome.SUCCESS and fetched.body and is_html(fetched.content_type or "text/html"):
         text = charsets.decode(fetched.body, fetched.content_type_header)
         extracted = links.extract(text, task.url)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from redis.exceptions import RedisError
+from rq.timeouts import BaseTimeoutException
+
 from crawler import queues
-from crawler.core.work import Batch, Slice, SliceReport
+from crawler.core.outcomes import Outcome
+from crawler.core.work import Batch, PageResult, PageTask, Slice, SliceReport
 from crawler.engine.ask import Asker
 from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.permission import Permission
@@ -23,7 +28,9 @@ from crawler.frontier.gate import Gate
 from crawler.frontier.leases import LEASE_SECONDS
 from crawler.frontier.robots import RobotsMemory
 
-BATCH_SECONDS = 10.0  # a page is begun no later than this; the rest of the batch is handed back
+log = logging.getLogger(__name__)
+
+BATCH_SECONDS = 5.0  # a page is begun no later than this; the rest of the batch is handed back
 
 
 def fetch(batch: Batch) -> str:
@@ -103,7 +110,19 @@ class _Job:
             for task in part.pages:
                 if heartbeat.lost.is_set() or time.monotonic() > self._deadline:
                     return
-                result = asker.ask(task)
+                result = _asked(asker, task)
                 if result is None:
                     return
                 self._reporter.add(number, result)
+
+
+def _asked(asker: Asker, task: PageTask) -> PageResult | None:
+    """Ask for one page. A fault of ours that it brings to light costs this page, and not the others of its batch."""
+    try:
+        return asker.ask(task)
+    except (RedisError, BaseTimeoutException):
+        raise  # Redis is away, or RQ ends this job: no page's fault
+    except Exception as error:
+        log.exception("page %s of this batch could not be worked on: %s", task.id, task.url)
+        what = f"{type(error).__name__} while working on this page; please report it"
+        return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)

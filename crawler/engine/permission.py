@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from crawler import conf
+from crawler.core.outcomes import Outcome
 from crawler.core.robots import RobotsAnswer, Rules, parse, verdict_of_status
 from crawler.core.urls import origin_of
 from crawler.engine.turns import Turns
@@ -18,10 +19,11 @@ OTHERS_ANSWER = 30.0  # seconds to wait for a robots.txt that another worker is 
 
 @dataclass(frozen=True)
 class Ruling:
-    """What robots.txt says about one page. `rules` is None when it says nothing against any page."""
+    """What robots.txt says about an origin's pages. `rules` is None when it says nothing against any of them."""
 
     reachable: bool
     rules: Rules | None = None
+    outcome: Outcome = Outcome.ROBOTS  # how a page closes that may not be asked for
     error: str = ""
 
     def allows(self, url: str) -> bool:
@@ -70,7 +72,7 @@ class Permission:
             return None
         found = fetch_robots(self._fetcher, origin)
         self.requests += found.requests
-        memo = RobotsMemo(status=found.status, text=found.text, error=found.error)
+        memo = RobotsMemo(status=found.status, outcome=found.outcome, text=found.text, error=found.error)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
         self._memory.keep(origin, memo, reachable=reachable)
         return memo
@@ -80,11 +82,22 @@ class Permission:
             case RobotsAnswer.ALLOW_ALL:
                 return Ruling(reachable=True)
             case RobotsAnswer.UNREACHABLE:
-                said = f"it answered {memo.status}" if memo.status else memo.error
-                return Ruling(reachable=False, error=f"robots.txt could not be had, so nothing may be fetched: {said}")
+                return _unreachable(memo)
             case RobotsAnswer.PARSE:
                 rules = parse(memo.text)
                 delay = rules.crawl_delay(conf.ROBOTS_TOKEN)
                 if delay:
                     self._turns.note_crawl_delay(delay)
                 return Ruling(reachable=True, rules=rules, error="robots.txt does not allow it")
+
+
+HOST_TROUBLE = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT, Outcome.PRIVATE_ADDRESS})
+"""Outcomes that say more about the host than about its robots.txt: its pages would fare no better."""
+
+
+def _unreachable(memo: RobotsMemo) -> Ruling:
+    """RFC 9309, 2.3.1.4: then nothing may be asked for. A host that cannot be talked to at all is called just that."""
+    if memo.status is None and memo.outcome in HOST_TROUBLE:
+        return Ruling(reachable=False, outcome=memo.outcome, error=memo.error)
+    said = f"it answered {memo.status}" if memo.status else memo.error
+    return Ruling(reachable=False, error=f"robots.txt could not be had, so nothing may be fetched: {said}")

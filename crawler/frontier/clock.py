@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from redis import Redis
 
 Clock = Callable[[], float]

@@ -7,6 +7,7 @@ from typing import cast
 import msgspec
 from redis import Redis
 
+from crawler.core.outcomes import Outcome
 from crawler.frontier import keys
 
 KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
@@ -18,6 +19,7 @@ class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
     """What came of asking for an origin's robots.txt."""
 
     status: int | None  # HTTP status; None when nothing usable answered
+    outcome: Outcome  # of the last request made for it
     text: str = ""
     error: str = ""
 

@@ -71,7 +71,7 @@ def test_it_finds_the_recorded_links(case: dict[str, Any]) -> None:
         ("<a href='http://[::1'><a href='https://exa mple.com'>", []),
         ("<!-- <a href=x> --><script>'<a href=x>'</script><style><a href=x></style>", []),
         ("<template><a href=x></a></template><textarea><a href=x></textarea>", []),
-        ("<body><noscript><a href=x></a><iframe src=x></iframe></noscript>", []),
+        ("<body><noscript><a href=x></a><iframe src=y></iframe></noscript>", ["/a/x", "/a/y"]),  # we run no scripts
         # How it is written
         ("<a href><a href=''>", ["/a/page?q"]),
         ("<a href='#top'>", ["/a/page?q"]),

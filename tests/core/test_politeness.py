@@ -17,7 +17,7 @@ def test_a_host_cannot_ask_for_eternity() -> None:
     assert politeness.host_delay(0.0, 86400.0) == politeness.LONGEST_DELAY
 
 
-@pytest.mark.parametrize(("delay", "pages"), [(0, 32), (0.1, 32), (0.5, 10), (1, 5), (2, 2), (3, 1), (60, 1)])
+@pytest.mark.parametrize(("delay", "pages"), [(0, 64), (0.1, 50), (0.5, 10), (1, 5), (2, 2), (3, 1), (60, 1)])
 def test_a_slice_never_lasts_long(delay: float, pages: int) -> None:
     assert politeness.slice_pages(delay) == pages
 

@@ -19,8 +19,7 @@ def printed(**options: str) -> str:
     return out.getvalue().strip()
 
 
-def test_it_prints_a_link_that_logs_in(client: Client, settings: Any) -> None:
-    settings.STATIC_ROOT = None  # nothing is collected in a test
+def test_it_prints_a_link_that_logs_in(client: Client) -> None:
     link = printed(base_url="http://testserver")
     response = client.get(link)
     assert (response.status_code, response["Location"]) == (302, "/")

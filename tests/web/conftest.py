@@ -19,12 +19,6 @@ def no_redis(settings: Any) -> None:
     settings.REDIS_URL = NOWHERE
 
 
-@pytest.fixture(autouse=True)
-def no_collected_files(settings: Any) -> None:
-    """Styles and scripts come from the source; WhiteNoise warns of a folder for collected ones that is not there."""
-    settings.STATIC_ROOT = None
-
-
 @pytest.fixture
 def ann(db: None) -> User:
     return a_person("ann")
