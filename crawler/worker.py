@@ -6,7 +6,14 @@ from rq import SimpleWorker
 from rq.job import Job
 from rq.queue import Queue
 
-from crawler import jobs as _jobs  # noqa: F401 (sets up Django once, before the first job)
+from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
+from crawler.engine import announce as _announce
+from crawler.engine import fetch as _fetch
+from crawler.engine import manage as _manage
+from crawler.engine import watch as _watch
+
+LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
+"""What the doors in `crawler.jobs` import at their first job; here it is there before."""
 
 
 class Worker(SimpleWorker):

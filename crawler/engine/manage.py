@@ -16,7 +16,7 @@ from crawler.engine.repair import repair
 from crawler.engine.wake import stay_awake, wake
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
-from crawler.models import Crawl
+from crawler.models import Crawl, Delivery
 
 TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
 
@@ -61,7 +61,8 @@ def _work(desk: Desk, token: str) -> str:
             said = conclude(desk)
             if said is Verdict.FINISH:
                 desk.frontier.clear()
-                queues.send_notify()
+                if Delivery.objects.filter(notice__crawl_id=desk.id).exists():
+                    queues.send_notify()
                 return f"took in {collected} reports; the crawl is finished"
             if said is Verdict.DISAGREE:
                 continue  # the frontier was forgotten: fill it again at once
