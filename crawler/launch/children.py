@@ -21,6 +21,8 @@ from typing import IO, Self
 
 from crawler.launch import guardian
 
+_left_to_others: list[subprocess.Popen[bytes]] = []  # they run on for another owner: nobody waits for them here
+
 _REPORT_THEN_BECOME = 'echo "+ $$" >&0 && exec "$@" 0</dev/null'
 
 
@@ -95,7 +97,8 @@ class Children:
         assert answer is not None  # noqa: S101 (a pipe was asked for above)
         with answer:
             if not select.select([answer], [], [], 1.0)[0]:
-                return  # it has another owner
+                _left_to_others.extend([*self._processes, self._guardian])
+                return
             for process in self._processes:
                 process.wait()  # the guardian saw to that within the grace
             self._guardian.wait()

@@ -200,7 +200,8 @@ def _check(url: str) -> dict[str, Any]:
     """What the server there tells of itself. Raises ServiceDown unless it answers and is new enough."""
     place = _without_password(url)
     try:
-        with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as connection:
+        # Protocol 2, for a server that is too old must understand the question which version it is.
+        with redis.Redis.from_url(url, protocol=2, socket_timeout=5, socket_connect_timeout=5) as connection:
             connection.ping()
             told = _told(connection)
     except (redis.RedisError, ValueError, OSError) as error:

@@ -1,0 +1,59 @@
+"""What is given from outside: a value that cannot be used is named, and a secret is made once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from settings import environment
+
+
+def test_a_secret_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    secret = environment.kept_secret(file)
+    assert len(secret) >= 48
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert environment.kept_secret(file) == secret
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_processes_that_need_a_secret_at_once_agree_on_it(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    with get_context("spawn").Pool(4) as pool:
+        secrets = pool.map(environment.kept_secret, [file] * 8)
+    assert set(secrets) == {file.read_text()}
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("url", ["localhost:6379", "http://127.0.0.1:6379", "6379"])
+def test_a_redis_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_URL", url)
+    with pytest.raises(ImproperlyConfigured, match=r"REDIS_URL is .*must begin with redis://"):
+        environment.redis_url()
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path / "file" / "data"))
+    with pytest.raises(ImproperlyConfigured, match=r"cannot be made .*CRAWLER_DATA_DIR"):
+        environment.data_dir()
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere: ask as if we were not
+    with pytest.raises(ImproperlyConfigured, match=r"is not writable.*CRAWLER_DATA_DIR"):
+        environment.data_dir()
+
+
+def test_every_setting_in_the_example_file_is_one_that_is_read() -> None:
+    example = (environment.ROOT / ".env.example").read_text()
+    named = {line[1:].partition("=")[0] for line in example.splitlines() if line.startswith("#") and "=" in line[:40]}
+    sources = "".join(file.read_text() for file in (environment.ROOT / "settings").glob("*.py"))
+    assert named
+    assert {name for name in named if f'"{name}"' not in sources} == set()

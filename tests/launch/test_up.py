@@ -1,0 +1,153 @@
+"""`bin/up`: everything stands when it says so, and nothing is left when it ends."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawler.launch.processes import Processes
+from tests.conftest import free_port
+from tests.launch.conftest import descendants, environment, eventually, is_alive
+from tests.stack import ROOT
+
+COMMAND = (sys.executable, "-P", "-m", "crawler.launch.up")
+
+
+class Up:
+    """A `bin/up` on ports of its own, and what it said until it stood."""
+
+    def __init__(self, folder: Path, redis_url: str) -> None:
+        self.port, self.dashboard_port = free_port(), free_port()
+        self.process = subprocess.Popen(
+            [*COMMAND, *self.arguments()],
+            env=_environment(folder, redis_url),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.said = ""
+
+    def arguments(self) -> list[str]:
+        return ["--port", str(self.port), "--dashboard-port", str(self.dashboard_port), "--workers", "2"]
+
+    def read_until(self, words: str) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.said += line
+            if words in line:
+                return
+        pytest.fail(f"it ended before it said {words!r}:\n{self.said}")
+
+
+def _environment(folder: Path, redis_url: str) -> dict[str, str]:
+    return environment(
+        DJANGO_SETTINGS_MODULE="settings.development",
+        CRAWLER_DATA_DIR=str(folder),
+        REDIS_URL=redis_url,
+        PYTHONPATH=str(ROOT),
+        PATH=f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+    )
+
+
+@pytest.fixture
+def up(tmp_path: Path, redis_url: str) -> Iterator[Up]:
+    started = Up(tmp_path, redis_url)
+    with started.process:
+        started.read_until("Ctrl-C ends all of it")
+        yield started
+        started.process.kill()
+
+
+def answer_of(url: str, **headers: str) -> tuple[int, str]:
+    request = urllib.request.Request(url, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, ""
+
+
+def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> None:
+    assert answer_of(f"http://127.0.0.1:{up.port}/healthz") == (200, "ok")
+    link = re.search(r"Log in \(once\): +(\S+)", up.said)
+    assert link
+    assert link[1].startswith(f"http://127.0.0.1:{up.port}/login/")
+
+    dashboard = f"http://127.0.0.1:{up.dashboard_port}/0/data/queues.json"
+    password = re.search(r"user admin, password (\S+)\)", up.said)
+    assert password
+    assert answer_of(dashboard)[0] == 401
+    basic = b64encode(f"admin:{password[1]}".encode()).decode()
+    assert answer_of(dashboard, Authorization=f"Basic {basic}")[0] == 200
+
+    started = descendants(up.process.pid)
+    assert len(started) >= 6  # guardian, web (two), workers (two), clock, dashboard
+    up.process.send_signal(signal.SIGINT)
+    up.process.wait(30)
+    assert up.process.returncode == 130
+    assert not any(is_alive(pid) for pid in started)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_however_it_ends(up: Up, number: signal.Signals) -> None:
+    started = descendants(up.process.pid)
+    up.process.send_signal(number)
+    up.process.wait(30)
+    assert eventually(lambda: not any(is_alive(pid) for pid in started))
+
+
+@contextmanager
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield int(listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("option", ["--port", "--dashboard-port"])
+def test_a_port_in_use_is_one_line_and_starts_nothing(tmp_path: Path, redis_url: str, option: str) -> None:
+    other = "--port" if option == "--dashboard-port" else "--dashboard-port"
+    with taken_port() as taken:
+        ended = subprocess.run(
+            [*COMMAND, option, str(taken), other, str(free_port())],
+            env=_environment(tmp_path / "data", redis_url),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"Port {taken} of 127.0.0.1 is in use." in ended.stderr
+    assert f"bin/up {option}" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not (tmp_path / "data" / "db.sqlite3").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--port", "0"], ["--port", "web"], ["--workers", "-1"], ["--port", "65536"]])
+def test_wrong_usage_ends_with_2(tmp_path: Path, redis_url: str, arguments: list[str]) -> None:
+    ended = subprocess.run(
+        [*COMMAND, *arguments], env=_environment(tmp_path, redis_url), capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+
+
+def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    procfile = tmp_path / "Procfile"
+    procfile.write_text("web: echo on $PORT\nworker: echo I work; sleep 600\n")
+    variables = environment(PORT="8123")
+    with Processes(procfile, {"worker": 2}, variables) as processes:
+        ended: list[str] = []
+        assert eventually(lambda: bool(ended.extend(map(str, processes.ended())) or ended))
+    assert ended == ["web.1 (exit code 0)"]
+    said = capsys.readouterr().out
+    assert "web.1    | on 8123" in said
+    assert said.count("| I work") == 2

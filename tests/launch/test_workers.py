@@ -1,0 +1,63 @@
+"""How many workers a command starts, and when those of others are enough."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+import redis
+
+from crawler import queues
+from crawler.launch import workers
+from crawler.launch.redis_server import RedisServer
+from crawler.launch.workers import Workers
+from tests.launch.conftest import eventually
+
+
+@pytest.fixture
+def server(real_redis: redis.Redis, redis_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RedisServer:
+    """What workers that are started here find in their environment."""
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    monkeypatch.setenv("RQ_REDIS_URL", redis_url)
+    monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path))
+    return RedisServer(redis_url, owned=False)
+
+
+def make(server: RedisServer, folder: Path, wanted: int | None, others: int) -> Workers:
+    return Workers(wanted, live=lambda: others, redis=server, log_file=folder / "workers.log")
+
+
+@pytest.mark.parametrize(("wanted", "others", "expected"), [(None, 0, 2), (3, 0, 3), (1, 5, 1)])
+def test_as_many_are_started_as_are_wanted(
+    server: RedisServer, tmp_path: Path, wanted: int | None, others: int, expected: int
+) -> None:
+    with make(server, tmp_path, wanted, others):
+        assert eventually(lambda: queues.live_workers() == expected)
+    assert queues.live_workers() == 0
+
+
+def test_those_of_others_are_enough(server: RedisServer, tmp_path: Path) -> None:
+    with make(server, tmp_path, None, others=1):
+        assert not eventually(lambda: queues.live_workers() > 0, patience=2.0)
+
+
+def test_ours_take_over_when_those_of_others_are_gone(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "PATIENCE", 1)
+    counts = iter([1, 1])
+    ours = Workers(None, live=lambda: next(counts, 0), redis=server, log_file=tmp_path / "workers.log")
+    with ours:
+        assert eventually(lambda: queues.live_workers() == 2)
+
+
+def test_workers_that_do_not_stay_are_said_once(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(workers, "COMMAND", ("sh", "-c", "echo no; exit 7"))
+    with caplog.at_level(logging.WARNING), make(server, tmp_path, 2, others=0):
+        assert eventually(lambda: "keeps ending" in caplog.text)
+    assert caplog.text.count("keeps ending") == 1
+    assert f"(exit code 7) keeps ending. What it says is in {tmp_path / 'workers.log'}." in caplog.text
+    assert (tmp_path / "workers.log").read_text().startswith("no\n")

@@ -1,0 +1,51 @@
+"""The clock goes on whatever is away, and does not talk about it all the time."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from typing import Any
+
+import pytest
+import redis
+
+from crawler.management.commands.clock import Clock
+from tests.conftest import free_port
+from tests.exports.factories import make_crawl, make_page
+from tests.stack import Stack
+
+
+@pytest.mark.django_db
+def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis) -> None:
+    crawl = make_crawl(discovered=1)
+    make_page(crawl, "http://site.test/")
+    Clock().tick(now=0.0)
+    assert real_redis.llen("rq:queue:crawl") == 1
+
+
+@pytest.mark.django_db
+def test_a_redis_that_is_away_is_said_once_a_minute_until_it_is_back(
+    real_redis: redis.Redis, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock, there = Clock(), settings.REDIS_URL
+    with caplog.at_level(logging.INFO):
+        settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+        for now in (0.0, 1.0, 59.0, 61.0, 62.0):
+            clock.tick(now)
+        settings.REDIS_URL = there
+        for now in (63.0, 64.0):
+            clock.tick(now)
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "The clock waits",
+        "The clock waits",
+        "The clock goes on.",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_without_a_word_when_it_is_told_to(stack: Stack, number: signal.Signals) -> None:
+    clock = stack.spawn("python", "manage.py", "clock")
+    stack.wait_for(lambda: stack.redis.dbsize() > 0)  # it has looked once
+    clock.send_signal(number)
+    assert clock.wait(10) == 0
+    assert "Traceback" not in stack.log()
