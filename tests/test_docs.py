@@ -1,0 +1,42 @@
+"""The documentation names every setting and every command, and only files that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+ROOT = Path(__file__).resolve().parent.parent
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+EXAMPLE = (ROOT / ".env.example").read_text()
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+
+
+def settings_read() -> list[str]:
+    """Names of variables that a settings module asks the environment for."""
+    sources = "".join(file.read_text() for file in sorted((ROOT / "settings").glob("*.py")))
+    found = re.findall(r'(?:_env\.\w+|text|texts|number|switch|email_url_config)\(\s*"([A-Z_]+)"', sources)
+    return sorted(set(found))
+
+
+def test_there_are_settings_to_be_documented() -> None:
+    assert {"REDIS_URL", "CRAWLER_CONTACT", "DEBUG"} <= set(settings_read())
+
+
+@pytest.mark.parametrize("name", settings_read())
+def test_every_setting_is_documented(name: str) -> None:
+    assert f"`{name}`" in OPERATIONS
+    assert f"#{name}=" in EXAMPLE
+
+
+@pytest.mark.parametrize("name", sorted(name for name, app in get_commands().items() if app == "crawler"))
+def test_every_command_is_documented(name: str) -> None:
+    assert f"manage.py {name}" in OPERATIONS
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), f"{document.name} links to {target}"
