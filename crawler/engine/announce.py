@@ -13,6 +13,7 @@ from crawler.fetching.http import HttpFetcher
 from crawler.models import Delivery
 from crawler.notify import email, outbox, webhook
 from crawler.notify.transport import Message, TransportError
+from crawler.reports import words
 
 
 def announce() -> str:
@@ -56,19 +57,6 @@ def _send(delivery: Delivery) -> None:
 
 
 def _text(receipt: dict[str, Any]) -> str:
-    """The receipt for people, a line a figure."""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in receipt["skipped"].items())
-    lines = [
-        "The crawl is finished.",
-        "",
-        f"Started from  {', '.join(receipt['start_urls'])}",
-        f"Discovered    {receipt['discovered']}",
-        f"Fetched       {receipt['fetched']}",
-        f"Failed        {receipt['failed']}",
-        f"Skipped       {reasons or 0}",
-        f"Cancelled     {receipt['cancelled']}",
-        f"Took          {receipt['seconds']} s",
-        "",
-        f"{conf.base_url()}/crawls/{receipt['id']}/",
-    ]
-    return "\n".join(lines)
+    """The notice for people."""
+    address = f"{conf.base_url()}/crawls/{receipt['id']}/"
+    return f"The crawl is finished.\n\n{words.receipt_table(receipt)}\n{address}\n"

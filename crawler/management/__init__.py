@@ -5,5 +5,5 @@ numbers   what a person typed, turned into numbers
 stopping  Ctrl-C and SIGTERM, taken at a moment that suits
 waiting   waiting for a crawl to end, and for the first try of its notices
 display   how a waiting person sees what goes on
-wording   receipts, progress and trouble in words
+wording   what only a terminal shows: the line beside the bar, the table of crawls
 """

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from crawler.management import wording
 from crawler.models import Crawl
+from crawler.reports import words
 from crawler.reports.progress import progress_of
 
 SPACING = 10.0  # seconds between two plain lines
@@ -86,7 +87,7 @@ class Lines:
             return
         self._said_at = now
         line = wording.progress_line(progress_of(crawl, time.time()))
-        self._say(f"after {wording.duration(now - self._began)}: {line}")
+        self._say(f"after {words.duration(now - self._began)}: {line}")
 
     def note(self, line: str) -> None:
         self._say(line)

@@ -2,4 +2,5 @@
 
 receipt    the sum of a crawl: the one function behind page, command line, export and notice
 progress   where a crawl stands right now
+words      numbers, outcomes, receipts and trouble as people read them
 """

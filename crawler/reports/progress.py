@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
+
 from crawler.core import progress
 from crawler.core.outcomes import Kind, Outcome
 from crawler.models import Crawl, Page
@@ -43,6 +45,13 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
 def start_trouble(crawl: Crawl) -> list[Page]:
     """Start pages that gave nothing to follow: closed, but without a 2xx or 3xx response."""
     good = [Outcome.SUCCESS, Outcome.REDIRECT]
-    return list(
-        Page.objects.filter(crawl=crawl, parent_id=None, depth=0, hops=0, status=Page.CLOSED).exclude(outcome__in=good)
-    )
+    return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=good).order_by("id"))
+
+
+def start_count(crawl: Crawl) -> int:
+    """How many start pages there are."""
+    return _start_pages(crawl).count()
+
+
+def _start_pages(crawl: Crawl) -> QuerySet[Page]:
+    return Page.objects.filter(crawl=crawl, parent_id=None, depth=0, hops=0)

@@ -5,7 +5,6 @@ shell     what every page shares: the login, the security headers, the page for 
 crawls    the doors of a crawl: list, start, watch
 forms     what a person may type to start a crawl
 status    where one crawl stands, as the page shows it: one function for the template and for the JSON
-words     numbers, times and outcomes as people read them
 login     signing in with a password or with the one-time link
 health    whether the process lives and whether its services answer
 """

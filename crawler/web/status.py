@@ -13,8 +13,8 @@ from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.core.outcomes import Kind, Outcome
 from crawler.models import Crawl, Delivery, Page
-from crawler.reports.progress import last_pages, progress_of, start_trouble, troubled_pages
-from crawler.web import words
+from crawler.reports import words
+from crawler.reports.progress import last_pages, progress_of, start_count, start_trouble, troubled_pages
 
 Row = dict[str, str]
 """One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
@@ -72,7 +72,7 @@ def summary_of(crawl: Crawl) -> dict[str, Any]:
         "state": STATES[State(crawl.state)],
         "closed": tallies.closed,
         "discovered": max(tallies.discovered, 1),
-        "pages": words.pages(tallies.discovered),
+        "pages": words.counted(tallies.discovered, "page"),
         "failed": words.count(_not_well(crawl)),
         "has_failed": _not_well(crawl) > 0,
         "took": words.duration((crawl.finished_at - crawl.created_at).total_seconds()) if crawl.finished_at else "",
@@ -130,7 +130,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
         case State.FINISHED:
             receipt = progress["receipt"]
             took = words.duration(receipt["seconds"])
-            return f"{words.pages(receipt['discovered'])} in {took}, none left open."
+            return f"{words.counted(receipt['discovered'], 'page')} in {took}, none left open."
         case State.PAUSED:
             return "Paused: nothing new is asked for."
         case State.RUNNING:
@@ -138,7 +138,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:
-    alerts = [{"text": _start_sentence(page, crawl), "tone": "bad"} for page in start_trouble(crawl)]
+    alerts = _start_alert(crawl)
     if crawl.state != State.RUNNING:
         return alerts
     try:
@@ -158,13 +158,10 @@ def _moved_lately(crawl: Crawl, now: float) -> bool:
     return bool(closed > 0 and now - seen_at < LATELY)
 
 
-def _start_sentence(page: Page, crawl: Crawl) -> str:
-    """Why a start URL gave nothing."""
-    name = "The start URL" if len(crawl.start_urls) == 1 else f"The start URL {page.url}"
-    if page.http_status:
-        return f"{name} answered {page.http_status}, so there was nothing to follow."
-    reason = page.error.rstrip(".") or words.outcome(page.outcome)
-    return f"{name} gave nothing to follow: {reason}."
+def _start_alert(crawl: Crawl) -> list[Row]:
+    """Start URLs that gave nothing to follow."""
+    troubled = start_trouble(crawl)
+    return [{"text": words.start_trouble(troubled, start_count(crawl)), "tone": "bad"}] if troubled else []
 
 
 def _page_row(page: Page) -> Row:

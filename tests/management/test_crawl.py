@@ -133,7 +133,7 @@ def test_pages_on_stdout_send_the_receipt_to_stderr(capsys: pytest.CaptureFixtur
     [
         ({"outcome": "4xx", "http_status": 404}, "answered 404"),
         ({"outcome": "5xx", "http_status": 500}, "answered 500"),
-        ({"outcome": "connect", "http_status": None, "error": "refused"}, "did not answer (connect: refused)"),
+        ({"outcome": "connect", "http_status": None, "error": "refused"}, "did not answer (refused)"),
     ],
 )
 def test_a_start_url_that_could_not_be_crawled_ends_with_1_and_says_why(
@@ -142,7 +142,7 @@ def test_a_start_url_that_could_not_be_crawled_ends_with_1_and_says_why(
     crawl = make_finished(**page)
     assert crawl_and_exit("--resume", str(crawl.id)) == 1
     printed = capsys.readouterr()
-    assert printed.err == f"The start URL {SITE} {happened}: there was nothing to follow.\n"
+    assert printed.err == f"The start URL {SITE} {happened}, so there was nothing to follow.\n"
     assert "State        finished\n" in printed.out
 
 

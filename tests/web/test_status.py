@@ -71,32 +71,32 @@ def test_a_running_crawl_has_no_receipt_yet() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "sentence"),
+    ("answer", "error", "happened"),
     [
-        (404, "", "The start URL answered 404, so there was nothing to follow."),
-        (500, "", "The start URL answered 500, so there was nothing to follow."),
-        (Outcome.DNS, "No such host.", "The start URL gave nothing to follow: No such host."),
-        (Outcome.ROBOTS, "", "The start URL gave nothing to follow: forbidden by robots.txt."),
+        (404, "", "answered 404"),
+        (500, "", "answered 500"),
+        (Outcome.DNS, "No such host.", "did not answer (No such host)"),
+        (Outcome.ROBOTS, "", "was not asked for (forbidden by robots.txt)"),
     ],
 )
-def test_a_start_url_that_gave_nothing_is_told(answer: int | Outcome, error: str, sentence: str) -> None:
+def test_a_start_url_that_gave_nothing_is_told(answer: int | Outcome, error: str, happened: str) -> None:
     crawl = a_finished_crawl(discovered=1, outcomes={"4xx": 1})
     a_page(crawl, SITE, answer, error=error)
-    assert alerts(crawl) == [sentence]
+    assert alerts(crawl) == [f"The start URL {SITE} {happened}, so there was nothing to follow."]
 
 
 def test_of_several_start_urls_the_one_that_gave_nothing_is_named() -> None:
     crawl = a_finished_crawl(start_urls=[SITE, "https://other.example/"])
     a_page(crawl, SITE)
     a_page(crawl, "https://other.example/", 404)
-    assert alerts(crawl) == ["The start URL https://other.example/ answered 404, so there was nothing to follow."]
+    assert alerts(crawl) == ["1 of the 2 start URLs gave nothing to follow: https://other.example/ answered 404."]
 
 
 def test_a_page_row_tells_what_came_of_it() -> None:
     crawl = a_crawl()
     a_page(crawl, "https://example.com/a", title="A", elapsed_ms=1234, bytes=14600)
     (row,) = status(crawl)["lists"]["pages"]
-    assert (row["answer"], row["note"], row["time"], row["size"]) == ("200", "A", "1,234 ms", "14.6 KB")
+    assert (row["answer"], row["note"], row["time"], row["size"]) == ("200", "A", "1,234 ms", "14.6 kB")
     assert (row["tone"], row["href"]) == ("good", "https://example.com/a")
 
 

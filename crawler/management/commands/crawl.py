@@ -12,14 +12,14 @@ from crawler.engine import control
 from crawler.engine.start import start_crawl
 from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS, format_of
-from crawler.management import wording
 from crawler.management.display import display_for
 from crawler.management.door import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
 from crawler.management.numbers import positive, seconds, some_seconds, whole
 from crawler.management.stopping import Stop, stop_signals
 from crawler.management.waiting import Waited, Waiting, until_tried
-from crawler.models import Crawl, Page
-from crawler.reports.progress import start_trouble
+from crawler.models import Crawl
+from crawler.reports import words
+from crawler.reports.progress import start_count, start_trouble
 from crawler.reports.receipt import receipt_of
 
 EXAMPLES = """\
@@ -114,9 +114,9 @@ class Command(Door):
         if options["json"]:
             self.print(json.dumps(receipt) + "\n")
         elif options["export"] == "-":  # stdout belongs to the pages
-            self.say(wording.receipt_table(receipt))
+            self.say(words.receipt_table(receipt))
         else:
-            self.print(wording.receipt_table(receipt))
+            self.print(words.receipt_table(receipt))
         self.stdout.flush()
 
     def _await_notices(self, crawl: Crawl, stop: Stop) -> None:
@@ -129,8 +129,8 @@ class Command(Door):
         troubled = start_trouble(crawl)
         if not troubled:
             return Exit.DONE
-        starts = Page.objects.filter(crawl=crawl, parent_id=None, depth=0, hops=0).count()
-        line = wording.start_trouble(troubled, starts)
+        starts = start_count(crawl)
+        line = words.start_trouble(troubled, starts)
         if len(troubled) == starts:
             raise Ended(Exit.NOT_DONE, line)
         self.say(line)

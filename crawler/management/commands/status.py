@@ -10,6 +10,7 @@ from typing import Any
 from crawler.management import wording
 from crawler.management.door import Door, Exit, crawl_of
 from crawler.models import Crawl
+from crawler.reports import words
 from crawler.reports.progress import progress_of
 
 SHOWN = 20  # crawls in the list
@@ -43,7 +44,7 @@ class Command(Door):
         if as_json:
             self.print(json.dumps(progress) + "\n")
             return
-        self.print(wording.receipt_table(progress["receipt"]))
+        self.print(words.receipt_table(progress["receipt"]))
         if not crawl.is_over:
             self.print(f"Now: {wording.progress_line(progress)}\n")
 

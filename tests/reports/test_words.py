@@ -1,0 +1,142 @@
+"""Numbers, outcomes, receipts and trouble as people read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.outcomes import Outcome
+from crawler.models import Page
+from crawler.reports import words
+
+RECEIPT: dict[str, Any] = {
+    "id": "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5",
+    "state": "finished",
+    "start_urls": ["http://site.test/", "http://other.test/"],
+    "started_at": "2025-01-02T03:04:05.000+00:00",
+    "finished_at": "2025-01-02T03:05:10.000+00:00",
+    "seconds": 65.0,
+    "discovered": 1175,
+    "fetched": 1170,
+    "failed": 1,
+    "skipped": {"robots": 3},
+    "cancelled": 1,
+    "statuses": {"404": 2, "200": 1168},
+    "requests": 1180,
+    "bytes": 15_300_000,
+    "retries": 2,
+    "notifications": [{"id": "1", "transport": "email", "address": "me@site.test"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (0.31, "0.3 s"),
+        (9.96, "10 s"),  # never "10.0 s"
+        (59.6, "1 min 0 s"),  # never "60 s"
+        (72, "1 min 12 s"),
+        (3599.7, "1 h 0 min"),
+        (4000, "1 h 6 min"),
+        (90000, "25 h 0 min"),
+    ],
+)
+def test_a_duration_shows_its_two_largest_units(seconds: float, text: str) -> None:
+    assert words.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("bytes_read", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (999_960, "1.0 MB"),  # never "1000.0 kB"
+        (14_600_000, "14.6 MB"),
+        (5_000_000_000_000_000, "5,000.0 TB"),
+    ],
+)
+def test_a_size_counts_by_thousands(bytes_read: int, text: str) -> None:
+    assert words.size(bytes_read) == text
+
+
+@pytest.mark.parametrize(
+    ("pages_a_second", "text"),
+    [
+        (None, words.DASH),
+        (0.0, "0.0/s"),
+        (4.26, "4.3/s"),
+        (99.97, "100/s"),  # never "100.0/s"
+        (1533.7, "1,534/s"),
+    ],
+)
+def test_a_rate_is_a_dash_until_it_is_known(pages_a_second: float | None, text: str) -> None:
+    assert words.rate(pages_a_second) == text
+
+
+def test_one_page_is_not_several() -> None:
+    assert [words.counted(number, "page") for number in (1, 0, 1170)] == ["1 page", "0 pages", "1,170 pages"]
+
+
+def test_every_outcome_has_its_words() -> None:
+    assert set(words.OUTCOMES) == set(Outcome)
+    assert len(set(words.OUTCOMES.values())) == len(Outcome)
+
+
+def test_a_page_without_an_outcome_is_open() -> None:
+    assert words.outcome("") == "open"
+
+
+def test_the_receipt_is_an_aligned_table() -> None:
+    assert words.receipt_table(RECEIPT) == (
+        "Crawl        5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5\n"
+        "State        finished\n"
+        "Start URL    http://site.test/\n"
+        "             http://other.test/\n"
+        "Time         1 min 5 s\n"
+        "Discovered   1,175 pages\n"
+        "  fetched    1,170 (200: 1,168, 404: 2)\n"
+        "  failed     1\n"
+        "  skipped    3 (forbidden by robots.txt: 3)\n"
+        "  cancelled  1\n"
+        "Requests     1,180, retries: 2\n"
+        "Received     15.3 MB\n"
+        "Notice to    me@site.test\n"
+    )
+
+
+def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:
+    assert "\n  open       10\n" in words.receipt_table({**RECEIPT, "discovered": 1185})
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (Page(outcome="4xx", http_status=404), "answered 404"),
+        (Page(outcome="5xx", http_status=500, error="gave up"), "answered 500"),
+        (Page(outcome="connect", error="connection refused."), "did not answer (connection refused)"),
+        (Page(outcome="dns"), "did not answer (host name not found)"),
+        (Page(outcome="too_large", http_status=200), "gave no usable answer (too large)"),
+        (
+            Page(outcome="robots", error="robots.txt does not allow it"),
+            "was not asked for (robots.txt does not allow it)",
+        ),
+        (Page(outcome="cancelled"), "was not asked for (cancelled)"),
+    ],
+)
+def test_a_start_url_without_anything_to_follow_says_what_happened(page: Page, said: str) -> None:
+    page.url = "http://site.test/"
+    told = words.start_trouble([page], 1)
+    assert told == f"The start URL http://site.test/ {said}, so there was nothing to follow."
+
+
+def test_several_start_urls_are_told_in_one_line() -> None:
+    troubled = [
+        Page(url="http://a.test/", outcome="4xx", http_status=404),
+        Page(url="http://b.test/", outcome="dns"),
+    ]
+    told = "http://a.test/ answered 404; http://b.test/ did not answer (host name not found)."
+    assert words.start_trouble(troubled, 2) == f"None of the 2 start URLs gave anything to follow: {told}"
+    assert words.start_trouble(troubled, 3) == f"2 of the 3 start URLs gave nothing to follow: {told}"
