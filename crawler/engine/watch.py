@@ -36,6 +36,8 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
             return "there is work to do"
         if clock() >= look_at:
             found = survey()
+            if not found.running and not found.pending:
+                return "nothing left to watch over"
             look_at = clock() + min(LOOK_EVERY, LOOK_EVERY if found.next_in is None else max(STEP, found.next_in))
         sleep(STEP)
     if _is_needed():

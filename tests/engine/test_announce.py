@@ -1,19 +1,73 @@
-"""Notices as people get them: the mail shows the very receipt the command line shows."""
+"""Deliveries are tried until they succeed, not more than once at a time, and given up in the end."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
+import pytest
 from django.core import mail
+from django.utils import timezone
 
-from crawler.reports import words
-from crawler.reports.receipt import receipt_of
+from crawler.engine.announce import announce
+from crawler.models import Delivery
+from crawler.notify import outbox
 from tests.engine.conftest import Bench
+from tests.site import Reply
 
 
-def test_the_mail_holds_the_receipt_of_the_command_line_and_where_to_read_more(bench: Bench) -> None:
-    crawl = bench.start(notify_emails=("me@example.com",))
+def finished(bench: Bench, **addresses: Any) -> Delivery:
+    bench.start(**addresses)
     bench.work()
     assert bench.state() == "finished"
-    [sent] = mail.outbox
-    opening, receipt, address = sent.body.split("\n\n")
-    assert (opening, f"{receipt}\n") == ("The crawl is finished.", words.receipt_table(receipt_of(bench.crawl)))
-    assert address.endswith(f"/crawls/{crawl.id}/\n")
+    return Delivery.objects.get()
+
+
+def test_a_mail_is_sent_once(bench: Bench) -> None:
+    delivery = finished(bench, notify_emails=("me@example.com",))
+    assert delivery.state == Delivery.DELIVERED
+    announce()
+    (sent,) = mail.outbox
+    assert sent.to == ["me@example.com"]
+    assert str(bench.crawl.id) in sent.body
+
+
+@pytest.mark.site({"/": "", "/hook": Reply(status=503)})
+def test_a_webhook_that_fails_is_tried_again_later(bench: Bench) -> None:
+    bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
+    bench.work("crawl", "fetch", at_most=4)
+    announce()
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (Delivery.PENDING, 1)
+    assert delivery.due_at > timezone.now()
+    assert "503" in delivery.error
+
+
+@pytest.mark.site({"/": "", "/hook": Reply(status=410)})
+def test_a_webhook_that_is_gone_is_given_up(bench: Bench) -> None:
+    assert finished(bench, notify_webhooks=(f"{bench.site.url}/hook",)).state == Delivery.GIVEN_UP
+
+
+@pytest.mark.site({"/": "", "/hook": Reply()})
+def test_a_try_that_was_never_ended_is_repeated_with_the_same_id(bench: Bench) -> None:
+    delivery = finished(bench, notify_webhooks=(f"{bench.site.url}/hook",))
+    Delivery.objects.update(state=Delivery.PENDING, due_at=timezone.now() - timedelta(seconds=1))
+    announce()
+    ids = {request.headers["X-Crawler-Delivery"] for request in bench.site.requests if request.path == "/hook"}
+    assert ids == {str(delivery.id)}
+    assert bench.site.hits["/hook"] == 2
+
+
+def test_two_processes_do_not_try_the_same_delivery(bench: Bench) -> None:
+    finished(bench, notify_emails=("me@example.com",))
+    Delivery.objects.update(state=Delivery.PENDING, due_at=timezone.now() - timedelta(seconds=1))
+    delivery = Delivery.objects.get()
+    assert outbox.claim(delivery, timezone.now())
+    assert not outbox.claim(delivery, timezone.now())
+
+
+def test_after_the_last_try_it_is_given_up(bench: Bench) -> None:
+    delivery = finished(bench, notify_emails=("me@example.com",))
+    Delivery.objects.update(state=Delivery.PENDING, attempts=len(outbox.BACK_OFF) + 1)
+    outbox.failed(delivery.id, timezone.now(), "still no answer", permanent=False)
+    assert Delivery.objects.get().state == Delivery.GIVEN_UP

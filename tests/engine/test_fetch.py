@@ -1,0 +1,118 @@
+"""A fetch job works on its batch once, hands back what it must not ask for, and survives a fault on one page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler import queues
+from crawler.core import links
+from crawler.core.outcomes import Outcome
+from crawler.core.work import Batch, SliceReport, decode_report
+from crawler.engine.fetch import fetch
+from crawler.frontier.gate import Gate
+from crawler.models import Page
+from tests.engine.conftest import Bench
+from tests.site import Reply, page
+
+
+def batches(bench: Bench) -> list[Batch]:
+    """The batches that wait in RQ's queue."""
+    from rq import Queue
+
+    jobs = Queue("fetch", connection=queues.connection()).jobs
+    return [Batch.from_plain(job.args[0]) for job in jobs]
+
+
+def reports(bench: Bench) -> list[SliceReport]:
+    return [decode_report(raw) for raw in bench.desk.frontier.results.read(99)]
+
+
+def handed_out(bench: Bench, **options: Any) -> Batch:
+    bench.start(**options)
+    bench.work("crawl", at_most=1)
+    (batch,) = batches(bench)
+    return batch
+
+
+def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
+    batch = handed_out(bench)
+    fetch(batch)
+    assert fetch(batch) == "the batch is in other hands"
+    assert bench.site.hits["/"] == 1
+
+
+def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
+    batch = handed_out(bench)
+    bench.desk.frontier.window.forget()
+    fetch(batch)
+    assert bench.site.requests == []
+
+
+def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(bench: Bench) -> None:
+    batch = handed_out(bench)
+    queues.connection().delete("rq:queue:fetch")
+    fetch(batch)
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
+    batch = handed_out(bench, concurrency=1)
+    gate = Gate(queues.connection(), 10)
+    gate.enter(bench.site.host, "somebody else", 1, bench.desk.now())
+    fetch(batch)
+    (report,) = reports(bench)
+    assert (report.done, report.results) == (True, ())
+    assert report.next_at > bench.desk.now()
+    assert bench.site.requests == []
+
+
+def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
+    fetch(handed_out(bench, concurrency=1))
+    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", 1, bench.desk.now())
+
+
+PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}
+
+
+@pytest.mark.site(PAGES)
+def test_a_fault_of_ours_costs_one_page_and_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    extract = links.extract
+
+    def faulty(html: str, url: str) -> links.Extracted:
+        if url.endswith("/faulty"):
+            raise ZeroDivisionError("a fault")
+        return extract(html, url)
+
+    monkeypatch.setattr(links, "extract", faulty)
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    (crashed,) = Page.objects.filter(outcome=Outcome.CRASHED)
+    assert crashed.url.endswith("/faulty")
+    assert "ZeroDivisionError" in crashed.error
+    assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 3
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page(), "/robots.txt": Reply("User-agent: *\nDisallow: /a")})
+def test_robots_txt_can_be_ignored_and_is_then_not_asked_for(bench: Bench) -> None:
+    bench.start(obey_robots=False)
+    bench.work()
+    assert bench.site.hits == {"/": 1, "/a": 1}
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page()})
+def test_robots_txt_is_remembered_for_the_next_crawl(bench: Bench) -> None:
+    for _ in range(2):
+        bench.start()
+        bench.work()
+    assert bench.site.hits == {"/robots.txt": 1, "/": 2, "/a": 2}
+
+
+def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_MAX_ATTEMPTS = 1
+    bench.site.url = "http://127.0.0.1:1"
+    bench.start()
+    bench.work()
+    assert Page.objects.get().outcome == Outcome.CONNECT

@@ -1,0 +1,107 @@
+"""A watch waits on behalf of all crawls, gives way to any other job, and leaves a successor while a crawl runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler import queues
+from crawler.core.outcomes import Outcome
+from crawler.engine.manage import manage
+from crawler.engine.watch import WATCH_SECONDS, watch
+from crawler.models import Crawl, Page
+from tests.engine.conftest import Bench
+from tests.site import Reply
+
+WATCH = "watch over the running crawls"
+
+
+class GivenTime:
+    """Sleeping moves the clock, and nothing else does."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def clock(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+
+@pytest.fixture
+def time() -> GivenTime:
+    return GivenTime()
+
+
+def watched(time: GivenTime) -> str:
+    return watch(sleep=time.sleep, clock=time.clock)
+
+
+def leave_nothing_to_do(bench: Bench) -> None:
+    """A running crawl that waits for a page's next attempt, with nothing in RQ's queues."""
+    bench.start()
+    for queue in ("crawl", "fetch"):
+        bench.work(queue, at_most=1)
+    queues.connection().delete("rq:queue:crawl")
+    Page.objects.update(due_at=bench.desk.now() + 3600)
+    manage(bench.crawl.id)
+    Page.objects.update(due_at=bench.desk.now() + 3600)
+    queues.connection().delete("rq:queue:crawl")
+    queues.watch_begins()
+
+
+BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
+
+
+@BUSY
+def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime) -> None:
+    leave_nothing_to_do(bench)
+    bench.desk.frontier.window.forget()
+    watched(time)
+    assert WATCH in bench.jobs("crawl")
+
+
+@BUSY
+def test_it_gives_way_to_a_fetch_job_at_once(bench: Bench, time: GivenTime) -> None:
+    leave_nothing_to_do(bench)
+    queues.connection().rpush("rq:queue:fetch", "some-job")
+    assert watched(time) == "there is work to do"
+    assert time.time == 0
+
+
+@BUSY
+def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: GivenTime) -> None:
+    leave_nothing_to_do(bench)
+    queues.send_watch()
+    assert not queues.has_work()
+    queues.connection().rpush("rq:queue:crawl", "manage-1")
+    assert watched(time) == "there is work to do"
+
+
+def test_without_a_running_crawl_it_ends_at_once_and_sends_nothing(bench: Bench, time: GivenTime) -> None:
+    assert watched(time) == "nothing to watch over"
+    assert bench.jobs("crawl") == []
+
+
+@BUSY
+def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -> None:
+    leave_nothing_to_do(bench)
+
+    def finish_it(seconds: float) -> None:
+        Crawl.objects.update(state="finished")
+        Page.objects.update(status=Page.CLOSED, outcome=Outcome.SUCCESS)
+        time.sleep(seconds)
+
+    queues.connection().set("crawler:watch", "coming")
+    watch(sleep=finish_it, clock=time.clock)
+    assert time.time < WATCH_SECONDS
+
+
+@BUSY
+def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> None:
+    leave_nothing_to_do(bench)
+    frontier = bench.desk.frontier
+    frontier.window.forget()
+    frontier.results.clear_mark()
+    watched(time)
+    assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
