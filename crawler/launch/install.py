@@ -73,8 +73,11 @@ def _python(folder: Path) -> Path:
 
 
 def _is_healthy(folder: Path) -> bool:
-    """Whether there is an environment whose Python starts, is one we run on, and has pip."""
-    return _version(folder) in {"3.11", "3.12", "3.13", "3.14"}
+    """Whether there is an environment that was made in this place, and whose Python starts, is one we run on, and has
+    pip. Where the project was moved, the programs in it still name the old place."""
+    pip = folder / "bin" / "pip"
+    is_here = pip.exists() and str(folder) in pip.read_text()
+    return is_here and _version(folder) in {"3.11", "3.12", "3.13", "3.14"}
 
 
 def _version(folder: Path) -> str:

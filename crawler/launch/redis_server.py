@@ -101,7 +101,7 @@ def ensure_redis(
         _check(given)
         return RedisServer(given, owned=False)
     directory = data_dir / "redis"
-    if probe(port) is not Found.NOTHING:
+    if _settled(port) is not Found.NOTHING:
         return _use(port, directory, patience)
     program = find_program(variables.get("PATH", os.defpath))
     if program is None:
@@ -162,6 +162,15 @@ def _read_answer(answer: bytes) -> Found:
     return Found.REFUSING if answer.startswith(b"-") else Found.FOREIGN
 
 
+def _settled(port: int) -> Found:
+    """What `probe` finds, not misled by a server that is just ending: that one hangs up, and is gone a moment later."""
+    for _ in range(10):
+        if (found := probe(port)) is not Found.FOREIGN:
+            return found
+        time.sleep(0.1)
+    return Found.FOREIGN
+
+
 def _use(port: int, directory: Path, patience: float) -> RedisServer:
     """The server that listens there. Where it is this project's own embedded one, become one of its owners."""
     _wait(port, patience)
@@ -175,10 +184,10 @@ def _wait(port: int, patience: float, process: subprocess.Popen[bytes] | None = 
     happens within `patience` seconds, or when what listens there is of no use."""
     deadline = time.monotonic() + patience
     while (found := probe(port)) is not Found.REDIS:
-        if found in _REASONS:
-            raise ServiceDown(_REASONS[found].format(port=port))
         if process and process.poll() is not None:
             return False
+        if found in _REASONS and not process:  # ours may hang up on us while it starts
+            raise ServiceDown(_REASONS[found].format(port=port))
         if time.monotonic() > deadline:
             raise ServiceDown(f"The Redis on {LOOPBACK}:{port} was not ready within {patience:g} seconds.")
         time.sleep(0.01)

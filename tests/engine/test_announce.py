@@ -12,6 +12,8 @@ from django.utils import timezone
 from crawler.engine.announce import announce
 from crawler.models import Delivery
 from crawler.notify import outbox
+from crawler.reports import words
+from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
 from tests.site import Reply
 
@@ -29,7 +31,14 @@ def test_a_mail_is_sent_once(bench: Bench) -> None:
     announce()
     (sent,) = mail.outbox
     assert sent.to == ["me@example.com"]
-    assert str(bench.crawl.id) in sent.body
+
+
+def test_the_mail_holds_the_receipt_of_the_command_line_and_where_to_read_more(bench: Bench) -> None:
+    finished(bench, notify_emails=("me@example.com",))
+    opening, receipt, address = mail.outbox[0].body.split("\n\n")
+    assert opening == "The crawl is finished."
+    assert f"{receipt}\n" == words.receipt_table(receipt_of(bench.crawl))
+    assert address.endswith(f"/crawls/{bench.crawl.id}/\n")
 
 
 @pytest.mark.site({"/": "", "/hook": Reply(status=503)})

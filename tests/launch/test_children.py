@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.launch import children as children_module
 from crawler.launch.children import Children, join
 from crawler.launch.guardian import living
 from tests.launch.conftest import StartOwner, eventually, first_line, is_alive
@@ -77,6 +78,8 @@ def test_a_child_lives_as_long_as_one_of_its_owners(tmp_path: Path) -> None:
 
     os.close(second)
     assert eventually(lambda: child.poll() is not None)
+    for process in children_module._left_to_others:
+        process.wait(10)
 
 
 def test_nobody_can_join_where_nothing_is_guarded(tmp_path: Path) -> None:

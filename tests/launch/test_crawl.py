@@ -27,8 +27,8 @@ def small_site() -> Iterator[Site]:
 
 @pytest.fixture
 def slow_site() -> Iterator[Site]:
-    pages = {"/": site.page(*(f"/{number}" for number in range(100)))}
-    answers = {f"/{number}": site.Reply(site.page(), after=0.5) for number in range(100)}
+    pages = {"/": site.page(*(f"/{number}" for number in range(500)))}
+    answers = {f"/{number}": site.Reply(site.page(), after=0.05) for number in range(500)}
     with Site(pages | answers).serving() as served:
         yield served
 

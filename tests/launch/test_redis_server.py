@@ -138,6 +138,22 @@ def test_a_port_that_is_of_no_use_is_said_in_one_line(tmp_path: Path, reply: byt
     assert "\n" not in str(caught.value)
 
 
+def test_a_server_that_is_just_ending_is_not_taken_for_another_program(tmp_path: Path, path_with_redis: str) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = int(listener.getsockname()[1])
+
+    def hang_up_twice() -> None:
+        with listener:
+            for _ in range(2):
+                listener.accept()[0].close()
+
+    ending = threading.Thread(target=hang_up_twice)
+    ending.start()
+    with ensure_redis(tmp_path, port=port, environment={"PATH": path_with_redis}) as server:
+        assert server.owned
+    ending.join()
+
+
 def test_something_that_says_nothing_is_not_redis() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         assert probe(listener.getsockname()[1], timeout=0.1) is Found.FOREIGN

@@ -68,30 +68,30 @@ def test_it_is_set_up_once_and_again_when_something_is_amiss(project: Path, tool
 
     assert start(project, tools).stderr == ""  # nothing to do
 
-    (project / "requirements.txt").write_text("# still no packages\n")
-    assert "One-time set-up" in start(project, tools).stderr  # other packages are wanted
-
-    stamp_of(project).unlink()
-    shutil.rmtree(project / ".venv" / "lib")
-    broken = start(project, tools)  # as after a set-up that was broken off
-    assert broken.stdout == "ready\n"
-    assert stamp_of(project).exists()
-
-    moved = project.rename(project.with_name("elsewhere"))
-    assert "One-time set-up" in start(moved, tools).stderr  # scripts in .venv/bin name their folder
-
-
-def test_a_set_up_that_fails_shows_why_and_is_tried_again(project: Path, tools: Path) -> None:
-    python_in(tools)
     (project / "requirements.txt").write_text("no-such-package-anywhere==1.0\n")
-
     failed = start(project, tools)
-
-    assert failed.returncode == 1
-    assert failed.stdout == ""
+    assert (failed.returncode, failed.stdout) == (1, "")
     assert "No matching distribution found for no-such-package-anywhere==1.0" in failed.stderr
     assert failed.stderr.endswith("The next start tries again.\n")
     assert not stamp_of(project).exists()
+
+    (project / "requirements.txt").write_text("# still no packages\n")
+    assert "One-time set-up" in start(project, tools).stderr  # other packages are wanted
+
+    moved = project.rename(project.with_name("elsewhere"))
+    assert start(moved, tools).stdout == "ready\n"  # its programs name the folder they lie in
+    assert str(moved) in (moved / ".venv" / "bin" / "pip").read_text()
+
+
+def test_a_set_up_that_was_broken_off_is_repaired(project: Path, tools: Path) -> None:
+    python_in(tools)
+    (project / ".venv" / "bin").mkdir(parents=True)
+    python_in(project / ".venv" / "bin", "python")  # and no more: no pip, no stamp
+
+    repaired = start(project, tools)
+
+    assert repaired.stdout == "ready\n"
+    assert stamp_of(project).exists()
 
 
 def test_without_python_it_says_what_to_install(project: Path, tools: Path) -> None:
