@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -24,7 +24,7 @@ from tests.exports.factories import make_crawl, make_page
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 SITE = "http://site.test/"
-NOBODY = str(uuid4())
+NOBODY = str(UUID(int=7))
 OPTIONS = [
     *("--max-pages", "--max-depth", "--include", "--exclude", "--subdomains", "--allow-private"),
     *("--delay", "--concurrency", "--ignore-robots"),
