@@ -74,7 +74,7 @@ EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = environment.text("CRAWLER_FROM_EMAIL", "crawler@localhost")
 globals().update(environment.email())
 
-CRAWLER_CONTACT = environment.text("CRAWLER_CONTACT", "")
+CRAWLER_CONTACT = environment.header_text("CRAWLER_CONTACT")
 CRAWLER_PRIVATE_HOSTS = environment.texts("CRAWLER_PRIVATE_HOSTS")
 CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)

@@ -115,6 +115,14 @@ def text(name: str, default: str) -> str:
     return value
 
 
+def header_text(name: str) -> str:
+    """Text that can stand in an HTTP header (RFC 9110, 5.5: visible ASCII and blanks)."""
+    value = text(name, "")
+    if not (value.isascii() and value.isprintable()):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it may hold plain ASCII characters only, such as a URL.")
+    return value
+
+
 def texts(name: str) -> list[str]:
     values: list[str] = _env.list(name, default=[])
     return [value.strip() for value in values if value.strip()]

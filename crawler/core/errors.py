@@ -3,7 +3,9 @@
     CrawlerError
     ├── BadInput            something a person gave us cannot be used; says what to do
     │   └── RefusedAddress  a start URL that leads to an address we may not ask
-    └── ServiceDown         Redis or the database does not answer; trying again later may help
+    ├── ServiceDown         Redis or the database does not answer; trying again later may help
+    ├── FetchTrouble        raised and caught within `fetching`, where it becomes an outcome
+    └── TransportError      a notice was not delivered; says whether another try may help (`notify.transport`)
 
 Expected trouble while fetching (a 404, a time-out, robots.txt) is not an error: it is an `Outcome`.
 """

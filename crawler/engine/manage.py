@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from uuid import UUID
 
@@ -18,6 +19,8 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
 from crawler.models import Crawl, Delivery
 
+log = logging.getLogger(__name__)
+
 TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
 
 
@@ -30,8 +33,11 @@ def manage(crawl_id: UUID) -> str:
     4. Give the lock back only if the mark is still clear; else begin again at 2.
     """
     crawl = Crawl.objects.filter(id=crawl_id).first()
-    if crawl is None or crawl.is_over:
-        Frontier(queues.connection(), str(crawl_id)).clear()  # a late result of a crawl that is over, or deleted
+    if crawl is None:  # its memory is left alone: it may be the crawl of another installation
+        log.warning("no crawl %s in this database; do two installations share one Redis?", crawl_id)
+        return "there is no such crawl in this database"
+    if crawl.is_over:
+        Frontier(queues.connection(), str(crawl_id)).clear()  # what a late result left
         return "the crawl is over"
     desk = desk_of(crawl)
     token = secrets.token_hex(8)

@@ -47,13 +47,16 @@ class Turns:
         self.delay = politeness.host_delay(self._chosen, seconds)
 
     def wait(self) -> bool:
-        """Wait until the host may be asked; False when that is too far off to hold a worker for."""
+        """Wait for a turn; False when it is too far off to hold a worker for."""
         if self.delay <= 0:
             return True
-        now = self._now()
-        turn = self._gate.reserve(self._host, self.delay, politeness.PATIENCE, now)
-        self.next_at = turn.at + self.delay if turn.reserved else turn.at
-        if not turn.reserved:
-            return False
-        self._sleep(max(0.0, turn.at - now))
-        return True
+        give_up_at = self._now() + politeness.PATIENCE
+        while True:
+            now = self._now()
+            turn = self._gate.turn(self._host, self.delay, now)
+            self.next_at = turn.next_at
+            if turn.granted:
+                return True
+            if turn.next_at > give_up_at:
+                return False
+            self._sleep(turn.next_at - now)

@@ -12,10 +12,10 @@ from crawler.frontier import keys, script
 
 @dataclass(frozen=True)
 class Turn:
-    """When a host may be asked. Not `reserved`: come back at that time."""
+    """Whether a host may be asked now, and when it may be asked next."""
 
-    at: float  # epoch seconds
-    reserved: bool
+    granted: bool
+    next_at: float  # epoch seconds
 
 
 class Gate:
@@ -32,10 +32,10 @@ class Gate:
     def leave(self, host: str, holder: str) -> None:
         self._redis.zrem(keys.host_slots(host), holder)
 
-    def reserve(self, host: str, delay: float, patience: float, now: float) -> Turn:
-        """Reserve the next moment this host may be asked, if it is at most `patience` seconds away."""
-        reserved, at = script.run(self._redis, "reserve", [keys.host_next(host)], [now, delay, patience])
-        return Turn(at=float(at), reserved=bool(reserved == 1))
+    def turn(self, host: str, delay: float, now: float) -> Turn:
+        """Take the turn at this host if nobody has had one within `delay` seconds."""
+        granted, next_at = script.run(self._redis, "turn", [keys.host_next(host)], [now, delay])
+        return Turn(granted=bool(granted == 1), next_at=float(next_at))
 
     def note_crawl_delay(self, host: str, seconds: float) -> None:
         """Remember for a day what the host's robots.txt asks for, so that slices are cut to fit."""

@@ -32,8 +32,12 @@ class RobotsMemory:
         self._redis = redis
 
     def get(self, origin: str) -> RobotsMemo | None:
+        """What is remembered; None also when another version of this project wrote what cannot be read now."""
         raw = cast(bytes | None, self._redis.get(keys.robots(origin)))
-        return None if raw is None else _decoder.decode(raw)
+        try:
+            return None if raw is None else _decoder.decode(raw)
+        except msgspec.DecodeError:  # ValidationError among them
+            return None
 
     def keep(self, origin: str, memo: RobotsMemo, *, reachable: bool) -> None:
         seconds = KEPT_SECONDS if reachable else KEPT_UNREACHABLE_SECONDS

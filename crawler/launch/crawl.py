@@ -16,7 +16,8 @@ from crawler.core.errors import CrawlerError
 
 def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _leave)
     try:
         run(arguments)
     except (CrawlerError, ImproperlyConfigured) as error:

@@ -237,7 +237,8 @@ def _planned(transport: str, addresses: Sequence[str]) -> list[Row]:
 def _receipt_rows(receipt: dict[str, Any]) -> list[Row]:
     """The receipt as a table that adds up: discovered, and below it the heaps it is the sum of."""
     heaps = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
-    heaps += [(f"skipped: {words.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
+    skipped = [(f"skipped: {words.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
+    heaps += skipped or [("skipped", 0)]
     heaps += [("cancelled", receipt["cancelled"])]
     return [
         *({"name": name, "number": words.count(number), "tone": "part"} for name, number in heaps),

@@ -40,21 +40,28 @@ def test_the_slot_of_a_dead_holder_is_free_after_a_while(gate: Gate) -> None:
 
 
 def test_turns_are_a_delay_apart(gate: Gate) -> None:
-    moments = [gate.reserve(HOST, 0.5, patience=9, now=NOW).at for _ in range(4)]
-    assert moments == pytest.approx([NOW, NOW + 0.5, NOW + 1.0, NOW + 1.5], abs=1e-5)
+    moments = [NOW + step / 10 for step in range(16) if gate.turn(HOST, 0.5, NOW + step / 10).granted]
+    assert moments == [NOW, NOW + 0.5, NOW + 1.0, NOW + 1.5]
 
 
-def test_a_turn_too_far_away_is_told_but_not_reserved(gate: Gate) -> None:
-    gate.reserve(HOST, 10, patience=2, now=NOW)
+def test_who_comes_too_soon_is_told_when_to_come_again_and_takes_nothing(gate: Gate) -> None:
+    gate.turn(HOST, 10, NOW)
     for _ in range(2):
-        turn = gate.reserve(HOST, 10, patience=2, now=NOW)
-        assert not turn.reserved
-        assert turn.at == pytest.approx(NOW + 10, abs=1e-5)
+        turn = gate.turn(HOST, 10, NOW + 1)
+        assert not turn.granted
+        assert turn.next_at == pytest.approx(NOW + 10, abs=1e-5)
+
+
+def test_who_comes_late_makes_the_next_one_wait_a_whole_delay(gate: Gate) -> None:
+    gate.turn(HOST, 10, NOW)
+    gate.turn(HOST, 10, NOW + 13)
+    assert not gate.turn(HOST, 10, NOW + 22.9).granted
+    assert gate.turn(HOST, 10, NOW + 23).granted
 
 
 def test_hosts_do_not_wait_for_one_another(gate: Gate) -> None:
-    gate.reserve(HOST, 60, patience=2, now=NOW)
-    assert gate.reserve("other.example", 60, patience=2, now=NOW).reserved
+    gate.turn(HOST, 60, NOW)
+    assert gate.turn("other.example", 60, NOW).granted
 
 
 def test_a_crawl_delay_is_remembered(gate: Gate) -> None:
