@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,16 @@ def database(default_file: Path) -> dict[str, Any]:
     rather than fail in its middle, and readers never wait (WAL)."""
     try:
         config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
-    except (ValueError, environ.ImproperlyConfigured) as error:
+        engine = config["ENGINE"]
+    except (ValueError, KeyError, environ.ImproperlyConfigured):
         raise ImproperlyConfigured(
-            f"DATABASE_URL cannot be read ({error}). Examples: sqlite:////path/to/file, postgres://user:password@host/name."
+            "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
         ) from None
-    if config["ENGINE"] == "django.db.backends.sqlite3":
+    if "postgresql" in engine and not (find_spec("psycopg") or find_spec("psycopg2")):
+        raise ImproperlyConfigured(
+            'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
+        )
+    if engine == "django.db.backends.sqlite3":
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

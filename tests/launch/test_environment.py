@@ -37,6 +37,34 @@ def test_a_redis_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyP
         environment.redis_url()
 
 
+@pytest.mark.parametrize("url", ["bogus", "nosuchdb://host/name", "/path/to/file"])
+def test_a_database_url_that_is_none_is_named(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    with pytest.raises(ImproperlyConfigured, match=r"DATABASE_URL cannot be read.*Examples: sqlite:"):
+        environment.database(tmp_path / "db.sqlite3")
+
+
+def test_postgres_without_its_driver_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name")
+    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=r"pip install") as refused:
+        environment.database(tmp_path / "db.sqlite3")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["bogus", "nosuch://host"])
+def test_a_mail_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", url)
+    with pytest.raises(ImproperlyConfigured, match=r"EMAIL_URL cannot be read.*Examples: smtp"):
+        environment.email()
+
+
+def test_a_contact_that_no_header_can_hold_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_CONTACT", "https://b\u00fccher.example/")
+    with pytest.raises(ImproperlyConfigured, match="CRAWLER_CONTACT"):
+        environment.header_text("CRAWLER_CONTACT")
+
+
 def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path / "file" / "data"))
