@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,10 @@ def database(default_file: Path) -> dict[str, Any]:
     """Django's database dictionary. SQLite writers queue up for the lock at the start of a transaction (IMMEDIATE)
     rather than fail in its middle, and readers never wait (WAL)."""
     try:
-        config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
+        with warnings.catch_warnings(action="error"):  # of a scheme nobody knows, it only warns
+            config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
         engine = config["ENGINE"]
-    except (ValueError, KeyError, environ.ImproperlyConfigured):
+    except (ValueError, KeyError, UserWarning, environ.ImproperlyConfigured):
         raise ImproperlyConfigured(
             "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
         ) from None
