@@ -15,6 +15,7 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 ROOT = Path(__file__).resolve().parent.parent
 
 _env = environ.Env()
@@ -52,18 +53,20 @@ def database(default_file: Path) -> dict[str, Any]:
     """Django's database dictionary. SQLite writers queue up for the lock at the start of a transaction (IMMEDIATE)
     rather than fail in its middle, and readers never wait (WAL)."""
     try:
-        with warnings.catch_warnings(action="error"):  # of a scheme nobody knows, it only warns
+        with warnings.catch_warnings(action="error"):  # of some addresses it cannot read, it only warns
             config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
-        engine = config["ENGINE"]
     except (ValueError, KeyError, UserWarning, environ.ImproperlyConfigured):
+        config = {}
+    engine = config.get("ENGINE")
+    if engine not in (SQLITE, POSTGRESQL):  # the page table is written with ON CONFLICT, which the others do not have
         raise ImproperlyConfigured(
             "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
-        ) from None
-    if "postgresql" in engine and not (find_spec("psycopg") or find_spec("psycopg2")):
+        )
+    if engine == POSTGRESQL and not (find_spec("psycopg") or find_spec("psycopg2")):
         raise ImproperlyConfigured(
             'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
         )
-    if engine == "django.db.backends.sqlite3":
+    if engine == SQLITE:
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
