@@ -73,14 +73,20 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float) -> None:
 
 
 def apply(
-    crawl: UUID, closings: Iterable[PageResult], retries: Iterable[Retry], found: Iterable[Discovery], now: float
+    crawl: UUID,
+    closings: Iterable[PageResult],
+    retries: Iterable[Retry],
+    found: Iterable[Discovery],
+    now: float,
+    requests: int = 0,
 ) -> Tallies:
     """Close pages, note retries and insert discoveries, all or nothing; the crawl's tallies afterwards.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key.
+    `requests` are those that belong to none of the pages.
     """
     with transaction.atomic():
-        change = _Change()
+        change = _Change(requests=requests)
         with connection.cursor() as cursor:
             for result in closings:
                 _close(cursor, result, change)
@@ -164,14 +170,14 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
     values = [
         result.outcome.value,
         result.http_status,
-        result.content_type[:100],
-        result.title,
+        _storable(result.content_type)[:100],
+        _storable(result.title),
         result.redirect_to,
         result.bytes,
         result.elapsed_ms,
         result.attempt,
         _moment(result.fetched_at),
-        result.error,
+        _storable(result.error),
         result.id,
     ]
     cursor.execute(_CLOSE, values)
@@ -185,7 +191,7 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
 def _note_retry(retry: Retry, change: _Change) -> None:
     result = retry.result
     changed = Page.objects.filter(id=result.id, status=Page.OPEN, attempts__lt=result.attempt).update(
-        attempts=result.attempt, due_at=retry.due_at, error=result.error
+        attempts=result.attempt, due_at=retry.due_at, error=_storable(result.error)
     )
     if changed != 1:
         return  # noted before, or closed meanwhile
@@ -254,6 +260,12 @@ def _move_counters(crawl_id: UUID, change: _Change, now: float) -> Tallies:
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
     for page, url, attempts, due_at in rows.values_list("id", "url", "attempts", "due_at"):
         yield OpenPage(page, url, attempts, due_at)
+
+
+def _storable(text: str) -> str:
+    """Text as both databases take it: PostgreSQL has no place for NUL, SQLite none for half a surrogate pair. A page
+    that holds either must not stop the crawl."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _moment(epoch_seconds: float) -> Any:

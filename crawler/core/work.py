@@ -88,6 +88,7 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
     host: str
     results: tuple[PageResult, ...]
     next_at: float = 0.0  # seconds since the epoch before which the host must not be asked again
+    requests: int = 0  # made for robots.txt and not told in any result, because no page was asked for behind it
     done: bool = False  # the last report of this slice; pages of it without a result were not asked for
 
 

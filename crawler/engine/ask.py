@@ -25,10 +25,8 @@ class Asker:
 
     def ask(self, task: PageTask) -> PageResult | None:
         """What came of the page; None when its host must not be asked yet."""
-        requests = 0
         if self._permission is not None:
             ruling = self._permission.ruling(task.url)
-            requests = self._permission.counted()
             if ruling is None:
                 return None
             if not ruling.allows(task.url):
@@ -37,11 +35,12 @@ class Asker:
                     attempt=task.attempt,
                     outcome=ruling.outcome,
                     robots_unreachable=not ruling.reachable and ruling.outcome is Outcome.ROBOTS,
-                    requests=requests,
+                    requests=self._permission.counted(),
                     error=ruling.error,
                 )
         if not self._turns.wait():
             return None
+        requests = self._permission.counted() if self._permission else 0
         fetched_at = self._now()
         return result_of(task, self._fetcher.get(task.url), fetched_at, requests)
 

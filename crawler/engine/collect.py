@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
 
 from crawler import conf, pages
 from crawler.core import retries
@@ -14,6 +17,8 @@ from crawler.core.work import PageResult, SliceReport, decode_report
 from crawler.engine.desk import Desk
 from crawler.pages import Retry
 
+log = logging.getLogger(__name__)
+
 REPORTS_AT_ONCE = 16  # reports a transaction; bounds its time and memory
 
 
@@ -23,14 +28,32 @@ def collect(desk: Desk) -> int:
     raw = results.read(REPORTS_AT_ONCE)
     if not raw:
         return 0
-    reports = [decode_report(line) for line in raw]
-    _store(desk, [result for report in reports for result in report.results])
-    _settle(desk, [report for report in reports if report.done])
-    results.trim(len(raw))
+    reports = list(_decoded(raw))
+    ended = [report for report in reports if report.done and _is_ours(desk, report)]
+    requests = sum(report.requests for report in ended)
+    _store(desk, [result for report in reports for result in report.results], requests)
+    _settle(desk, ended)
+    results.acknowledge(raw)
     return len(raw)
 
 
-def _store(desk: Desk, results: Sequence[PageResult]) -> None:
+def _decoded(raw: Iterable[bytes]) -> Iterator[SliceReport]:
+    """The reports that can be read. One that cannot (of another version, say) must not stop the crawl: its lease runs
+    out, and its pages are asked for again."""
+    for line in raw:
+        try:
+            yield decode_report(line)
+        except msgspec.DecodeError:
+            log.exception("a report of %s bytes cannot be read and is dropped", len(line))
+
+
+def _is_ours(desk: Desk, report: SliceReport) -> bool:
+    """Whether the slice is still leased under this token; if not it was taken back, and is in other hands."""
+    lease = desk.frontier.leases.get(report.batch)
+    return lease is not None and lease.token == report.token and report.slice in lease.slices
+
+
+def _store(desk: Desk, results: Sequence[PageResult], requests: int) -> None:
     """1. Decide per result: retry or close. 2. Look up which links may be new. 3. Commit. 4. Only then remember them
     in the seen-set (rule R2b)."""
     now = desk.now()
@@ -39,7 +62,7 @@ def _store(desk: Desk, results: Sequence[PageResult]) -> None:
     keys = {url: key_of(url) for url in found}
     unseen = desk.frontier.seen.unseen(list(keys.values()))
     candidates = list(found.values())
-    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now)
+    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now, requests)
     ordered = list(keys.values())
     desk.frontier.seen.add([ordered[place] for place in unseen])
 
@@ -77,8 +100,8 @@ def _settle(desk: Desk, reports: Iterable[SliceReport]) -> None:
     """End the slices that are done; their pages that are still open in the table go back to the frontier."""
     for report in reports:
         lease = desk.frontier.leases.get(report.batch)
-        if lease is None or lease.token != report.token or report.slice not in lease.slices:
-            continue  # taken back meanwhile: its pages are in other hands
+        if lease is None:
+            continue  # taken back this moment
         host, ids = lease.slices[report.slice]
         still_open = {page.id: page.due_at for page in pages.open_pages(desk.id, ids).values()}
         desk.frontier.leases.settle(report.batch, report.token, report.slice, host, still_open, report.next_at)

@@ -91,15 +91,17 @@ class _Job:
 
     def _run_slice(self, number: int, heartbeat: Heartbeat) -> None:
         part, turns = self._batch.slices[number], self._turns[number]
+        requests = 0
         try:
             if turns.begin():
-                self._ask_all(number, part, turns, heartbeat)
+                requests = self._ask_all(number, part, turns, heartbeat)
         finally:
             turns.end()
-        self._reporter.end(number, turns.next_at)
+        self._reporter.end(number, turns.next_at, requests)
 
-    def _ask_all(self, number: int, part: Slice, turns: Turns, heartbeat: Heartbeat) -> None:
-        """Ask page by page, until all are done, the batch's time is up, the host wants peace or the lease is lost."""
+    def _ask_all(self, number: int, part: Slice, turns: Turns, heartbeat: Heartbeat) -> int:
+        """Ask page by page, until all are done, the batch's time is up, the host wants peace or the lease is lost.
+        Answers how many requests were made for robots.txt and are told in no result."""
         policy = self._batch.policy
         with HttpFetcher(self._guard, policy.user_agent, Limits(max_body_bytes=policy.max_body_bytes)) as fetcher:
             memory = RobotsMemory(self._frontier.redis)
@@ -109,11 +111,12 @@ class _Job:
             asker = Asker(fetcher, permission, turns)
             for task in part.pages:
                 if heartbeat.lost.is_set() or time.monotonic() > self._deadline:
-                    return
+                    break
                 result = _asked(asker, task)
                 if result is None:
-                    return
+                    break
                 self._reporter.add(number, result)
+            return permission.counted() if permission else 0
 
 
 def _asked(asker: Asker, task: PageTask) -> PageResult | None:

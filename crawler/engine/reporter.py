@@ -20,7 +20,7 @@ class Reporter:
         self._batch, self._leave = batch, leave
         self._lock = threading.Lock()
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
-        self._ended: dict[int, float] = {}
+        self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
         self.outcomes: Counter[str] = Counter()
 
@@ -32,10 +32,11 @@ class Reporter:
             if waiting >= FLUSH_PAGES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
                 self._flush()
 
-    def end(self, number: int, next_at: float) -> None:
-        """A slice is done: pages without a result were not asked for. Its report goes out with the next flush."""
+    def end(self, number: int, next_at: float, requests: int) -> None:
+        """A slice is done: pages without a result were not asked for. Its report goes out with the next flush.
+        `requests` were made for robots.txt and belong to no result."""
         with self._lock:
-            self._ended[number] = next_at
+            self._ended[number] = (next_at, requests)
 
     def flush(self) -> None:
         with self._lock:
@@ -49,7 +50,8 @@ class Reporter:
                 slice=number,
                 host=self._batch.slices[number].host,
                 results=tuple(results),
-                next_at=self._ended.get(number, 0.0),
+                next_at=self._ended.get(number, (0.0, 0))[0],
+                requests=self._ended.get(number, (0.0, 0))[1],
                 done=number in self._ended,
             )
             for number, results in self._results.items()

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
+
+from django.utils import timezone
 
 from crawler import queues
 from crawler.core.lifecycle import State
@@ -17,6 +20,7 @@ from crawler.models import Crawl, Delivery
 
 WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
 LOOK_EVERY = 1.0  # seconds between two looks at the crawls, unless something is due sooner
+DELIVERY_HORIZON = 900.0  # seconds; a notice that is due later is not waited for
 STEP = 0.02  # seconds between two looks at the queues: what a job may have to wait for an idle worker
 
 
@@ -36,7 +40,7 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
             return "there is work to do"
         if clock() >= look_at:
             found = survey()
-            if not found.running and not found.pending:
+            if not found.running and not _is_needed():
                 return "nothing left to watch over"
             look_at = clock() + min(LOOK_EVERY, LOOK_EVERY if found.next_in is None else max(STEP, found.next_in))
         sleep(STEP)
@@ -46,5 +50,8 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
 
 
 def _is_needed() -> bool:
-    running = Crawl.objects.filter(state=State.RUNNING).exists()
-    return running or Delivery.objects.filter(state=Delivery.PENDING).exists()
+    """A delivery that is to be tried again in some hours is left to `clock`, or to the next job that comes along."""
+    if Crawl.objects.filter(state=State.RUNNING).exists():
+        return True
+    soon = timezone.now() + timedelta(seconds=DELIVERY_HORIZON)
+    return Delivery.objects.filter(state=Delivery.PENDING, due_at__lte=soon).exists()

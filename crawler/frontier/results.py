@@ -86,12 +86,16 @@ class Results:
         self._redis.delete(self._keys.mark)
 
     def read(self, at_most: int) -> list[bytes]:
-        """The oldest reports. They stay on the list until `trim`."""
+        """The oldest reports. They stay on the list until they are acknowledged."""
         return cast(list[bytes], self._redis.lrange(self._keys.results, 0, at_most - 1))
 
-    def trim(self, count: int) -> None:
-        """Forget the oldest `count` reports, once what they say is committed."""
-        self._redis.ltrim(self._keys.results, count, -1)
+    def acknowledge(self, reports: Sequence[bytes]) -> None:
+        """Forget these reports, once what they say is committed. Each is named, not counted: a tick that was held up
+        past its lock must not remove what another tick has not read yet."""
+        with self._redis.pipeline() as pipe:
+            for report in reports:
+                pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
+            pipe.execute()
 
     def lock(self, token: str) -> bool:
         """Become, or stay, the one tick at work."""

@@ -222,3 +222,31 @@ def test_what_fetch_jobs_leave_can_be_read_by_people_and_machines(bench: Bench) 
     (result,) = report.results
     assert report.done
     assert (result.http_status, result.title, result.content_type) == (200, "Alone", "text/html")
+
+
+def test_a_request_for_robots_txt_is_counted_though_no_page_was_asked_for_behind_it(bench: Bench) -> None:
+    bench.start(delay=600)
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    manage(bench.crawl.id)
+    assert bench.site.hits == {"/robots.txt": 1}
+    assert fresh(bench).requests == 1
+    assert Page.objects.get().attempts == 0
+
+
+@pytest.mark.site(CHAIN)
+def test_a_report_that_cannot_be_read_does_not_stop_the_crawl(bench: Bench) -> None:
+    bench.start()
+    bench.desk.frontier.redis.rpush(bench.desk.frontier.keys.results, b"\xc1 nonsense", b"")
+    bench.work()
+    assert bench.state() == "finished"
+    assert receipt_of(bench.crawl)["fetched"] == 4
+
+
+def test_a_tick_for_a_crawl_of_another_installation_leaves_its_memory_alone(bench: Bench) -> None:
+    crawl = bench.start()
+    before = set(queues.connection().keys("crawler:*"))
+    Page.objects.all().delete()
+    Crawl.objects.all().delete()
+    assert "no such crawl" in manage(crawl.id)
+    assert before <= set(queues.connection().keys("crawler:*"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from crawler import queues
 from crawler.core.outcomes import Outcome
 from crawler.engine.manage import manage
 from crawler.engine.watch import WATCH_SECONDS, watch
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
 from tests.site import Reply
 
@@ -105,3 +108,14 @@ def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> No
     frontier.results.clear_mark()
     watched(time)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
+
+
+def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, time: GivenTime) -> None:
+    crawl = Crawl.objects.create(start_urls=["http://site.test/"], state="finished")
+    notice = Notice.objects.create(crawl=crawl, event="crawl.finished", receipt={})
+    delivery = Delivery.objects.create(notice=notice, transport="email", address="me@example.com")
+    for seconds, answer in ((60, "nothing to do yet"), (4 * 3600, "nothing to watch over")):
+        delivery.due_at = timezone.now() + timedelta(seconds=seconds)
+        delivery.save()
+        queues.connection().delete("rq:queue:crawl")
+        assert watched(time) == answer

@@ -88,7 +88,16 @@ def test_results_stay_until_they_are_acknowledged(frontier: Frontier) -> None:
     leave(frontier, b"r1", b"r2", b"r3")
     assert frontier.results.read(2) == [b"r1", b"r2"]
     assert frontier.results.read(2) == [b"r1", b"r2"]
-    frontier.results.trim(2)
+    frontier.results.acknowledge([b"r1", b"r2"])
+    assert frontier.results.read(2) == [b"r3"]
+
+
+def test_acknowledging_twice_takes_nothing_that_was_not_read(frontier: Frontier) -> None:
+    """Two ticks at once, the first one held up past its lock."""
+    leave(frontier, b"r1", b"r2", b"r3")
+    read = frontier.results.read(2)
+    frontier.results.acknowledge(read)
+    frontier.results.acknowledge(read)
     assert frontier.results.read(2) == [b"r3"]
 
 
