@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from django.db import OperationalError
+from rq import Queue
 
 from crawler import pages, queues
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import adds_up
-from crawler.core.work import PageResult, SliceReport, decode_report
+from crawler.core.work import Batch, PageResult, SliceReport, decode_report
+from crawler.engine import manage as manage_module
 from crawler.engine.collect import collect
 from crawler.engine.conclude import finish
+from crawler.engine.desk import Desk
+from crawler.engine.fetch import fetch
 from crawler.engine.manage import manage
+from crawler.engine.repair import repair
 from crawler.engine.wake import wake
 from crawler.frontier.window import Cursor
 from crawler.models import Crawl, Disagreement, Notice, Page
@@ -250,3 +256,47 @@ def test_a_tick_for_a_crawl_of_another_installation_leaves_its_memory_alone(benc
     Crawl.objects.all().delete()
     assert "no such crawl" in manage(crawl.id)
     assert before <= set(queues.connection().keys("crawler:*"))
+
+
+@pytest.mark.site(CHAIN)
+def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+
+    def fails(*args: object) -> None:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pages, "apply", fails)
+        with pytest.raises(OperationalError):
+            manage(bench.crawl.id)
+    assert len(bench.desk.frontier.results.read(9)) == 1
+    assert bench.jobs("crawl") != []  # somebody will look again
+    manage(bench.crawl.id)
+    assert Page.objects.filter(status=Page.CLOSED).count() == 1
+
+
+@pytest.mark.site(CHAIN)
+def test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark is cleared before the results are read; the other way round this wake-up would be lost."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    (batch,) = batches_in_queue()
+    repaired = []
+
+    def while_it_works(desk: Desk) -> int:
+        if not repaired:
+            repaired.append(True)
+            fetch(batch)
+        return repair(desk)
+
+    monkeypatch.setattr(manage_module, "repair", while_it_works)
+    manage(bench.crawl.id)
+    assert Page.objects.filter(status=Page.CLOSED).count() == 1
+
+
+def batches_in_queue() -> list[Batch]:
+    return [Batch.from_plain(job.args[0]) for job in Queue("fetch", connection=queues.connection()).jobs]
