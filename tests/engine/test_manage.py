@@ -9,6 +9,7 @@ from rq import Queue
 from crawler import pages, queues
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import adds_up
+from crawler.core.urls import key_of
 from crawler.core.work import Batch, PageResult, SliceReport, decode_report
 from crawler.engine import manage as manage_module
 from crawler.engine.collect import collect
@@ -16,7 +17,6 @@ from crawler.engine.conclude import finish
 from crawler.engine.desk import Desk
 from crawler.engine.fetch import fetch
 from crawler.engine.manage import manage
-from crawler.engine.repair import repair
 from crawler.engine.wake import wake
 from crawler.frontier.window import Cursor
 from crawler.models import Crawl, Disagreement, Notice, Page
@@ -272,6 +272,8 @@ def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, mon
         with pytest.raises(OperationalError):
             manage(bench.crawl.id)
     assert len(bench.desk.frontier.results.read(9)) == 1
+    links = [key_of(f"{bench.site.url}{path}") for path in ("/a", "/b")]
+    assert bench.desk.frontier.seen.unseen(links) == [0, 1]  # the seen-set never knows more than the table
     assert bench.jobs("crawl") != []  # somebody will look again
     manage(bench.crawl.id)
     assert Page.objects.filter(status=Page.CLOSED).count() == 1
@@ -285,15 +287,16 @@ def test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick(
     bench.start()
     bench.work("crawl", at_most=1)
     (batch,) = batches_in_queue()
-    repaired = []
+    looks = []
 
-    def while_it_works(desk: Desk) -> int:
-        if not repaired:
-            repaired.append(True)
-            fetch(batch)
-        return repair(desk)
+    def nothing_and_then_a_report(desk: Desk) -> int:
+        found = collect(desk)
+        if not looks:
+            fetch(batch)  # between the tick's last look at the results and whatever it does next
+        looks.append(found)
+        return found
 
-    monkeypatch.setattr(manage_module, "repair", while_it_works)
+    monkeypatch.setattr(manage_module, "collect", nothing_and_then_a_report)
     manage(bench.crawl.id)
     assert Page.objects.filter(status=Page.CLOSED).count() == 1
 
