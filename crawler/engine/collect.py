@@ -29,7 +29,7 @@ def collect(desk: Desk) -> int:
     if not raw:
         return 0
     reports = list(_decoded(raw))
-    ended = [report for report in reports if report.done and _is_ours(desk, report)]
+    ended = [report for report in reports if report.done and _leased(desk, report)]
     requests = sum(report.requests for report in ended)
     _store(desk, [result for report in reports for result in report.results], requests)
     _settle(desk, ended)
@@ -47,10 +47,11 @@ def _decoded(raw: Iterable[bytes]) -> Iterator[SliceReport]:
             log.exception("a report of %s bytes cannot be read and is dropped", len(line))
 
 
-def _is_ours(desk: Desk, report: SliceReport) -> bool:
-    """Whether the slice is still leased under this token; if not it was taken back, and is in other hands."""
+def _leased(desk: Desk, report: SliceReport) -> tuple[str, tuple[int, ...]] | None:
+    """Host and pages of the report's slice; None when it is not leased under this token any more: it was taken back,
+    or another tick has settled it."""
     lease = desk.frontier.leases.get(report.batch)
-    return lease is not None and lease.token == report.token and report.slice in lease.slices
+    return lease.slices.get(report.slice) if lease is not None and lease.token == report.token else None
 
 
 def _store(desk: Desk, results: Sequence[PageResult], requests: int) -> None:
@@ -99,9 +100,9 @@ def _found(desk: Desk, closings: Sequence[PageResult]) -> dict[str, Discovery]:
 def _settle(desk: Desk, reports: Iterable[SliceReport]) -> None:
     """End the slices that are done; their pages that are still open in the table go back to the frontier."""
     for report in reports:
-        lease = desk.frontier.leases.get(report.batch)
-        if lease is None:
-            continue  # taken back this moment
-        host, ids = lease.slices[report.slice]
+        leased = _leased(desk, report)
+        if leased is None:
+            continue  # settled by another tick since we looked
+        host, ids = leased
         still_open = {page.id: page.due_at for page in pages.open_pages(desk.id, ids).values()}
         desk.frontier.leases.settle(report.batch, report.token, report.slice, host, still_open, report.next_at)

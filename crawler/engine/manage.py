@@ -62,6 +62,7 @@ def _work(desk: Desk, token: str) -> str:
             collected += taken_in
             results.lock(token)
         repair(desk)
+        said = Verdict.GO_ON
         if _may_dispatch(desk):
             handed_out += dispatch(desk)
             said = conclude(desk)
@@ -70,12 +71,12 @@ def _work(desk: Desk, token: str) -> str:
                 if Delivery.objects.filter(notice__crawl_id=desk.id).exists():
                     queues.send_notify()
                 return f"took in {collected} reports; the crawl is finished"
-            if said is Verdict.DISAGREE:
-                continue  # the frontier was forgotten: fill it again at once
         if desk.now() - began > TICK_SECONDS:
             results.drop_lock(token)
             wake(desk.frontier, desk.crawl.site)
             break
+        if said is Verdict.DISAGREE:
+            continue  # the frontier was forgotten: fill it again at once
         if results.release(token) is not Released.DIRTY:
             break
     return f"took in {collected} reports, handed out {handed_out} batches"

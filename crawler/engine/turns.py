@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -28,19 +29,30 @@ class Turns:
         self._chosen = delay
         self.delay = politeness.host_delay(delay, gate.crawl_delay(host))
         self.next_at = 0.0
+        self._inside = False
+        self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
     def begin(self) -> bool:
         """Take one of the host's connections; False when other crawls or slices use them all."""
-        entered = self._gate.enter(self._host, self._holder, self._concurrency, self._now())
-        if not entered:
+        with self._lock:
+            self._inside = self._enter()
+        if not self._inside:
             self.next_at = self._now() + 1.0
-        return entered
+        return self._inside
 
     def renew(self) -> None:
-        self._gate.enter(self._host, self._holder, self._concurrency, self._now())
+        """Keep the connection, if there is one: a slice that has ended must not take it again."""
+        with self._lock:
+            if self._inside:
+                self._enter()
 
     def end(self) -> None:
-        self._gate.leave(self._host, self._holder)
+        with self._lock:
+            self._inside = False
+            self._gate.leave(self._host, self._holder)
+
+    def _enter(self) -> bool:
+        return self._gate.enter(self._host, self._holder, self._concurrency, self._now())
 
     def note_crawl_delay(self, seconds: float) -> None:
         self._gate.note_crawl_delay(self._host, seconds)

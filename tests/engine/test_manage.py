@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import OperationalError
 from rq import Queue
@@ -303,3 +305,30 @@ def test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick(
 
 def batches_in_queue() -> list[Batch]:
     return [Batch.from_plain(job.args[0]) for job in Queue("fetch", connection=queues.connection()).jobs]
+
+
+TWO_SLICES = {"/": page(*(f"/{number}" for number in range(80)))} | {f"/{number}": page() for number in range(80)}
+
+
+@pytest.mark.site(TWO_SLICES)
+def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    manage(bench.crawl.id)
+    bench.work("fetch", at_most=1)
+    frontier = bench.desk.frontier
+    reports = [decode_report(raw) for raw in frontier.results.read(9)]
+    assert {report.slice for report in reports} == {0, 1}
+    apply = pages.apply
+
+    def held_up(*args: Any) -> Any:
+        done = apply(*args)
+        frontier.leases.settle(reports[0].batch, reports[0].token, 0, reports[0].host, {}, 0)
+        return done
+
+    monkeypatch.setattr(pages, "apply", held_up)
+    collect(bench.desk)
+    assert frontier.leases.outstanding() == 0
+    assert frontier.window.taken() == 0

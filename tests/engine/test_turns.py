@@ -1,0 +1,47 @@
+"""A slice holds a connection of its host from its beginning to its end, and no longer."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler import queues
+from crawler.engine.turns import Turns
+from crawler.frontier.gate import Gate
+
+HOST = "example.com"
+NOW = 1_000_000.0
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate(queues.connection(), 10)
+
+
+def turns(gate: Gate, holder: str) -> Turns:
+    return Turns(gate, HOST, holder, 1, 0.0, lambda: NOW)
+
+
+def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> None:
+    """Its batch's heartbeat goes on while other slices of the batch do."""
+    first = turns(gate, "first")
+    assert first.begin()
+    first.end()
+    first.renew()
+    assert turns(gate, "second").begin()
+
+
+def test_a_slice_that_found_no_connection_does_not_take_one_later(gate: Gate) -> None:
+    holder, late = turns(gate, "holder"), turns(gate, "late")
+    holder.begin()
+    assert not late.begin()
+    assert late.next_at > NOW
+    holder.end()
+    late.renew()
+    assert turns(gate, "next").begin()
+
+
+def test_renewing_keeps_the_connection(gate: Gate) -> None:
+    first = turns(gate, "first")
+    first.begin()
+    first.renew()
+    assert not turns(gate, "second").begin()
