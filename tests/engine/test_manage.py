@@ -321,11 +321,12 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
     frontier = bench.desk.frontier
     reports = [decode_report(raw) for raw in frontier.results.read(9)]
     assert {report.slice for report in reports} == {0, 1}
+    first = next(report for report in reports if report.done)
     apply = pages.apply
 
     def held_up(*args: Any) -> Any:
         done = apply(*args)
-        frontier.leases.settle(reports[0].batch, reports[0].token, 0, reports[0].host, {}, 0)
+        frontier.leases.settle(first.batch, first.token, first.slice, first.host, {}, 0)
         return done
 
     monkeypatch.setattr(pages, "apply", held_up)
