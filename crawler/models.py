@@ -14,6 +14,8 @@ from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import Tallies
 
+NOT_OVER = [state for state in State if not state.is_over]
+
 
 class Crawl(models.Model):
     """One run over one or more start URLs. Its id is the job id that page records are keyed by."""
@@ -24,7 +26,9 @@ class Crawl(models.Model):
     options = models.JSONField(default=dict)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
+    round = models.SmallIntegerField(default=1)  # one more each time dead letters reopen it
+    round_began_at = models.DateTimeField(default=timezone.now)  # what a deadline counts from
 
     # Moved in the transaction that changes the rows they count, by the number of rows changed.
     discovered = models.BigIntegerField(default=0)
@@ -38,7 +42,7 @@ class Crawl(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["-created_at"], name="crawl_newest_first"),
-            models.Index(fields=["state"], condition=~models.Q(state=State.FINISHED), name="crawl_not_over"),
+            models.Index(fields=["state"], condition=models.Q(state__in=NOT_OVER), name="crawl_not_over"),
         ]
 
     def __str__(self) -> str:
@@ -77,7 +81,10 @@ class Page(models.Model):
     hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
     attempts = models.SmallIntegerField(default=0)
+    deaths = models.SmallIntegerField(default=0)  # workers that died with it in hand
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
+    expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
+    given_up = models.BooleanField(default=False)  # a dead letter: it failed, and another try might do better
 
     outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
     http_status = models.SmallIntegerField(null=True)
@@ -93,6 +100,12 @@ class Page(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
         indexes: ClassVar = [
             models.Index(fields=["crawl", "id"], condition=models.Q(status=0), name="page_open"),
+            models.Index(fields=["crawl", "id"], condition=models.Q(given_up=True), name="page_given_up"),
+            models.Index(
+                fields=["crawl", "expires_at"],
+                condition=models.Q(status=0, expires_at__isnull=False),
+                name="page_expiring",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -115,12 +128,13 @@ class Notice(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)
+    event = models.CharField(max_length=32)  # "crawl.finished" or "crawl.cancelled"
+    round = models.SmallIntegerField(default=1)  # the crawl's, when this became true
     receipt = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "event"], name="notice_once_per_event")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "round"], name="notice_once_per_round")]
 
     def __str__(self) -> str:
         return f"{self.event} {self.crawl_id}"

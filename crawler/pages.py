@@ -24,7 +24,7 @@ from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.models import Crawl, Page
 
-INSERT_ROWS = 100  # rows a statement; 9 values each stay under SQLite's smallest limit of 999
+INSERT_ROWS = 99  # rows a statement; 10 values each stay under SQLite's smallest limit of 999
 
 
 @dataclass(frozen=True)
@@ -208,10 +208,10 @@ def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Cha
 
 _INSERT = """
     INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error,
-        attempts, due_at, content_type, title, redirect_to, bytes, elapsed_ms)
+        expires_at, attempts, deaths, due_at, given_up, content_type, title, redirect_to, bytes, elapsed_ms)
     VALUES {rows} ON CONFLICT DO NOTHING
 """
-_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, '', '', '', 0, 0)"
+_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, false, '', '', '', 0, 0)"
 
 
 def _insert(crawl: UUID, found: Iterable[Discovery], change: _Change) -> None:
@@ -241,7 +241,7 @@ def _insert_rows(crawl: UUID, pages: Sequence[Discovery]) -> int:
 def _row(page: Discovery) -> tuple[Any, ...]:
     status = Page.OPEN if page.outcome is None else Page.CLOSED
     outcome = page.outcome.value if page.outcome else ""
-    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error
+    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error, None
 
 
 def _move_counters(crawl_id: UUID, change: _Change, now: float) -> Tallies:

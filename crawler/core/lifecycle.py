@@ -12,11 +12,12 @@ class State(StrEnum):
     RUNNING = "running"  # pages are handed out and results taken in
     PAUSED = "paused"  # results are taken in, nothing new is handed out
     FINISHED = "finished"  # every page has its outcome, and that was announced
+    CANCELLED = "cancelled"  # a person stopped it; what was open then is closed as cancelled
 
     @property
     def is_over(self) -> bool:
         match self:
-            case State.FINISHED:
+            case State.FINISHED | State.CANCELLED:
                 return True
             case State.RUNNING | State.PAUSED:
                 return False
@@ -24,9 +25,10 @@ class State(StrEnum):
 
 
 FOLLOWS: dict[State, frozenset[State]] = {
-    State.RUNNING: frozenset({State.PAUSED, State.FINISHED}),
-    State.PAUSED: frozenset({State.RUNNING}),
-    State.FINISHED: frozenset(),
+    State.RUNNING: frozenset({State.PAUSED, State.FINISHED, State.CANCELLED}),
+    State.PAUSED: frozenset({State.RUNNING, State.CANCELLED}),
+    State.FINISHED: frozenset({State.RUNNING}),  # its dead letters were sent again
+    State.CANCELLED: frozenset({State.RUNNING}),  # the same
 }
 """For each state, the states that may come next."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +45,7 @@ def fetch(batch: Batch) -> str:
     4. Leave the results, and see whether another crawl needs to be woken.
     """
     frontier = Frontier(queues.connection(), batch.crawl)
-    if not frontier.leases.claim(batch.id, batch.token, frontier.now()):
+    if not frontier.leases.claim(batch.id, batch.token, frontier.now(), f"{socket.gethostname()}:{os.getpid()}"):
         return "the batch is in other hands"
     if queues.is_idle():
         wake(frontier, batch.site)

@@ -45,6 +45,8 @@ def manage(crawl_id: UUID) -> str:
         return "another tick is at work; it was left a mark"
     try:
         done = _work(desk, token)
+        if not desk.crawl.is_over:
+            desk.frontier.results.note_tick(desk.now(), done)
     finally:
         desk.frontier.results.drop_lock(token)
         if Crawl.objects.filter(state=State.RUNNING).exists():

@@ -6,6 +6,8 @@ window    open pages waiting to be fetched, per host, with due times; what is ha
 leases    fetch jobs' claims on their batches
 results   the results list, the dirty mark and the tick's lock
 seen      the seen-set: URLs that are surely stored
+dead      the dead letters: pages given up lately
 gate      one host's connections and delay, kept over all workers and crawls
-memory    small caches shared by workers (robots.txt) and the clock all of them agree on
+robots    what is remembered of robots.txt files
+clock     the clock all workers agree on
 """

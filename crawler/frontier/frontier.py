@@ -9,7 +9,8 @@ from redis import Redis
 
 from crawler.core.completion import QueueSide
 from crawler.frontier.clock import Clock, redis_clock
-from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.dead import DeadLetters
+from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Leases
 from crawler.frontier.results import Results
 from crawler.frontier.seen import SeenSet
@@ -33,6 +34,7 @@ class Frontier:
         self.window = Window(redis, self.keys, slices_at_once)
         self.leases = Leases(redis, self.keys, slices_at_once)
         self.results = Results(redis, self.keys)
+        self.dead = DeadLetters(redis, self.keys)
 
     def queue_side(self) -> QueueSide:
         """The first completion check, read in one step."""
@@ -45,7 +47,8 @@ class Frontier:
         return QueueSide(results=results, leases=leases, hosts=hosts, dirty=bool(dirty))
 
     def clear(self) -> None:
-        """Leave nothing of this crawl in Redis."""
+        """Leave nothing of this crawl in Redis but its dead letters, which have a time of their own."""
         self.window.forget()
         keys = self.keys
-        self.redis.unlink(keys.seen, keys.results, keys.mark)
+        self.redis.unlink(keys.seen, keys.results, keys.mark, keys.tick)
+        self.redis.srem(CRAWLS, keys.crawl)

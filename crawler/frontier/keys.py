@@ -8,6 +8,7 @@ PREFIX = "crawler"
 
 WATCH_COMING = f"{PREFIX}:watch"  # string: a watch job is on its way
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
+CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
 
 
@@ -77,6 +78,21 @@ class CrawlKeys:
     def mark(self) -> str:
         """string "job time": the crawl is dirty, and this tick is on its way"""
         return self._key("mark")
+
+    @property
+    def tick(self) -> str:
+        """string "time what was done": the end of the last tick"""
+        return self._key("tick")
+
+    @property
+    def dead(self) -> str:
+        """zset page id -> epoch seconds when it was given up; outlives the crawl for a while"""
+        return self._key("dead")
+
+    @property
+    def deleted(self) -> str:
+        """string with a life of a day: the crawl was deleted, so nothing of it may be kept"""
+        return self._key("deleted")
 
     @property
     def lock(self) -> str:

@@ -24,15 +24,18 @@ class Lease:
     held: bool
     absent_since: float | None  # when its job was first found to be unknown to RQ
     slices: Mapping[int, tuple[str, tuple[int, ...]]]  # number -> host, page ids
+    since: float | None = None  # epoch seconds when it was claimed
+    holder: str = ""  # "machine:process id" of the fetch job that claimed it
 
 
 class Leases:
     def __init__(self, redis: Redis, keys: CrawlKeys, slices_at_once: Callable[[str], int]) -> None:
         self._redis, self._keys, self._at_once = redis, keys, slices_at_once
 
-    def claim(self, batch: str, token: str, now: float) -> bool:
-        """Begin work on a batch; False when another job has it or it was taken back."""
-        return self._hold("claim", batch, token, now)
+    def claim(self, batch: str, token: str, now: float, holder: str = "") -> bool:
+        """Begin work on a batch; False when another job has it or it was taken back. `holder` is for people: the
+        process that works on it."""
+        return self._hold("claim", batch, token, now, now, holder)
 
     def renew(self, batch: str, token: str, now: float) -> bool:
         """Show that the holder is alive; False when the lease was taken back: stop asking for pages."""
@@ -84,7 +87,15 @@ class Leases:
             held=fields[b"state"] == b"held",
             absent_since=float(absent) if absent else None,
             slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
+            since=float(fields[b"since"]) if b"since" in fields else None,
+            holder=fields.get(b"holder", b"").decode(),
         )
+
+    def all(self) -> list[tuple[Lease, float]]:
+        """Every batch handed out, with the epoch seconds when somebody will look at its lease unless it is renewed."""
+        batches = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.leases, 0, -1, withscores=True))
+        found = [(self.get(raw.decode()), look_at) for raw, look_at in batches]
+        return [(lease, look_at) for lease, look_at in found if lease is not None]
 
     def outstanding(self) -> int:
         """Batches handed out and not settled."""
@@ -101,9 +112,9 @@ class Leases:
             pipe.zadd(self._keys.leases, {lease.batch: at}, xx=True)
             pipe.execute()
 
-    def _hold(self, name: str, batch: str, token: str, now: float) -> bool:
+    def _hold(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
         keys = [self._keys.leases, self._keys.lease(batch)]
-        return bool(script.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS]) == 1)
+        return bool(script.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS, *more]) == 1)
 
 
 def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:

@@ -41,6 +41,14 @@ class Mark:
         return cls(job, float(sent_at))
 
 
+@dataclass(frozen=True)
+class Tick:
+    """The end of a tick."""
+
+    at: float  # epoch seconds
+    said: str
+
+
 class Results:
     def __init__(self, redis: Redis, keys: CrawlKeys) -> None:
         self._redis, self._keys = redis, keys
@@ -96,6 +104,17 @@ class Results:
             for report in reports:
                 pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
             pipe.execute()
+
+    def note_tick(self, now: float, said: str) -> None:
+        """Remember, for people, when the last tick ended and what it did."""
+        self._redis.set(self._keys.tick, f"{now} {said}")
+
+    def last_tick(self) -> Tick | None:
+        raw = cast(bytes | None, self._redis.get(self._keys.tick))
+        if raw is None:
+            return None
+        at, _, said = raw.decode().partition(" ")
+        return Tick(float(at), said)
 
     def lock(self, token: str) -> bool:
         """Become, or stay, the one tick at work."""
