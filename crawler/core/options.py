@@ -12,6 +12,7 @@ from crawler.core.errors import BadInput
 
 MAX_CONCURRENCY = 64
 MAX_DELAY = 3600.0
+MAX_DAYS = 366  # that a deadline may lie ahead
 
 
 class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,8 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     delay: float = 0.0  # seconds between two requests to one host, at least
     concurrency: int = 4  # connections to one host at a time, over all workers
     obey_robots: bool = True
+    deadline: float | None = None  # seconds the crawl may take; what is open then closes as expired; None = no end
+    page_ttl: float | None = None  # seconds a page may stay open before it closes as expired; None = no end
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_emails: tuple[str, ...] = ()
     notify_webhooks: tuple[str, ...] = ()
@@ -55,6 +58,8 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
         raise BadInput(
             "concurrency", f"Connections per host must be between 1 and {MAX_CONCURRENCY}, not {options.concurrency}."
         )
+    _check_span("deadline", "The time for the crawl", options.deadline)
+    _check_span("page_ttl", "The time for a page", options.page_ttl)
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
         for pattern in patterns:
             _check_pattern(field, pattern)
@@ -67,6 +72,11 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
                 "notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://."
             )
     return options
+
+
+def _check_span(field: str, name: str, seconds: float | None) -> None:
+    if seconds is not None and not 0 < seconds <= MAX_DAYS * 86400:
+        raise BadInput(field, f"{name} must be more than 0 seconds and at most {MAX_DAYS} days, not {seconds:,.10g} s.")
 
 
 def _check_pattern(field: str, pattern: str) -> None:

@@ -12,6 +12,7 @@ from django.utils.datastructures import MultiValueDict
 
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
+from crawler.core.spans import seconds_of
 
 Number = TypeVar("Number", int, float)
 
@@ -20,6 +21,7 @@ DEFAULTS = CrawlOptions()
 GROUPS = (
     ("How far", ("max_pages", "max_depth", "subdomains")),
     ("How fast", ("concurrency", "delay", "obey_robots")),
+    ("How long", ("deadline", "page_ttl")),
     ("Which pages", ("include", "exclude")),
     ("When it is finished", ("notify_emails", "notify_webhooks")),
     ("Private networks", ("allow_private",)),
@@ -44,6 +46,24 @@ class NumberInput(forms.TextInput):
 
     def __init__(self, inputmode: str = "numeric", placeholder: str = "") -> None:
         super().__init__(attrs={"inputmode": inputmode, "placeholder": placeholder, "autocomplete": "off"})
+
+
+class SpanField(forms.CharField):
+    """A span of time, in seconds or with units; None when left empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(widget=NumberInput("text", placeholder="no limit"), **kwargs)
+
+    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
+        typed = super().to_python(value)
+        if not typed:
+            return None
+        seconds = seconds_of(typed)
+        if seconds is None:
+            raise forms.ValidationError(
+                f"{self.label} must be a time such as 2h, 30m or 90s; a bare number is seconds."
+            )
+        return seconds
 
 
 class TickedUnlessSaid(forms.CheckboxInput):
@@ -120,6 +140,16 @@ class CrawlForm(forms.Form):
         help_text="At one time, over all workers.",
         error_messages={"invalid": "Connections per host must be a whole number, such as 4."},
     )
+    deadline = SpanField(
+        label="Time for the crawl",
+        required=False,
+        help_text="Such as 2h, 30m or 90s. What is open when it has passed is not asked for any more.",
+    )
+    page_ttl = SpanField(
+        label="Time for a page",
+        required=False,
+        help_text="From the moment it is found. A page open for longer is not asked for any more.",
+    )
     notify_emails = LinesField(
         label="E-mail to",
         required=False,
@@ -156,6 +186,8 @@ class CrawlForm(forms.Form):
             delay=_or(data["delay"], DEFAULTS.delay),
             concurrency=_or(data["concurrency"], DEFAULTS.concurrency),
             obey_robots=data["obey_robots"],
+            deadline=data["deadline"],
+            page_ttl=data["page_ttl"],
             notify_emails=tuple(data["notify_emails"]),
             notify_webhooks=tuple(data["notify_webhooks"]),
         )

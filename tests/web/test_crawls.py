@@ -104,6 +104,8 @@ def test_crawls_are_started_by_post_alone(as_ann: Client, method: str) -> None:
         ({"start_urls": SITE, "delay": "-1"}, "delay"),
         ({"start_urls": SITE, "delay": "nan"}, "delay"),
         ({"start_urls": SITE, "concurrency": "1000"}, "concurrency"),
+        ({"start_urls": SITE, "deadline": "soon"}, "deadline"),
+        ({"start_urls": SITE, "page_ttl": "0"}, "page_ttl"),
         ({"start_urls": SITE, "notify_emails": "me"}, "notify_emails"),
         ({"start_urls": SITE, "notify_webhooks": "me"}, "notify_webhooks"),
     ],

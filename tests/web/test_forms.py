@@ -33,7 +33,7 @@ def test_a_url_alone_means_the_default_options() -> None:
 
 
 def test_an_empty_field_means_the_default() -> None:
-    empty = a_form(max_pages="", max_depth="", delay="", concurrency="", include="", notify_emails=" \n ")
+    empty = a_form(max_pages="", max_depth="", delay="", concurrency="", include="", deadline="", notify_emails=" \n ")
     assert options_of(empty) == CrawlOptions()
 
 
@@ -47,6 +47,8 @@ def test_every_option_can_be_typed() -> None:
         delay="0.5",
         concurrency="1",
         obey_robots=["off"],
+        deadline="1h 30m",
+        page_ttl="90",
         notify_emails="a@example.com\r\nb@example.com",
         notify_webhooks="https://example.com/hook",
     )
@@ -59,6 +61,8 @@ def test_every_option_can_be_typed() -> None:
         delay=0.5,
         concurrency=1,
         obey_robots=False,
+        deadline=5400.0,
+        page_ttl=90.0,
         notify_emails=("a@example.com", "b@example.com"),
         notify_webhooks=("https://example.com/hook",),
     )
@@ -93,7 +97,7 @@ def test_blank_lines_alone_are_no_start_url() -> None:
     assert form.errors["start_urls"] == ["Type the address of the site, such as https://example.com/."]
 
 
-@pytest.mark.parametrize("field", ["max_pages", "max_depth", "concurrency", "delay"])
+@pytest.mark.parametrize("field", ["max_pages", "max_depth", "concurrency", "delay", "deadline", "page_ttl"])
 def test_what_is_not_a_number_is_kept_and_named(field: str) -> None:
     form = a_form(PERSON, **{field: "many"})
     assert "must be a" in form.errors[field][0]

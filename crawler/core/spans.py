@@ -1,0 +1,26 @@
+"""How people write a span of time: "90", "90s", "30m", "1h 30m", "2 days"."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_PART = r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)"
+_PARTS = re.compile(rf"(?:{_PART}\s*)+", re.ASCII | re.IGNORECASE)
+
+
+def seconds_of(typed: str) -> float | None:
+    """The seconds meant by a number of them or by numbers with units; None when it is neither.
+
+    Whether so many make sense is for others to judge: "-1" is a number too.
+    """
+    text = typed.strip()
+    if _PARTS.fullmatch(text):
+        parts = re.findall(_PART, text, re.ASCII | re.IGNORECASE)
+        return sum(float(number) * _UNITS[unit[0].lower()] for number, unit in parts)
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,44 @@
+"""A span of time as people write it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.spans import seconds_of
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"),
+    [
+        ("90", 90.0),
+        ("0.5", 0.5),
+        (" 90 ", 90.0),
+        ("90s", 90.0),
+        ("90 s", 90.0),
+        ("30m", 1800.0),
+        ("30 min", 1800.0),
+        ("2h", 7200.0),
+        ("2H", 7200.0),
+        ("1.5 hours", 5400.0),
+        ("1h 30m", 5400.0),
+        ("1h30m", 5400.0),
+        ("1d", 86400.0),
+        ("2 days", 172800.0),
+        ("1 day 1 hour 1 minute 1 second", 90061.0),
+        ("-1", -1.0),  # refused by `check_options`, which says why
+    ],
+)
+def test_a_span_is_understood(typed: str, seconds: float) -> None:
+    assert seconds_of(typed) == seconds
+
+
+@pytest.mark.parametrize("typed", ["", "soon", "2 weeks", "h", "1h soon", "-2h", "1:30", "nan", "inf", "1,5h", "٣h"])
+def test_what_is_no_span_is_none(typed: str) -> None:
+    assert seconds_of(typed) is None
+
+
+@given(st.text())
+def test_it_never_raises(typed: str) -> None:
+    seconds_of(typed)
