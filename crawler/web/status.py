@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from redis import RedisError
 
@@ -24,7 +24,12 @@ NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by i
 
 LATELY = 10.0  # seconds
 
-STATES = {State.RUNNING: "Running", State.PAUSED: "Paused", State.FINISHED: "Finished"}
+STATES = {
+    State.RUNNING: "Running",
+    State.PAUSED: "Paused",
+    State.FINISHED: "Finished",
+    State.CANCELLED: "Cancelled",
+}
 DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
 DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery.GIVEN_UP: "bad"}
 
@@ -58,7 +63,7 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "over": over,
         "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
-        "bar": {"value": progress["closed"], "max": max(progress["discovered"], 1)},
+        "bar": {"value": _done(progress), "max": max(progress["discovered"], 1)},
         "texts": _texts(crawl, progress),
         "lists": lists,
     }
@@ -92,11 +97,16 @@ def _headline(crawl: Crawl, progress: dict[str, Any]) -> str:
     return STATES[State(crawl.state)]
 
 
+def _done(progress: dict[str, Any]) -> int:
+    """Pages that came to an end of their own; the bar of a cancelled crawl stays where it was stopped."""
+    return int(progress["closed"] - progress["receipt"]["cancelled"])
+
+
 def _percent(progress: dict[str, Any]) -> int:
     """Whole per cent, rounded down: 100 is for the end alone."""
     if not progress["discovered"]:
         return 0
-    return int(100 * progress["closed"] // progress["discovered"])
+    return int(100 * _done(progress) // progress["discovered"])
 
 
 def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
@@ -126,15 +136,20 @@ def _average(receipt: dict[str, Any]) -> float | None:
 
 def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
     """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
-    match State(crawl.state):
+    receipt = progress["receipt"]
+    state = State(crawl.state)
+    match state:
         case State.FINISHED:
-            receipt = progress["receipt"]
             took = words.duration(receipt["seconds"])
             return f"{words.counted(receipt['discovered'], 'page')} in {took}, none left open."
+        case State.CANCELLED:
+            took, left = words.duration(receipt["seconds"]), words.count(receipt["cancelled"])
+            return f"After {took}, with {left} of {words.counted(receipt['discovered'], 'page')} not asked for."
         case State.PAUSED:
             return "Paused: nothing new is asked for."
         case State.RUNNING:
             return "The crawl is running. This page keeps itself up to date."
+    assert_never(state)
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:

@@ -43,6 +43,13 @@ def a_finished_crawl(owner: User | None = None, **fields: Any) -> Crawl:
     return a_crawl(owner, **values)
 
 
+def a_cancelled_crawl(owner: User | None = None, **fields: Any) -> Crawl:
+    """A crawl of ten pages that was cancelled when four had answered."""
+    outcomes = {"2xx": 4, "cancelled": 6}
+    values = {"state": State.CANCELLED, "discovered": 10, "outcomes": outcomes, "statuses": {"200": 4}, **fields}
+    return a_finished_crawl(owner, **values)
+
+
 def a_page(crawl: Crawl, url: str = SITE, answer: int | Outcome = 200, **fields: Any) -> Page:
     """A closed page that answered with this status, or closed with this outcome."""
     outcome = of_status(answer) if isinstance(answer, int) else answer

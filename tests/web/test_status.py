@@ -15,7 +15,7 @@ from crawler.core.outcomes import Outcome
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
 from crawler.web.status import status_of, summary_of
-from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page
+from tests.web.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +54,14 @@ def test_a_finished_crawl_says_so_with_its_receipt() -> None:
     assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Finished · example.com")
     assert shown["texts"]["summary"] == "3 pages in 12 s, none left open."
     assert shown["progress"]["receipt"] == receipt_of(crawl)
+
+
+def test_a_cancelled_crawl_says_how_far_it_came() -> None:
+    shown = status(a_cancelled_crawl())
+    assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Cancelled · example.com")
+    assert (shown["texts"]["state"], shown["texts"]["percent"]) == ("Cancelled", "40 %")
+    assert shown["texts"]["summary"] == "After 12 s, with 6 of 10 pages not asked for."
+    assert shown["bar"] == {"value": 4, "max": 10}
 
 
 def test_the_receipts_table_adds_up() -> None:
@@ -165,7 +173,7 @@ def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], re
     ]
 
 
-@pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED])
+@pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED, State.CANCELLED])
 def test_a_crawl_that_does_not_run_needs_no_worker(state: State) -> None:
     assert alerts(a_finished_crawl(state=state)) == []
 
