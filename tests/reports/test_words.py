@@ -1,4 +1,4 @@
-"""Numbers, outcomes, receipts and trouble as people read them."""
+"""Outcomes, receipts and trouble as people read them."""
 
 from __future__ import annotations
 
@@ -28,56 +28,6 @@ RECEIPT: dict[str, Any] = {
     "retries": 2,
     "notifications": [{"id": "1", "transport": "email", "address": "me@site.test"}],
 }
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0.0 s"),
-        (0.31, "0.3 s"),
-        (9.96, "10 s"),  # never "10.0 s"
-        (59.6, "1 min 0 s"),  # never "60 s"
-        (72, "1 min 12 s"),
-        (3599.7, "1 h 0 min"),
-        (4000, "1 h 6 min"),
-        (90000, "25 h 0 min"),
-    ],
-)
-def test_a_duration_shows_its_two_largest_units(seconds: float, text: str) -> None:
-    assert words.duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("bytes_read", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1000, "1.0 kB"),
-        (999_960, "1.0 MB"),  # never "1000.0 kB"
-        (14_600_000, "14.6 MB"),
-        (5_000_000_000_000_000, "5,000.0 TB"),
-    ],
-)
-def test_a_size_counts_by_thousands(bytes_read: int, text: str) -> None:
-    assert words.size(bytes_read) == text
-
-
-@pytest.mark.parametrize(
-    ("pages_a_second", "text"),
-    [
-        (None, words.DASH),
-        (0.0, "0.0/s"),
-        (4.26, "4.3/s"),
-        (99.97, "100/s"),  # never "100.0/s"
-        (1533.7, "1,534/s"),
-    ],
-)
-def test_a_rate_is_a_dash_until_it_is_known(pages_a_second: float | None, text: str) -> None:
-    assert words.rate(pages_a_second) == text
-
-
-def test_one_page_is_not_several() -> None:
-    assert [words.counted(number, "page") for number in (1, 0, 1170)] == ["1 page", "0 pages", "1,170 pages"]
 
 
 def test_every_outcome_has_its_words() -> None:

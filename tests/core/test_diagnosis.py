@@ -1,0 +1,285 @@
+"""Each situation a crawl can be in has a sentence a person understands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.diagnosis import (
+    SILENT_AFTER,
+    Facts,
+    HandedOut,
+    Hold,
+    HostWait,
+    Manager,
+    Reason,
+    explain,
+    hold_of,
+    what_holds,
+)
+from crawler.core.lifecycle import State
+
+RUNNING = Facts(State.RUNNING, open_pages=100)
+FETCHING = HandedOut(Hold.FETCHING, 64, 8.0)
+DEAD = HandedOut(Hold.SILENT, 64, 6.0)
+QUEUED = HandedOut(Hold.QUEUED, 20, 3.0)
+LOST = HandedOut(Hold.LOST, 20, 7.0)
+
+
+def a_host(next_in: float = 12.0, reason: Reason = Reason.ROBOTS, trouble: str = "") -> HostWait:
+    return HostWait("example.com", 5, next_in, reason, trouble)
+
+
+def waiting(*hosts: HostWait) -> dict[str, Any]:
+    return {"hosts": hosts, "hosts_waiting": len(hosts)}
+
+
+ANSWERS: list[tuple[dict[str, Any], str]] = [
+    # it is over
+    ({"state": State.FINISHED, "open_pages": 0}, "It is finished: no page is open."),
+    ({"state": State.CANCELLED, "open_pages": 0}, "It was cancelled: no page is open."),
+    (
+        {"state": State.FINISHED, "open_pages": 2},  # cannot be
+        "It is finished, yet 2 pages are open in the table: please report this.",
+    ),
+    # nobody can go on with it
+    (
+        {"redis_answers": False},
+        "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back.",
+    ),
+    ({"state": State.PAUSED}, "It is paused: nothing new is asked for until somebody resumes it."),
+    (
+        {"state": State.PAUSED, "open_pages": 0},
+        "It is paused, although no page is open: once somebody resumes it, it is finished.",
+    ),
+    (
+        {"crawl_workers": 0, "fetch_workers": 0, "batches": [QUEUED]},
+        "No worker is running: start one in the project folder with rq worker crawl fetch.",
+    ),
+    (
+        {"fetch_workers": 0},
+        'Workers are running, but none of them listens to the queue "fetch": '
+        "start one in the project folder with rq worker crawl fetch.",
+    ),
+    (
+        {"crawl_workers": 0},
+        'Workers are running, but none of them listens to the queue "crawl": '
+        "start one in the project folder with rq worker crawl fetch.",
+    ),
+    # RQ lists nobody, but somebody is at work
+    (
+        {"crawl_workers": 0, "fetch_workers": 0, "stirred": True, "batches": [FETCHING]},
+        "1 batch with 64 pages is being fetched right now.",
+    ),
+    # pages are handed out
+    ({"batches": [FETCHING]}, "1 batch with 64 pages is being fetched right now."),
+    ({"batches": [FETCHING] * 3, **waiting(a_host())}, "3 batches with 192 pages are being fetched right now."),
+    ({"batches": [DEAD, FETCHING]}, "1 batch with 64 pages is being fetched right now."),
+    (
+        {"batches": [DEAD]},
+        "A worker seems to have died with 64 pages in hand; they go back to the others in 6.0 s.",
+    ),
+    (
+        {"batches": [replace(DEAD, pages=1, back_in=-0.5)]},
+        "A worker seems to have died with 1 page in hand; it goes back to the others at the manager's next run.",
+    ),
+    (
+        {"batches": [DEAD, replace(DEAD, back_in=2.0)]},
+        "2 workers seem to have died with 128 pages in hand; they go back to the others in 6.0 s.",
+    ),
+    ({"batches": [replace(DEAD, pages=0)]}, "A worker seems to have died with no open page in hand."),
+    ({"batches": [QUEUED]}, "1 batch with 20 pages waits for a free worker (1 is running)."),
+    (
+        {"batches": [QUEUED, QUEUED], "fetch_workers": 4},
+        "2 batches with 40 pages wait for a free worker (4 are running).",
+    ),
+    ({"batches": [replace(QUEUED, hold=Hold.BEGINNING)]}, "1 batch with 20 pages is just being begun by a worker."),
+    (
+        {"batches": [LOST]},
+        "The queue has lost 1 batch with 20 pages, as it does when a worker is killed; "
+        "they go back to the others in 7.0 s.",
+    ),
+    # what was found waits for the manager
+    (
+        {"reports": 5, "manager": Manager.WORKING},
+        "5 reports of fetched pages wait to be taken in by the manager, which is at work right now.",
+    ),
+    (
+        {"reports": 1, "manager": Manager.COMING},
+        "1 report of fetched pages waits to be taken in by the manager, which waits for a free worker.",
+    ),
+    ({"reports": 2}, "2 reports of fetched pages wait to be taken in at the manager's next run."),
+    # hosts are left in peace
+    (
+        waiting(a_host()),
+        "It is waiting for example.com, which may be asked again in 12 s (Crawl-delay).",
+    ),
+    (
+        waiting(a_host(0.5, Reason.DELAY)),
+        "It is waiting for example.com, which may be asked again in 0.5 s (the delay chosen for this crawl).",
+    ),
+    (
+        waiting(a_host(90, Reason.RETRY, "it answered 503")),
+        "It is waiting for example.com, where a page that failed is tried again in 1 min 30 s (it answered 503).",
+    ),
+    (waiting(a_host(0, Reason.BUSY)), "It is waiting for example.com, whose connections are all in use."),
+    (
+        waiting(a_host(0, Reason.NOTHING)),
+        "example.com may be asked now: pages are handed out at the manager's next run.",
+    ),
+    (
+        waiting(a_host(0, Reason.NOTHING), a_host(0, Reason.NOTHING), a_host(3)),
+        "example.com and 1 other host may be asked now: pages are handed out at the manager's next run.",
+    ),
+    # nothing is lined up
+    (
+        {"has_begun": False, "is_remembered": False},
+        "It has just been started: the first pages are handed out at the manager's next run.",
+    ),
+    (
+        {"is_remembered": False},
+        "Redis has forgotten the open pages; the manager lines them up again from the table.",
+    ),
+    ({}, "The open pages in the table must be lined up: that is done at the manager's next run."),
+    # every page is done
+    ({"open_pages": 0}, 'No page is open any more; "finished" is said at the manager\'s next run.'),
+    (
+        {"open_pages": 0, "batches": [replace(FETCHING, pages=0)]},
+        "No page is open any more; 1 batch handed out must come back before it is finished.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("seen", "answer"), ANSWERS, ids=[answer for _, answer in ANSWERS])
+def test_the_first_sentence_is_the_answer(seen: dict[str, Any], answer: str) -> None:
+    assert explain(replace(RUNNING, **seen))[0] == answer
+
+
+ALSO_TOLD: list[tuple[dict[str, Any], str]] = [
+    ({}, "100 pages are open."),
+    ({"open_pages": 1}, "1 page is open."),
+    (
+        {"batches": [FETCHING, QUEUED, replace(DEAD, pages=3), replace(QUEUED, hold=Hold.REPORTED, pages=4)]},
+        "100 pages are open: 64 being fetched, 4 fetched and not taken in yet, 20 handed out and not begun, "
+        "3 on their way back, 9 waiting.",
+    ),
+    (
+        {"batches": [FETCHING, DEAD]},
+        "A worker seems to have died with 64 pages in hand; they go back to the others in 6.0 s.",
+    ),
+    (
+        {"crawl_workers": 0, "fetch_workers": 0, "batches": [DEAD]},
+        "A worker seems to have died with 64 pages in hand; they go to another one as soon as it runs.",
+    ),
+    ({"state": State.PAUSED, "batches": [FETCHING]}, "1 batch with 64 pages is being fetched right now."),
+    ({"batches": [QUEUED], **waiting(a_host(), a_host(40))}, "Pages of 2 hosts wait in all."),
+    ({"manager": Manager.WORKING}, "The manager is at work right now."),
+    (
+        {"manager": Manager.COMING, "sent_ago": 40.0},
+        "The manager was sent for 40 s ago and waits for a free worker.",
+    ),
+    (
+        {"crawl_workers": 0, "fetch_workers": 0, "stirred": True},
+        "No worker is listed, yet one was at work a moment ago.",
+    ),
+    ({"ends_in": 300.0}, "Its deadline is in 5 min 0 s: pages that are open then close as expired."),
+    ({"ends_in": -1.0}, "Its deadline has passed: pages that are open close as expired at the manager's next run."),
+    ({"expires_in": 20.0}, "The next open page expires in 20 s."),
+    ({"given_up": 12}, "12 pages were given up in the last hour."),
+    ({"given_up": 1}, "1 page was given up in the last hour."),
+    (
+        {"disagreements": 2},
+        "The checks that decide whether it is finished have disagreed 2 times; the table was believed.",
+    ),
+    (
+        {"redis_answers": False, "disagreements": 1},
+        "The checks that decide whether it is finished have disagreed once; the table was believed.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("seen", "sentence"), ALSO_TOLD, ids=[sentence for _, sentence in ALSO_TOLD])
+def test_what_else_is_to_be_known_is_told_after_the_answer(seen: dict[str, Any], sentence: str) -> None:
+    assert sentence in explain(replace(RUNNING, **seen))[1:]
+
+
+def test_while_pages_are_fetched_nobody_needs_to_know_which_host_rests() -> None:
+    assert not any("example.com" in told for told in explain(replace(RUNNING, batches=[FETCHING], **waiting(a_host()))))
+
+
+batches = st.builds(HandedOut, st.sampled_from(Hold), st.integers(0, 500), st.floats(-10, 30))
+hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats(0, 300), st.sampled_from(Reason))
+
+
+@given(
+    st.builds(
+        Facts,
+        st.sampled_from(State),
+        st.integers(0, 1_000_000),
+        redis_answers=st.booleans(),
+        crawl_workers=st.integers(0, 3),
+        fetch_workers=st.integers(0, 3),
+        stirred=st.booleans(),
+        has_begun=st.booleans(),
+        is_remembered=st.booleans(),
+        batches=st.lists(batches, max_size=4),
+        hosts=st.lists(hosts, max_size=3),
+        reports=st.integers(0, 9),
+        manager=st.sampled_from(Manager),
+        ends_in=st.none() | st.floats(-10, 1000),
+        expires_in=st.none() | st.floats(-10, 1000),
+    )
+)
+def test_whatever_is_seen_there_is_an_answer_and_every_sentence_ends(facts: Facts) -> None:
+    told = explain(facts)
+    assert told
+    assert len(set(told)) == len(told)
+    assert all(sentence.endswith(".") and "  " not in sentence for sentence in told)
+
+
+HOLDS = [
+    ("its job waits in the queue", {"queued": True}, Hold.QUEUED),
+    ("a worker has the job", {"started": True}, Hold.BEGINNING),
+    ("nobody knows the job", {}, Hold.LOST),
+    ("a claim was renewed just now", {"held": True, "started": True}, Hold.FETCHING),
+    ("a claim is not renewed", {"held": True, "started": True, "silent_for": SILENT_AFTER + 0.1}, Hold.SILENT),
+    ("the job has ended and left reports", {"held": True, "silent_for": 60.0, "reports": 2}, Hold.REPORTED),
+    ("other reports wait while it works", {"held": True, "started": True, "reports": 2}, Hold.FETCHING),
+    ("the job has ended and left nothing", {"held": True, "silent_for": SILENT_AFTER + 0.1}, Hold.SILENT),
+]
+
+
+@pytest.mark.parametrize(("seen", "hold"), [case[1:] for case in HOLDS], ids=[case[0] for case in HOLDS])
+def test_who_has_a_batch_follows_from_its_claim_and_its_job(seen: dict[str, Any], hold: Hold) -> None:
+    nothing = {"held": False, "silent_for": 0.0, "queued": False, "started": False, "reports": 0}
+    assert hold_of(**(nothing | seen)) is hold
+
+
+PEACE: list[tuple[str, dict[str, Any], tuple[float, Reason]]] = [
+    ("nothing is in the way", {}, (0.0, Reason.NOTHING)),
+    ("moments that have passed", {"rest_in": -5.0, "due_in": -1e9, "turn_in": -1.0}, (0.0, Reason.NOTHING)),
+    ("all connections are in use", {"connections": 4}, (0.0, Reason.BUSY)),
+    ("its chosen delay", {"rest_in": 2.0, "delay": 3.0}, (2.0, Reason.DELAY)),
+    ("a longer Crawl-delay", {"rest_in": 2.0, "delay": 1.0, "crawl_delay": 3.0}, (2.0, Reason.ROBOTS)),
+    ("another crawl had its turn just now", {"rest_in": 1.0, "turn_in": 2.5, "delay": 3.0}, (2.5, Reason.DELAY)),
+    ("a page is tried again", {"due_in": 8.0, "rest_in": 2.0, "delay": 3.0}, (8.0, Reason.RETRY)),
+    ("it had no connection left the last time", {"rest_in": 1.0}, (1.0, Reason.BUSY)),
+]
+
+
+@pytest.mark.parametrize(("seen", "held"), [case[1:] for case in PEACE], ids=[case[0] for case in PEACE])
+def test_why_a_host_is_left_in_peace(seen: dict[str, Any], held: tuple[float, Reason]) -> None:
+    nothing: dict[str, Any] = {
+        "rest_in": 0.0,
+        "due_in": 0.0,
+        "turn_in": 0.0,
+        "delay": 0.0,
+        "crawl_delay": 0.0,
+        "connections": 0,
+        "concurrency": 4,
+    }
+    assert what_holds(**(nothing | seen)) == held
