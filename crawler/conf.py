@@ -26,6 +26,11 @@ def max_attempts() -> int:
     return int(settings.CRAWLER_MAX_ATTEMPTS)
 
 
+def dead_letter_seconds() -> float:
+    """For how long Redis remembers dead letters once a crawl is over; the table keeps them for good."""
+    return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)
+
+
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 

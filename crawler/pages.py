@@ -1,13 +1,15 @@
 """The only writer of page rows.
 
 Every change is conditional on the row's status, and the number of rows that really changed is what moves the crawl's
-counters (rule R2), in the same transaction. So repeating any of it changes nothing.
+counters (rule R2), in the same transaction. So repeating any of it changes nothing. Each transaction begins by locking
+the crawl's row: whatever ends a crawl or opens it again comes before it or after it, never in its middle.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +18,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Count, F, Min, QuerySet
 
+from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery, Place
-from crawler.core.outcomes import Outcome
+from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
+from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
@@ -43,6 +47,8 @@ class OpenPage:
     url: str
     attempts: int
     due_at: float
+    deaths: int = 0
+    expires_at: float | None = None
 
 
 @dataclass
@@ -63,13 +69,25 @@ class _Change:
         if http_status is not None:
             self.statuses[str(http_status)] += pages
 
+    def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
+        self.outcomes[outcome] -= pages
+        if http_status is not None:
+            self.statuses[str(http_status)] -= pages
+
+
+@contextmanager
+def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _Change]]:
+    """One transaction, alone at the crawl's rows; at its end the crawl's counters move by what it changed."""
+    with transaction.atomic():
+        row, change = Crawl.objects.select_for_update().get(id=crawl), _Change()
+        yield row, change
+        _move_counters(row, change, now)
+
 
 def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float) -> None:
     """Insert the start pages of a crawl whose row is inserted in the same transaction."""
-    with transaction.atomic():
-        change = _Change()
-        _insert(crawl.id, [Discovery(url, 0, 0, None) for url in urls], change)
-        _move_counters(crawl.id, change, now)
+    with _change_of(crawl.id, now) as (row, change):
+        _insert(row, [Discovery(url, 0, 0, None) for url in urls], change, now)
 
 
 def apply(
@@ -82,39 +100,93 @@ def apply(
 ) -> Tallies:
     """Close pages, note retries and insert discoveries, all or nothing; the crawl's tallies afterwards.
 
-    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key.
-    `requests` are those that belong to none of the pages.
+    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
+    that is over takes nothing in. `requests` are those that belong to none of the pages.
     """
-    with transaction.atomic():
-        change = _Change(requests=requests)
-        with connection.cursor() as cursor:
-            for result in closings:
-                _close(cursor, result, change)
-        for retry in retries:
-            _note_retry(retry, change)
-        _insert(crawl, found, change)
-        return _move_counters(crawl, change, now)
+    with _change_of(crawl, now) as (row, change):
+        if not row.is_over:
+            change.requests += requests
+            with connection.cursor() as cursor:
+                for result in closings:
+                    _close(cursor, result, change)
+            for retry in retries:
+                _note_retry(retry, change)
+            _insert(row, found, change, now)
+    return row.tallies
 
 
-def count_lost_attempts(crawl: UUID, ids: Sequence[int], max_attempts: int, now: float) -> None:
-    """A worker died with these pages in hand: count the attempt, and close those that have used up all of theirs."""
-    with transaction.atomic():
-        change = _Change()
+def count_lost_attempts(crawl: UUID, ids: Sequence[int], now: float, *, blamed_from: int | None) -> list[int]:
+    """A worker died with these pages in hand: count the attempt and the death.
+
+    With `blamed_from` a page that has been tried so often is closed as crashed; without it nobody is to blame, because
+    the page was not alone. Answers the pages that were closed.
+    """
+    with _change_of(crawl, now) as (_, change):
         pages = Page.objects.filter(crawl_id=crawl, id__in=ids, status=Page.OPEN)
-        change.retries += pages.update(attempts=F("attempts") + 1)
-        worn_out = pages.filter(attempts__gte=max_attempts)
-        error = f"the worker died {max_attempts} times while it had this page in hand"
-        _close_all(worn_out, Outcome.CRASHED, error, change)
-        _move_counters(crawl, change, now)
+        change.retries += pages.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
+        if blamed_from is None:
+            return []
+        blamed = list(pages.filter(attempts__gte=blamed_from).values_list("id", "attempts"))
+        for page, attempts in blamed:
+            error = f"the worker died {attempts} times while it had this page in hand"
+            _close_all(Page.objects.filter(id=page), Outcome.CRASHED, error, change)
+        return [page for page, _ in blamed]
 
 
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float) -> int:
     """Close every page that is still open, without asking for it; how many there were."""
-    with transaction.atomic():
-        change = _Change()
+    with _change_of(crawl, now) as (_, change):
         _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change)
-        _move_counters(crawl, change, now)
         return change.outcomes[outcome.value]
+
+
+def close_expired(crawl: UUID, now: float) -> int:
+    """Close every open page whose time is over; how many there were."""
+    expired = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__lte=now)
+    if not expired.exists():
+        return 0
+    with _change_of(crawl, now) as (_, change):
+        _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change)
+        return change.outcomes[Outcome.EXPIRED.value]
+
+
+def next_expiry(crawl: UUID) -> float | None:
+    """Epoch seconds when the time of the next open page is over."""
+    open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
+    soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
+    return soonest
+
+
+def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
+    """Open dead letters again (all of them, or those among `ids`), as if they had never been asked for; how many."""
+    with _change_of(crawl, now) as (row, change):
+        pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
+        if ids is not None:
+            pages = pages.filter(id__in=list(ids))
+        groups = pages.order_by().values_list("outcome", "http_status").annotate(number=Count("id"))
+        for outcome, http_status, number in list(groups):
+            change.count_reopened(outcome, http_status, number)
+        began = now if row.is_over else row.round_began_at.timestamp()
+        reopened = pages.update(
+            status=Page.OPEN,
+            outcome="",
+            http_status=None,
+            given_up=False,
+            attempts=0,
+            deaths=0,
+            due_at=0,
+            expires_at=expiry(row.chosen, began, now),
+            fetched_at=None,
+        )
+        change.retries += reopened
+        return reopened
+
+
+def delete_rows(crawl: UUID, at_most: int) -> int:
+    """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
+    doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
+    Page.objects.filter(id__in=doomed)._raw_delete(Page.objects.db)  # nothing refers to a page row
+    return len(doomed)
 
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
@@ -161,7 +233,7 @@ def count_rows(crawl: UUID) -> Tallies:
 
 _CLOSE = """
     UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
-        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s
+        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s, given_up = %s
     WHERE id = %s AND status = 0
 """
 
@@ -178,6 +250,7 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
         result.attempt,
         _moment(result.fetched_at),
         _storable(result.error),
+        is_dead_letter(result),
         result.id,
     ]
     cursor.execute(_CLOSE, values)
@@ -201,7 +274,10 @@ def _note_retry(retry: Retry, change: _Change) -> None:
 
 
 def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change) -> None:
-    closed = pages.filter(status=Page.OPEN).update(status=Page.CLOSED, outcome=outcome.value, error=error)
+    given_up = outcome.kind is Kind.FAILED
+    closed = pages.filter(status=Page.OPEN).update(
+        status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
+    )
     if closed:
         change.count_closed(outcome, closed)
 
@@ -214,24 +290,26 @@ _INSERT = """
 _ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, false, '', '', '', 0, 0)"
 
 
-def _insert(crawl: UUID, found: Iterable[Discovery], change: _Change) -> None:
+def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
     """Insert pages whose key is new; the statement's row count tells how many were.
 
     Pages that stay open come first: found in both ways at once, a page is asked for.
     """
+    expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[Outcome | None, list[Discovery]] = {None: []}
     for page in found:
         by_outcome.setdefault(page.outcome, []).append(page)
     for outcome, pages in by_outcome.items():
-        inserted = sum(_insert_rows(crawl, pages[at : at + INSERT_ROWS]) for at in range(0, len(pages), INSERT_ROWS))
+        chunks = (pages[at : at + INSERT_ROWS] for at in range(0, len(pages), INSERT_ROWS))
+        inserted = sum(_insert_rows(crawl.id, chunk, expires_at) for chunk in chunks)
         change.discovered += inserted
         if outcome is not None and inserted:
             change.count_closed(outcome, inserted)
 
 
-def _insert_rows(crawl: UUID, pages: Sequence[Discovery]) -> int:
+def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    values = [value for page in pages for value in (crawl_id, *_row(page))]
+    values = [value for page in pages for value in (crawl_id, *_row(page), expires_at)]
     with connection.cursor() as cursor:
         cursor.execute(_INSERT.format(rows=", ".join([_ROW] * len(pages))), values)
         inserted: int = cursor.rowcount
@@ -241,12 +319,11 @@ def _insert_rows(crawl: UUID, pages: Sequence[Discovery]) -> int:
 def _row(page: Discovery) -> tuple[Any, ...]:
     status = Page.OPEN if page.outcome is None else Page.CLOSED
     outcome = page.outcome.value if page.outcome else ""
-    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error, None
+    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error
 
 
-def _move_counters(crawl_id: UUID, change: _Change, now: float) -> Tallies:
+def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     """Add what this transaction did to the crawl's row, which is locked until it ends."""
-    crawl = Crawl.objects.select_for_update().get(id=crawl_id)
     tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
     crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
     crawl.requests += change.requests
@@ -254,12 +331,11 @@ def _move_counters(crawl_id: UUID, change: _Change, now: float) -> Tallies:
     crawl.retries += change.retries
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed)
     crawl.save(update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples"])
-    return tallies
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    for page, url, attempts, due_at in rows.values_list("id", "url", "attempts", "due_at"):
-        yield OpenPage(page, url, attempts, due_at)
+    for values in rows.values_list("id", "url", "attempts", "due_at", "deaths", "expires_at"):
+        yield OpenPage(*values)
 
 
 def _storable(text: str) -> str:

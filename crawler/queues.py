@@ -10,12 +10,13 @@ import secrets
 import socket
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import django_rq
 from redis import Redis
 from redis.client import Pipeline
 from rq import Queue, Worker
+from rq.job import Job, JobStatus
 from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
 from rq.worker import BaseWorker
@@ -29,6 +30,8 @@ CRAWL, FETCH = "crawl", "fetch"
 _KEPT = 60  # seconds a finished job can still be looked at in a dashboard
 _FAILED_KEPT = 24 * 3600
 _WATCH_PREFIX = "watch-"
+_LIFELINE_KIND = "watch-lifeline"
+_LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
 
 
 def connection() -> Redis:
@@ -67,6 +70,45 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
     _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches])
+
+
+def plant_lifeline() -> None:
+    """Leave a watch job where a starting worker finds it, unless one is there.
+
+    With two queues RQ pops a job before it notes anywhere that somebody has it: a worker killed in between takes the
+    last job with it, and the next worker would find nothing to do for ever. So one job stands in the registry of
+    started jobs as abandoned, with a try left. RQ looks for such jobs whenever a worker starts, and enqueues them.
+    """
+    if _lifelines():
+        return
+    conn, job_id = connection(), new_id(_LIFELINE_KIND)
+    job = Job.create(
+        "crawler.jobs.watch",
+        id=job_id,
+        connection=conn,
+        origin=CRAWL,
+        timeout=300,
+        result_ttl=0,
+        failure_ttl=_FAILED_KEPT,
+        status=JobStatus.STARTED,
+        description="wake the running crawls when a worker starts",
+    )
+    job.retries_left = 1
+    with conn.pipeline() as pipe:
+        job.save(pipeline=pipe)
+        pipe.zadd(_started_registry(CRAWL).key, {f"{job_id}:planted": _LONG_AGO})
+        pipe.execute()
+
+
+def cut_lifeline() -> None:
+    """No crawl runs any more: nobody needs to be woken."""
+    for member in _lifelines():
+        connection().zrem(_started_registry(CRAWL).key, member)
+        connection().delete(Job.key_for(member.decode().partition(":")[0]))
+
+
+def _lifelines() -> list[bytes]:
+    return cast(list[bytes], connection().zrangebyscore(_started_registry(CRAWL).key, _LONG_AGO, _LONG_AGO))
 
 
 def send_watch() -> None:
@@ -116,8 +158,7 @@ def queued(queue: str) -> set[str]:
 
 def started(queue: str) -> set[str]:
     """The ids of jobs in RQ's started registry; a job whose worker was killed stays there for a minute or more."""
-    registry = StartedJobRegistry(queue, connection=connection())
-    return set(registry.get_job_ids(cleanup=False))
+    return set(_started_registry(queue).get_job_ids(cleanup=False))
 
 
 def is_idle() -> bool:
@@ -147,8 +188,18 @@ def live_workers() -> int:
 
     RQ lists a killed worker for minutes; one of this machine is checked by its process.
     """
-    workers = Worker.all(connection=connection())
-    return len([worker for worker in workers if {CRAWL, FETCH} <= set(worker.queue_names()) and _is_alive(worker)])
+    return len([names for names in _listening() if {CRAWL, FETCH} <= names])
+
+
+def listeners() -> dict[str, int]:
+    """How many workers listen to each of the two queues and, as far as this machine can tell, are alive."""
+    listening = _listening()
+    return {queue: len([names for names in listening if queue in names]) for queue in (CRAWL, FETCH)}
+
+
+def _listening() -> list[set[str]]:
+    """The names of the queues that each living worker listens to."""
+    return [set(worker.queue_names()) for worker in Worker.all(connection=connection()) if _is_alive(worker)]
 
 
 def _is_alive(worker: BaseWorker) -> bool:
@@ -181,6 +232,10 @@ def _fetch_data(batch: Batch) -> EnqueueData:
 
 def _queue(name: str) -> Queue:
     return django_rq.get_queue(name, connection=connection())
+
+
+def _started_registry(name: str) -> StartedJobRegistry:
+    return StartedJobRegistry(name, connection=connection())
 
 
 def _crawl_queue() -> Queue:

@@ -15,3 +15,6 @@ ALLOWED_HOSTS = ["*"]
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+if DATABASES["default"]["ENGINE"] == environment.SQLITE:
+    # A file, not memory: SQLite's shared memory knows no waiting, and the tests race threads against each other.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}

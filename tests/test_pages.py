@@ -8,6 +8,7 @@ import pytest
 
 from crawler import pages
 from crawler.core.discovery import Discovery
+from crawler.core.lifecycle import State
 from crawler.core.outcomes import Outcome
 from crawler.core.work import PageResult
 from crawler.models import Crawl, Page
@@ -118,13 +119,89 @@ def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
     assert (crawl.retries, crawl.requests) == (1, 1)
 
 
-def test_a_lost_attempt_is_counted_and_the_last_one_closes(crawl: Crawl) -> None:
+def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Crawl) -> None:
     page = page_id(crawl)
-    pages.count_lost_attempts(crawl.id, [page], 2, NOW)
-    assert Page.objects.get(id=page).status == Page.OPEN
-    pages.count_lost_attempts(crawl.id, [page], 2, NOW)
-    assert Page.objects.get(id=page).outcome == Outcome.CRASHED
+    for _ in range(5):
+        assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=None) == []
+    row = Page.objects.get(id=page)
+    assert (row.status, row.attempts, row.deaths) == (Page.OPEN, 5, 5)
     assert_counters_match_rows(crawl)
+    assert crawl.retries == 5
+
+
+def test_a_page_alone_with_its_worker_is_blamed_once_its_attempts_are_used_up(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=2) == []
+    assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=2) == [page]
+    row = Page.objects.get(id=page)
+    assert (row.outcome, row.given_up) == (Outcome.CRASHED, True)
+    assert "died 2 times" in row.error
+    assert_counters_match_rows(crawl)
+
+
+def test_a_crawl_that_is_over_takes_nothing_in(crawl: Crawl) -> None:
+    """A result that comes after a cancellation must not open pages nobody will ever close."""
+    pages.close_rest(crawl.id, Outcome.CANCELLED, "cancelled", NOW)
+    Crawl.objects.filter(id=crawl.id).update(state=State.CANCELLED)
+    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("late"), NOW, requests=3)
+    assert tallies.open == 0
+    assert not Page.objects.filter(url__endswith="late").exists()
+    assert_counters_match_rows(crawl)
+    assert crawl.requests == 0
+
+
+@pytest.mark.parametrize(
+    ("result", "given_up"),
+    [
+        ({"outcome": Outcome.TIMEOUT}, True),
+        ({"outcome": Outcome.DNS}, True),
+        ({"outcome": Outcome.SERVER_ERROR, "http_status": 503}, True),
+        ({"outcome": Outcome.CLIENT_ERROR, "http_status": 429}, True),
+        ({"outcome": Outcome.ROBOTS, "robots_unreachable": True}, True),
+        ({"outcome": Outcome.CLIENT_ERROR, "http_status": 404}, False),
+        ({"outcome": Outcome.ROBOTS}, False),
+        ({"outcome": Outcome.SUCCESS, "http_status": 200}, False),
+    ],
+)
+def test_what_another_try_might_mend_is_a_dead_letter(crawl: Crawl, result: dict[str, Any], given_up: bool) -> None:
+    pages.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=3, **result)], [], [], NOW)
+    assert Page.objects.get(id=page_id(crawl)).given_up is given_up
+
+
+def test_dead_letters_are_opened_as_if_they_had_never_been_asked_for(crawl: Crawl) -> None:
+    failed = PageResult(id=page_id(crawl), attempt=3, outcome=Outcome.SERVER_ERROR, http_status=500)
+    pages.apply(crawl.id, [failed], [], [], NOW)
+    assert pages.reopen(crawl.id, None, NOW) == 1
+    page = Page.objects.get(id=failed.id)
+    assert (page.status, page.outcome, page.attempts, page.given_up) == (Page.OPEN, "", 0, False)
+    assert_counters_match_rows(crawl)
+    assert pages.reopen(crawl.id, None, NOW) == 0
+
+
+def test_only_the_dead_letters_asked_for_are_opened(crawl: Crawl) -> None:
+    ids = list(Page.objects.order_by("id").values_list("id", flat=True))
+    failed = [PageResult(id=page, attempt=3, outcome=Outcome.TIMEOUT) for page in ids]
+    pages.apply(crawl.id, failed, [], [], NOW)
+    assert pages.reopen(crawl.id, [ids[1], 10**9], NOW) == 1
+    assert list(Page.objects.filter(status=Page.OPEN).values_list("id", flat=True)) == [ids[1]]
+    assert_counters_match_rows(crawl)
+
+
+def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:
+    began = crawl.round_began_at.timestamp()
+    Crawl.objects.filter(id=crawl.id).update(options={"deadline": 100.0, "page_ttl": 30.0})
+    pages.apply(crawl.id, [], [], found("early"), began + 10)
+    pages.apply(crawl.id, [], [], found("late"), began + 90)
+    assert pages.next_expiry(crawl.id) == pytest.approx(began + 40)
+    assert pages.close_expired(crawl.id, began + 39) == 0
+    assert pages.close_expired(crawl.id, began + 40) == 1
+    assert Page.objects.get(url=f"{START}early").outcome == Outcome.EXPIRED
+    assert pages.next_expiry(crawl.id) == pytest.approx(began + 100)
+    assert_counters_match_rows(crawl)
+
+
+def test_rows_are_deleted_some_at_a_time(crawl: Crawl) -> None:
+    assert [pages.delete_rows(crawl.id, 1) for _ in range(3)] == [1, 1, 0]
 
 
 def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> None:

@@ -44,6 +44,8 @@ class Signs:
     leases: int
     overdue_leases: int  # leases that somebody should look at now
     next_due: float | None  # epoch seconds when a host of the frontier may be asked next; None = no host waits
+    next_expiry: float | None = None  # epoch seconds when an open page's time is over; None = never
+    paused: bool = False  # nothing new may be handed out
 
 
 def needs_tick(signs: Signs, now: float) -> bool:
@@ -51,6 +53,10 @@ def needs_tick(signs: Signs, now: float) -> bool:
     if signs.locked or signs.tick_coming:
         return False
     if signs.results or signs.overdue_leases:
+        return True
+    if signs.paused:
+        return False
+    if signs.next_expiry is not None and signs.next_expiry <= now:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawler.core.outcomes import Outcome
+from crawler.core.outcomes import Kind, Outcome
 from crawler.core.work import PageResult
 
 BASE = 2.0  # seconds before the second attempt, on average
@@ -31,6 +31,11 @@ def decide(result: PageResult, max_attempts: int, jitter: float) -> RetryDecisio
         return None
     backoff = BASE * 2 ** (result.attempt - 1) * (0.5 + jitter)
     return RetryDecision(wait=min(max(backoff, result.retry_after or 0.0), LONGEST))
+
+
+def is_dead_letter(result: PageResult) -> bool:
+    """Whether a page that closes with this result may be sent again: it failed, or its trouble did not pass in time."""
+    return result.outcome.kind is Kind.FAILED or _is_transient(result)
 
 
 def _is_transient(result: PageResult) -> bool:

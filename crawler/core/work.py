@@ -29,6 +29,7 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
     id: int  # primary key of the page row
     url: str  # normalised
     attempt: int  # 1 for the first time it is asked for
+    expires_at: float | None = None  # epoch seconds after which it is not asked for any more
 
 
 class Slice(msgspec.Struct, frozen=True, array_like=True):

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from crawler import conf, queues
+from crawler.crashpoints import crash_point
 from crawler.engine.wake import stay_awake
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
@@ -23,12 +24,14 @@ def announce() -> str:
     for delivery in outbox.due(timezone.now()):
         if not outbox.claim(delivery, timezone.now()):
             continue  # another process is at it
+        crash_point("notify: claimed")
         try:
             _send(delivery)
         except TransportError as error:
             outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
             failed += 1
         else:
+            crash_point("notify: sent")
             outbox.delivered(delivery.id, timezone.now())
             sent += 1
     if Delivery.objects.filter(state=Delivery.PENDING).exists():
@@ -43,7 +46,7 @@ def _send(delivery: Delivery) -> None:
         event=notice.event,
         crawl=str(notice.crawl_id),
         receipt=notice.receipt,
-        subject=f"Crawl finished: {notice.crawl.site}",
+        subject=f"Crawl {notice.receipt['state']}: {notice.crawl.site}",
         text=_text(notice.receipt),
     )
     match delivery.transport:
@@ -59,4 +62,4 @@ def _send(delivery: Delivery) -> None:
 def _text(receipt: dict[str, Any]) -> str:
     """The notice for people."""
     address = f"{conf.base_url()}/crawls/{receipt['id']}/"
-    return f"The crawl is finished.\n\n{words.receipt_table(receipt)}\n{address}\n"
+    return f"The crawl is {receipt['state']}.\n\n{words.receipt_table(receipt)}\n{address}\n"

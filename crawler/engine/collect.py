@@ -14,6 +14,7 @@ from crawler.core.discovery import Discovery, discoveries
 from crawler.core.scope import Scope
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult, SliceReport, decode_report
+from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk
 from crawler.pages import Retry
 
@@ -32,7 +33,9 @@ def collect(desk: Desk) -> int:
     ended = [report for report in reports if report.done and _leased(desk, report)]
     requests = sum(report.requests for report in ended)
     _store(desk, [result for report in reports for result in report.results], requests)
+    crash_point("collect: links remembered")
     _settle(desk, ended)
+    crash_point("collect: slices settled")
     results.acknowledge(raw)
     return len(raw)
 
@@ -56,7 +59,7 @@ def _leased(desk: Desk, report: SliceReport) -> tuple[str, tuple[int, ...]] | No
 
 def _store(desk: Desk, results: Sequence[PageResult], requests: int) -> None:
     """1. Decide per result: retry or close. 2. Look up which links may be new. 3. Commit. 4. Only then remember them
-    in the seen-set (rule R2b)."""
+    in the seen-set (rule R2b), and what was given up among the dead letters."""
     now = desk.now()
     closings, again = _decided(results, now)
     found = _found(desk, closings)
@@ -64,8 +67,10 @@ def _store(desk: Desk, results: Sequence[PageResult], requests: int) -> None:
     unseen = desk.frontier.seen.unseen(list(keys.values()))
     candidates = list(found.values())
     pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now, requests)
+    crash_point("collect: committed")
     ordered = list(keys.values())
     desk.frontier.seen.add([ordered[place] for place in unseen])
+    desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
 
 
 def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:

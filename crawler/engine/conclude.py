@@ -10,10 +10,11 @@ from django.db.models import Exists, OuterRef
 
 from crawler import pages
 from crawler.core.completion import Verdict, verdict
-from crawler.core.lifecycle import State, predecessors
+from crawler.core.lifecycle import State
+from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk
-from crawler.models import Crawl, Delivery, Disagreement, Notice, Page
-from crawler.reports.receipt import receipt_of
+from crawler.engine.ending import put_down
+from crawler.models import Crawl, Disagreement, Page
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,9 @@ def conclude(desk: Desk) -> Verdict:
     if said is Verdict.DISAGREE:
         _rebuild(desk)
     if said is Verdict.FINISH:
-        finish(desk.crawl)
+        if not finish(desk.crawl):
+            return Verdict.GO_ON  # paused, cancelled or given new pages at this very moment
+        crash_point("conclude: finished")
     return said
 
 
@@ -36,42 +39,15 @@ def finish(crawl: Crawl) -> bool:
     with transaction.atomic():
         open_page = Page.objects.filter(crawl_id=OuterRef("pk"), status=Page.OPEN)
         changed = (
-            Crawl.objects.filter(id=crawl.id, state__in=predecessors(State.FINISHED))
+            Crawl.objects.filter(id=crawl.id, state=State.RUNNING)
             .filter(~Exists(open_page))
             .update(state=State.FINISHED, finished_at=datetime.now(UTC))
         )
         if changed != 1:
-            return False  # another tick got there first, or a page was opened meanwhile
+            return False  # another got there first, or a page was opened meanwhile
         crawl.refresh_from_db()
-        _audit(crawl)
-        _put_in_outbox(crawl)
-    log.info("crawl %s of %s is finished", crawl.id, crawl.site)
+        put_down(crawl)
     return True
-
-
-def _audit(crawl: Crawl) -> None:
-    """Count the rows anew. The counters move with the rows and must equal them; the rows are right if they do not."""
-    counted = pages.count_rows(crawl.id)
-    if counted == crawl.tallies:
-        return
-    what = f"the counters said {crawl.tallies}, the rows say {counted}"
-    log.error("crawl %s: %s", crawl.id, what)
-    Disagreement.objects.create(crawl=crawl, what=what)
-    crawl.discovered, crawl.outcomes, crawl.statuses = counted.discovered, counted.outcomes, counted.statuses
-    crawl.save(update_fields=["discovered", "outcomes", "statuses"])
-
-
-def _put_in_outbox(crawl: Crawl) -> None:
-    notice = Notice.objects.create(crawl=crawl, event="crawl.finished", receipt={})
-    options = crawl.chosen
-    Delivery.objects.bulk_create(
-        [
-            *(Delivery(notice=notice, transport="email", address=address) for address in options.notify_emails),
-            *(Delivery(notice=notice, transport="webhook", address=url) for url in options.notify_webhooks),
-        ]
-    )
-    notice.receipt = receipt_of(crawl)
-    notice.save(update_fields=["receipt"])
 
 
 def _rebuild(desk: Desk) -> None:
@@ -79,4 +55,5 @@ def _rebuild(desk: Desk) -> None:
     what = "nothing was queued or handed out, yet the table had open pages; the frontier was built again from the table"
     log.warning("crawl %s: %s", desk.id, what)
     Disagreement.objects.create(crawl=desk.crawl, what=what)
+    crash_point("conclude: disagreement noted")
     desk.frontier.window.forget()

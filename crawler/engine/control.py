@@ -1,30 +1,62 @@
-"""Pause and resume. Each is one conditional update: repeating it, or racing another, changes nothing."""
+"""Pause, resume and cancel. Each is one conditional update: repeating it, or racing another, changes nothing."""
 
 from __future__ import annotations
 
+import logging
+import time
+from datetime import UTC, datetime
 from uuid import UUID
 
-from crawler import queues
+from django.db import transaction
+from redis.exceptions import RedisError
+
+from crawler import pages, queues
 from crawler.core.lifecycle import State, predecessors
+from crawler.core.outcomes import Outcome
+from crawler.crashpoints import crash_point
+from crawler.engine.ending import clear_away, put_down
 from crawler.engine.wake import wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
+log = logging.getLogger(__name__)
+
 
 def pause(crawl_id: UUID) -> bool:
     """Nothing new is handed out; batches on their way end and are taken in. Whether it was this call that paused."""
-    return _move(crawl_id, State.PAUSED)
+    return Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) == 1
 
 
 def resume(crawl_id: UUID) -> bool:
     """Go on with a paused crawl. Whether it was this call that resumed."""
-    if not _move(crawl_id, State.RUNNING):
+    if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING) != 1:
         return False
-    crawl = Crawl.objects.get(id=crawl_id)
-    wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
+    crash_point("resume: committed")
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is not None:  # else somebody deleted it since
+        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
+        queues.plant_lifeline()
     return True
 
 
-def _move(crawl_id: UUID, state: State) -> bool:
-    changed = Crawl.objects.filter(id=crawl_id, state__in=predecessors(state)).update(state=state)
-    return changed == 1
+def cancel(crawl_id: UUID) -> bool:
+    """Close what is open as cancelled and end the crawl, in one transaction. Whether it was this call that cancelled.
+
+    Fetch jobs find their leases gone and stop asking within seconds; what they report is too late and changes nothing.
+    It works while Redis is away: what is left there is swept up by whoever reconciles.
+    """
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=predecessors(State.CANCELLED)).first()
+        if crawl is None:
+            return False
+        crawl.state, crawl.finished_at = State.CANCELLED, datetime.now(UTC)
+        crawl.save(update_fields=["state", "finished_at"])
+        pages.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", time.time())
+        crawl.refresh_from_db()
+        put_down(crawl)
+    crash_point("cancel: committed")
+    try:
+        clear_away(crawl)
+    except RedisError as error:
+        log.warning("crawl %s is cancelled, but Redis could not be told: %s", crawl_id, error)
+    return True

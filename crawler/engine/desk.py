@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from functools import cache
 from uuid import UUID
 
-from crawler import queues
-from crawler.core import politeness
+from crawler import conf, queues
+from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
+from crawler.core.urls import host_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate
 from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.window import Waiting
 from crawler.models import Crawl
+from crawler.pages import OpenPage
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,28 @@ class Desk:
 
 
 class Pace:
-    """How many pages and slices of a host to hand out, by the delay it asks for; each host is looked up once a tick."""
+    """How many pages and slices of a host, or of a lane of it, to hand out, by the delay it asks for; each host is
+    looked up once a tick."""
 
     def __init__(self, options: CrawlOptions, gate: Gate) -> None:
         self._concurrency = options.concurrency
         self._delay = cache(lambda host: politeness.host_delay(options.delay, gate.crawl_delay(host)))
 
-    def slices_at_once(self, host: str) -> int:
-        return politeness.slices_at_once(self._delay(host), self._concurrency)
+    def slices_at_once(self, lane: str) -> int:
+        at_once = politeness.slices_at_once(self._delay(suspects.host_of(lane)), self._concurrency)
+        return at_once if suspects.company(lane) is None else max(1, at_once // 2)
 
-    def slice_pages(self, host: str) -> int:
-        return politeness.slice_pages(self._delay(host))
+    def slice_pages(self, lane: str) -> int:
+        pages = politeness.slice_pages(self._delay(suspects.host_of(lane)))
+        return min(pages, suspects.company(lane) or pages)
+
+
+def waiting(page: OpenPage) -> Waiting:
+    """An open page as the window keeps it, in its lane of its host."""
+    lane = suspects.lane_of(
+        host_of(page.url), deaths=page.deaths, attempts=page.attempts, max_attempts=conf.max_attempts()
+    )
+    return Waiting(page.id, lane, page.due_at)
 
 
 def desk_of(crawl: Crawl) -> Desk:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawler import conf, pages, queues
+from crawler.core import suspects
 from crawler.core.outcomes import Outcome
-from crawler.core.urls import host_of
 from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
-from crawler.engine.desk import Desk
-from crawler.frontier.window import Cursor, Waiting
+from crawler.crashpoints import crash_point
+from crawler.engine.desk import Desk, waiting
+from crawler.frontier.window import Cursor
 from crawler.pages import OpenPage
 
 WINDOW_PAGES = 20_000  # pages Redis holds per crawl; the rest waits in the table
@@ -26,17 +27,29 @@ class _Draft:
 
     id: str
     token: str
-    slices: list[tuple[str, list[int]]]
+    slices: list[tuple[str, list[int]]]  # lane (see `core.suspects`), page ids
 
 
 def dispatch(desk: Desk) -> int:
     """Hand out what may be fetched now; how many batches."""
     refill(desk)
-    drafts = _take(desk)
-    batches = _written_out(desk, drafts)
-    if batches:
-        queues.send_batches(batches)
-    return len(batches)
+    while drafts := _take(desk):
+        crash_point("dispatch: slices taken")
+        batches = _written_out(desk, drafts)
+        worth_sending = [batch for batch in batches if any(part.pages for part in batch.slices)]
+        _drop(desk, [draft for draft, batch in zip(drafts, batches, strict=True) if batch not in worth_sending])
+        if worth_sending:
+            queues.send_batches(worth_sending)
+            crash_point("dispatch: batches sent")
+            return len(worth_sending)
+    return 0
+
+
+def _drop(desk: Desk, drafts: Sequence[_Draft]) -> None:
+    """End batches whose pages were all closed since they went into the window, by a limit or a deadline."""
+    for draft in drafts:
+        for number, (lane, _) in enumerate(draft.slices):
+            desk.frontier.leases.settle(draft.id, draft.token, number, lane, {}, 0)
 
 
 def refill(desk: Desk) -> None:
@@ -57,7 +70,8 @@ def refill(desk: Desk) -> None:
     if cursor.id == 0 and desk.options.max_pages is not None:
         rows = _tried_first(pages.tried_before(desk.id), rows, room)
     if rows:
-        desk.frontier.window.put(Waiting(row.id, host_of(row.url), row.due_at) for row in rows)
+        desk.frontier.window.put(waiting(row) for row in rows)
+        crash_point("refill: pages let in")
         desk.frontier.window.move_cursor(Cursor(level, max(row.id for row in rows)))
 
 
@@ -84,23 +98,32 @@ def _tried_first(tried: Sequence[OpenPage], rows: Sequence[OpenPage], room: int)
 
 
 def _take(desk: Desk) -> list[_Draft]:
-    """Take slices, a turn for each host at a time, and deal them out to as many batches as workers can use."""
+    """Take slices, a turn for each host at a time, and deal them out to as many batches as workers can use. Suspects
+    (`core.suspects`) are sent in batches of their own."""
     window, now = desk.frontier.window, desk.now()
     room = BATCHES_OUT - desk.frontier.leases.outstanding()
     if room <= 0:
         return []
     wanted = min(room, max(1, queues.worker_count() - desk.frontier.leases.outstanding()))
-    drafts = [_Draft(queues.new_id("fetch"), secrets.token_hex(8), []) for _ in range(wanted)]
+    shared, own = [_new_draft() for _ in range(wanted)], list[_Draft]()
     for place in range(wanted * SLICES_A_BATCH):
-        draft = drafts[place % wanted]
-        hosts = window.due_hosts(now, 1)
-        if not hosts:
+        lanes = window.due_hosts(now, 1)
+        if not lanes:
             break
-        size = desk.pace.slice_pages(hosts[0])
-        ids = window.take(hosts[0], size, draft.id, draft.token, len(draft.slices), now)
+        draft = shared[place % wanted]
+        if suspects.company(lanes[0]) is not None:
+            if len(own) == room - wanted + 1:
+                break
+            draft = _new_draft()
+            own.append(draft)
+        ids = window.take(lanes[0], desk.pace.slice_pages(lanes[0]), draft.id, draft.token, len(draft.slices), now)
         if ids:
-            draft.slices.append((hosts[0], ids))
-    return [draft for draft in drafts if draft.slices]
+            draft.slices.append((lanes[0], ids))
+    return [draft for draft in (*shared, *own) if draft.slices]
+
+
+def _new_draft() -> _Draft:
+    return _Draft(queues.new_id("fetch"), secrets.token_hex(8), [])
 
 
 def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
@@ -115,14 +138,15 @@ def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
             id=draft.id,
             token=draft.token,
             policy=policy,
-            slices=tuple(Slice(host, _tasks(ids, rows)) for host, ids in draft.slices),
+            slices=tuple(Slice(suspects.host_of(lane), _tasks(ids, rows)) for lane, ids in draft.slices),
         )
         for draft in drafts
     ]
 
 
 def _tasks(ids: Sequence[int], rows: dict[int, OpenPage]) -> tuple[PageTask, ...]:
-    return tuple(PageTask(page, rows[page].url, rows[page].attempts + 1) for page in ids if page in rows)
+    known = [rows[page] for page in ids if page in rows]
+    return tuple(PageTask(row.id, row.url, row.attempts + 1, row.expires_at) for row in known)
 
 
 def _policy(desk: Desk) -> FetchPolicy:

@@ -15,6 +15,7 @@ from rq.timeouts import BaseTimeoutException
 from crawler import queues
 from crawler.core.outcomes import Outcome
 from crawler.core.work import Batch, PageResult, PageTask, Slice, SliceReport
+from crawler.crashpoints import crash_point
 from crawler.engine.ask import Asker
 from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.permission import Permission
@@ -45,8 +46,10 @@ def fetch(batch: Batch) -> str:
     4. Leave the results, and see whether another crawl needs to be woken.
     """
     frontier = Frontier(queues.connection(), batch.crawl)
+    crash_point("fetch: begun")
     if not frontier.leases.claim(batch.id, batch.token, frontier.now(), f"{socket.gethostname()}:{os.getpid()}"):
         return "the batch is in other hands"
+    crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(frontier, batch.site)
 
@@ -57,7 +60,9 @@ def fetch(batch: Batch) -> str:
     job = _Job(batch, frontier, reporter)
     with Heartbeat(job.renew) as heartbeat:
         job.run(heartbeat)
+    crash_point("fetch: pages asked")
     reporter.flush()
+    crash_point("fetch: reports left")
     reconcile()
     return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(reporter.outcomes.items())) or "nothing asked"
 
@@ -114,6 +119,8 @@ class _Job:
             for task in part.pages:
                 if heartbeat.lost.is_set() or time.monotonic() > self._deadline:
                     break
+                if task.expires_at is not None and self._frontier.now() >= task.expires_at:
+                    continue  # it is closed in the table by now, or will be at the next tick
                 result = _asked(asker, task)
                 if result is None:
                     break

@@ -9,15 +9,18 @@ from uuid import UUID
 from crawler import queues
 from crawler.core.completion import Verdict
 from crawler.core.lifecycle import State
+from crawler.crashpoints import crash_point
 from crawler.engine.collect import collect
 from crawler.engine.conclude import conclude
 from crawler.engine.desk import Desk, desk_of
 from crawler.engine.dispatch import dispatch
+from crawler.engine.ending import clear_away
+from crawler.engine.expire import expire
 from crawler.engine.repair import repair
 from crawler.engine.wake import stay_awake, wake
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
-from crawler.models import Crawl, Delivery
+from crawler.models import Crawl
 
 log = logging.getLogger(__name__)
 
@@ -33,25 +36,46 @@ def manage(crawl_id: UUID) -> str:
     4. Give the lock back only if the mark is still clear; else begin again at 2.
     """
     crawl = Crawl.objects.filter(id=crawl_id).first()
-    if crawl is None:  # its memory is left alone: it may be the crawl of another installation
-        log.warning("no crawl %s in this database; do two installations share one Redis?", crawl_id)
-        return "there is no such crawl in this database"
+    if crawl is None:
+        return _unknown(Frontier(queues.connection(), str(crawl_id)))
     if crawl.is_over:
-        Frontier(queues.connection(), str(crawl_id)).clear()  # what a late result left
+        clear_away(crawl)  # what a late result left
         return "the crawl is over"
     desk = desk_of(crawl)
     token = secrets.token_hex(8)
     if not desk.frontier.results.lock(token):
         return "another tick is at work; it was left a mark"
+    crash_point("tick: lock taken")
     try:
         done = _work(desk, token)
-        if not desk.crawl.is_over:
-            desk.frontier.results.note_tick(desk.now(), done)
+        desk.frontier.results.note_tick(desk.now(), done)
     finally:
         desk.frontier.results.drop_lock(token)
-        if Crawl.objects.filter(state=State.RUNNING).exists():
-            stay_awake()
+        crash_point("tick: lock given back")
+        _part(crawl_id)
     return done
+
+
+def _unknown(frontier: Frontier) -> str:
+    """A crawl that is not in the table. Its memory is left alone, for it may be another installation's, unless we know
+    that it was deleted."""
+    if frontier.is_buried():
+        frontier.clear()
+        return "the crawl was deleted"
+    log.warning("no crawl %s in this database; do two installations share one Redis?", frontier.keys.crawl)
+    return "there is no such crawl in this database"
+
+
+def _part(crawl_id: UUID) -> None:
+    """The end of a tick: a crawl that is over by now (this tick finished it, or somebody cancelled or deleted it in its
+    middle) leaves nothing in Redis; while any crawl runs, somebody stays awake."""
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is None:
+        _unknown(Frontier(queues.connection(), str(crawl_id)))
+    elif crawl.is_over:
+        clear_away(crawl)
+    if Crawl.objects.filter(state=State.RUNNING).exists():
+        stay_awake()
 
 
 def _work(desk: Desk, token: str) -> str:
@@ -60,18 +84,17 @@ def _work(desk: Desk, token: str) -> str:
     collected = handed_out = 0
     while True:
         results.clear_mark()
+        crash_point("tick: mark cleared")
         while taken_in := collect(desk):
             collected += taken_in
             results.lock(token)
         repair(desk)
         said = Verdict.GO_ON
         if _may_dispatch(desk):
+            expire(desk)
             handed_out += dispatch(desk)
             said = conclude(desk)
             if said is Verdict.FINISH:
-                desk.frontier.clear()
-                if Delivery.objects.filter(notice__crawl_id=desk.id).exists():
-                    queues.send_notify()
                 return f"took in {collected} reports; the crawl is finished"
         if desk.now() - began > TICK_SECONDS:
             results.drop_lock(token)

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 from typing import cast
 
 from django.utils import timezone
+from redis import Redis
 
-from crawler import queues
+from crawler import pages, queues
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.lifecycle import State
+from crawler.engine.ending import clear_away
+from crawler.engine.expire import has_deadlines
 from crawler.engine.wake import is_coming, wake
 from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.keys import RECONCILED
+from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS
-from crawler.models import Crawl, Delivery
+from crawler.models import NOT_OVER, Crawl, Delivery
 
 EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
 
@@ -38,29 +41,44 @@ def reconcile() -> Reconciled | None:
 
 
 def survey() -> Reconciled:
-    """Look at every running crawl and every pending delivery, and wake what needs waking."""
+    """Look at every crawl that is not over and every pending delivery, and wake what needs waking."""
     redis = queues.connection()
     now = redis_clock(redis)()
-    crawls = list(Crawl.objects.filter(state=State.RUNNING).only("id", "start_urls"))
     woken = 0
     moments: list[float] = []
+    crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only("id", "start_urls", "state", "options"))
     for crawl in crawls:
         frontier = Frontier(redis, str(crawl.id))
-        signs = signs_of(frontier, now)
+        signs = signs_of(crawl, frontier, now)
         if needs_tick(signs, now):
             woken += wake(frontier, crawl.site)
-        elif signs.next_due is not None:
-            moments.append(signs.next_due)
+        elif crawl.state == State.RUNNING:
+            moments += [moment for moment in (signs.next_due, signs.next_expiry) if moment is not None]
+    _sweep(redis, {str(crawl.id) for crawl in crawls})
     due = list(Delivery.objects.filter(state=Delivery.PENDING).values_list("due_at", flat=True))
     if any(moment <= timezone.now() for moment in due):
         queues.send_notify()
     moments += [moment.timestamp() for moment in due]
     next_in = max(0.0, min(moments) - now) if moments else None
-    return Reconciled(running=len(crawls), woken=woken, pending=len(due), next_in=next_in)
+    running = sum(crawl.state == State.RUNNING for crawl in crawls)
+    return Reconciled(running=running, woken=woken, pending=len(due), next_in=next_in)
 
 
-def signs_of(frontier: Frontier, now: float) -> Signs:
-    """What can be seen of a crawl in Redis, read in one step."""
+def _sweep(redis: Redis, alive: set[str]) -> None:
+    """Clear away what crawls that are over, or deleted, still have in Redis: somebody died before doing so, or reported
+    too late. Crawls this database does not know belong to another installation."""
+    known = {raw.decode() for raw in cast(set[bytes], redis.smembers(CRAWLS))}
+    for name in known - alive:
+        crawl = Crawl.objects.filter(id=name).first()
+        frontier = Frontier(redis, name)
+        if crawl is not None and crawl.is_over:
+            clear_away(crawl)
+        elif crawl is None and frontier.is_buried():
+            frontier.clear()
+
+
+def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
+    """What can be seen of a crawl: in Redis, read in one step, and in the table when pages have deadlines."""
     keys = frontier.keys
     with frontier.redis.pipeline() as pipe:
         pipe.exists(keys.lock)
@@ -77,4 +95,6 @@ def signs_of(frontier: Frontier, now: float) -> Signs:
         leases=leases,
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
+        next_expiry=pages.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
+        paused=crawl.state == State.PAUSED,
     )

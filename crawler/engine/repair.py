@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from crawler import conf, pages, queues
-from crawler.engine.desk import Desk
+from crawler.core import suspects
+from crawler.crashpoints import crash_point
+from crawler.engine.desk import Desk, waiting
 from crawler.frontier.leases import Lease
 from crawler.frontier.window import LOOK_AFTER
 
-STARTED_GRACE = 15.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
+STARTED_GRACE = 10.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
 
 
 def repair(desk: Desk) -> int:
@@ -20,8 +22,9 @@ def repair(desk: Desk) -> int:
     taken_back = 0
     for lease in overdue:
         if lease.held:
+            _count_deaths(desk, lease, now)
+            crash_point("repair: deaths counted")
             _take_back(desk, lease)
-            pages.count_lost_attempts(desk.id, _ids(lease), conf.max_attempts(), now)
             taken_back += 1
         elif lease.batch in queued:
             desk.frontier.leases.look_again(lease, now + LOOK_AFTER, None)
@@ -41,11 +44,18 @@ def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
     return now - lease.absent_since >= (STARTED_GRACE if is_started else LOOK_AFTER)
 
 
+def _count_deaths(desk: Desk, lease: Lease, now: float) -> None:
+    """Its holder died. A page that was alone with it is to blame once its attempts are used up; others are suspects,
+    and go on in smaller company."""
+    ids = _ids(lease)
+    is_alone = [suspects.company(lane) for lane, _ in lease.slices.values()] == [1]
+    blamed = pages.count_lost_attempts(desk.id, ids, now, blamed_from=conf.max_attempts() if is_alone else None)
+    desk.frontier.dead.add(blamed, now)
+
+
 def _take_back(desk: Desk, lease: Lease) -> None:
-    still_open = pages.open_pages(desk.id, _ids(lease))
-    for number, (host, ids) in lease.slices.items():
-        due = {page: still_open[page].due_at for page in ids if page in still_open}
-        desk.frontier.leases.settle(lease.batch, lease.token, number, host, due, 0)
+    still_open = pages.open_pages(desk.id, _ids(lease)).values()
+    desk.frontier.take_back(lease, [waiting(page) for page in still_open])
 
 
 def _ids(lease: Lease) -> list[int]:

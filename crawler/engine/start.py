@@ -16,6 +16,7 @@ from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.core.options import CrawlOptions, check_options
 from crawler.core.urls import from_person
+from crawler.crashpoints import crash_point
 from crawler.engine.wake import wake
 from crawler.fetching.guard import AddressRefused, Guard, NameNotFound
 from crawler.frontier.frontier import Frontier
@@ -73,8 +74,10 @@ def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> C
         raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
     except DatabaseError as error:
         raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
+    crash_point("start: committed")
     try:
         wake(Frontier(redis, str(crawl.id)), crawl.site)
+        queues.plant_lifeline()
     except RedisError as error:
         crawl.delete()
         raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error

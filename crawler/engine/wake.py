@@ -3,28 +3,39 @@
 As long as a crawl runs, at least one job waits in RQ's queues or is being worked on by somebody who will send one: a
 worker that begins a batch while nothing else waits sends a tick first (it costs nothing: the batch's results would have
 sent it), and a tick that ends with nothing waiting sends a watch. So after everything was killed, the next worker finds
-something to do, without a scheduler.
+something to do, without a scheduler. Should it be killed in the moment between popping the last job and starting it,
+which RQ does not survive, the lifeline is left: a job that RQ takes for abandoned and enqueues when a worker starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from redis.client import Pipeline
+
 from crawler import queues
+from crawler.core.lifecycle import State
 from crawler.core.work import SliceReport, encode_report
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import Mark
+from crawler.models import Crawl
 
 
 def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = ()) -> bool:
     """Leave reports, mark the crawl dirty and send a tick unless one is coming, in one step; whether one was sent."""
     job = queues.new_id("manage")
+
+    def send_tick(pipe: Pipeline) -> None:
+        pipe.sadd(CRAWLS, frontier.keys.crawl)
+        queues.send_tick(pipe, frontier.keys.crawl, site, job)
+
     return frontier.results.leave(
         [encode_report(report) for report in reports],
         frontier.now(),
         tick_job=job,
         is_coming=is_coming,
-        send_tick=lambda pipe: queues.send_tick(pipe, frontier.keys.crawl, site, job),
+        send_tick=send_tick,
     )
 
 
@@ -33,7 +44,17 @@ def is_coming(mark: Mark) -> bool:
     return queues.is_queued(queues.CRAWL, mark.job)
 
 
+def keep_or_cut_lifeline() -> None:
+    """To be called when a crawl is over: the lifeline stays while another one runs."""
+    if Crawl.objects.filter(state=State.RUNNING).exists():
+        queues.plant_lifeline()
+    else:
+        queues.cut_lifeline()
+
+
 def stay_awake() -> None:
-    """Send a watch if nothing waits in the queues; to be called while a crawl runs."""
+    """Send a watch if nothing waits in the queues, and see that a starting worker finds one in any case; to be called
+    while a crawl runs."""
     if queues.is_idle():
         queues.send_watch()
+    queues.plant_lifeline()

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from crawler import queues
 from crawler.core.lifecycle import State
+from crawler.crashpoints import crash_point
 from crawler.engine.reconcile import survey
 from crawler.engine.wake import stay_awake
 from crawler.models import Crawl, Delivery
@@ -32,7 +33,9 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
     """
     queues.watch_begins()
     if not _is_needed():
+        queues.cut_lifeline()
         return "nothing to watch over"
+    crash_point("watch: begun")
     stay_awake()
     until, look_at = clock() + WATCH_SECONDS, clock()
     while clock() < until:

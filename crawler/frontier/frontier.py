@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
 from redis import Redis
@@ -11,10 +11,10 @@ from crawler.core.completion import QueueSide
 from crawler.frontier.clock import Clock, redis_clock
 from crawler.frontier.dead import DeadLetters
 from crawler.frontier.keys import CRAWLS, CrawlKeys
-from crawler.frontier.leases import Leases
+from crawler.frontier.leases import Lease, Leases
 from crawler.frontier.results import Results
 from crawler.frontier.seen import SeenSet
-from crawler.frontier.window import Window
+from crawler.frontier.window import Waiting, Window
 
 
 class Frontier:
@@ -45,6 +45,32 @@ class Frontier:
             pipe.exists(self.keys.mark)
             results, leases, hosts, dirty = cast(list[int], pipe.execute())
         return QueueSide(results=results, leases=leases, hosts=hosts, dirty=bool(dirty))
+
+    def take_back(self, lease: Lease, still_open: Iterable[Waiting]) -> None:
+        """End a lease whose holder is dead; those of its pages that are open wait again, in one step."""
+        with self.redis.pipeline() as pipe:
+            for number, (host, _) in lease.slices.items():
+                self.leases.settle(lease.batch, lease.token, number, host, {}, 0, pipe)
+            self.window.put(still_open, pipe)
+            pipe.execute()
+
+    def revive(self, pages: Sequence[int] | None) -> None:
+        """Dead letters (these, or all) were opened again: let them flow in, wherever the window stands."""
+        if pages is None:
+            self.redis.delete(self.keys.dead)
+        else:
+            self.dead.remove(pages)
+            self.dead.keep()
+        self.window.rewind()
+
+    def bury(self) -> None:
+        """The crawl is deleted: leave nothing of it, and for a day let nothing of it be kept that comes in late."""
+        self.redis.set(self.keys.deleted, 1, ex=24 * 3600)
+        self.clear()
+        self.redis.delete(self.keys.dead)
+
+    def is_buried(self) -> bool:
+        return bool(self.redis.exists(self.keys.deleted))
 
     def clear(self) -> None:
         """Leave nothing of this crawl in Redis but its dead letters, which have a time of their own."""

@@ -42,13 +42,21 @@ class Leases:
         return self._hold("renew", batch, token, now)
 
     def settle(
-        self, batch: str, token: str, number: int, host: str, still_open: Mapping[int, float], next_at: float
+        self,
+        batch: str,
+        token: str,
+        number: int,
+        host: str,
+        still_open: Mapping[int, float],
+        next_at: float,
+        redis: Redis | None = None,
     ) -> bool:
-        """End one slice; `still_open` (page id -> due time) goes back to the frontier. Repeating it changes nothing."""
+        """End one slice; `still_open` (page id -> due time) goes back to the frontier. Repeating it changes nothing.
+        `redis` may be a pipeline; then the answer says nothing."""
         keys = self._keys
         pairs = [value for page, due in still_open.items() for value in (f"{page:015d}", due)]
         answer = script.run(
-            self._redis,
+            redis or self._redis,
             "settle",
             [
                 keys.hosts,

@@ -20,7 +20,7 @@ class Waiting:
     """A page on its way into the window."""
 
     id: int
-    host: str
+    host: str  # or a lane of it, see `core.suspects`; the window treats each lane as a host of its own
     due: float  # epoch seconds
 
 
@@ -38,8 +38,8 @@ class Window:
     def __init__(self, redis: Redis, keys: CrawlKeys, slices_at_once: Callable[[str], int]) -> None:
         self._redis, self._keys, self._at_once = redis, keys, slices_at_once
 
-    def put(self, pages: Iterable[Waiting]) -> None:
-        """Add pages; one that waits already, or is handed out, stays where it is."""
+    def put(self, pages: Iterable[Waiting], redis: Redis | None = None) -> None:
+        """Add pages; one that waits already, or is handed out, stays where it is. `redis` may be a pipeline."""
         by_host: dict[str, list[Waiting]] = defaultdict(list)
         for page in pages:
             by_host[page.host].append(page)
@@ -47,7 +47,7 @@ class Window:
             pairs = [value for page in waiting for value in (_member(page.id), page.due)]
             for begin in range(0, len(pairs), 1000):
                 args = [host, self._at_once(host), *pairs[begin : begin + 1000]]
-                script.run(self._redis, "put", self._host_keys(host), args)
+                script.run(redis or self._redis, "put", self._host_keys(host), args)
 
     def take(self, host: str, pages: int, batch: str, token: str, number: int, now: float) -> list[int]:
         """Move up to `pages` due pages of a host into slice `number` of a batch's lease; their ids, first due first."""
@@ -86,6 +86,10 @@ class Window:
 
     def move_cursor(self, cursor: Cursor) -> None:
         self._redis.set(self._keys.cursor, f"{cursor.depth}:{cursor.id}")
+
+    def rewind(self) -> None:
+        """Let the table flow in from its beginning again: pages behind the cursor were opened anew."""
+        self._redis.delete(self._keys.cursor)
 
     def forget(self) -> None:
         """Drop everything but the results list, so that the window is built again from the table."""

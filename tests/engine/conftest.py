@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from redis import Redis
 from rq import Queue, SimpleWorker
+from rq.utils import now
 
 from crawler import queues
 from crawler.core.options import CrawlOptions
@@ -43,7 +44,9 @@ class Bench:
     def work(self, *names: str, at_most: int = 1000) -> None:
         """Run what waits in these queues (both, by default), as a worker in burst mode does."""
         waiting = [Queue(name, connection=queues.connection()) for name in names or ("crawl", "fetch")]
-        SimpleWorker(waiting, connection=queues.connection()).work(burst=True, max_jobs=at_most, logging_level="ERROR")
+        worker = SimpleWorker(waiting, connection=queues.connection())
+        worker.last_cleaned_at = now()  # it has been up for a while: RQ's clean-up at its start is over
+        worker.work(burst=True, max_jobs=at_most, logging_level="ERROR")
 
     def state(self) -> str:
         self.crawl.refresh_from_db()

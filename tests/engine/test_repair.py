@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler import queues
+from crawler import conf, pages, queues
+from crawler.core.discovery import Discovery
 from crawler.core.outcomes import Outcome
+from crawler.core.work import PageResult
 from crawler.engine.desk import Desk, desk_of
 from crawler.engine.dispatch import dispatch
 from crawler.engine.repair import STARTED_GRACE, repair
@@ -125,3 +127,66 @@ def test_a_page_whose_worker_dies_each_time_is_given_up(handed: Handed) -> None:
         dispatch(handed.desk)
     assert handed.page.outcome == Outcome.CRASHED
     assert "died 3 times" in handed.page.error
+
+
+class TestPoison:
+    """A page that kills whoever works on it costs its own outcome, and not that of the pages it travels with."""
+
+    @pytest.fixture
+    def handed(self, bench: Bench) -> Handed:
+        handed = Handed(bench)
+        handed.desk.frontier.take_back(handed.lease, [])
+        start = handed.page
+        found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
+        result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
+        pages.apply(bench.crawl.id, [result], [], found, handed.time)
+        return handed
+
+    def run(self, handed: Handed, poison: int) -> list[int]:
+        """Work on what is handed out until nothing is; how many pages each batch held that died of the poison."""
+        deaths = []
+        while dispatch(handed.desk):
+            for lease, _ in handed.desk.frontier.leases.all():
+                in_hand = [page for _, ids in lease.slices.values() for page in ids]
+                if poison in in_hand:
+                    handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+                    deaths.append(len(in_hand))
+                else:
+                    self.close(handed, lease, in_hand)
+            handed.time += LEASE_SECONDS
+            repair(handed.desk)
+        return deaths
+
+    def close(self, handed: Handed, lease: Lease, in_hand: list[int]) -> None:
+        results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
+        pages.apply(handed.desk.id, results, [], [], handed.time)
+        for number, (lane, _) in lease.slices.items():
+            handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, {}, 0)
+
+    def test_the_batch_is_split_until_the_page_is_alone(self, handed: Handed) -> None:
+        poison = Page.objects.get(url__endswith="/17").id
+        assert self.run(handed, poison) == [40, 8, 1]
+        crashed = Page.objects.get(outcome=Outcome.CRASHED)
+        assert (crashed.id, crashed.attempts, crashed.deaths) == (poison, 3, 3)
+        assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 40
+        assert [letter for letter, _ in handed.desk.frontier.dead.newest(9)] == [poison]
+
+    @pytest.mark.parametrize(("max_attempts", "deaths"), [(2, [40, 1]), (1, [40, 1]), (4, [40, 8, 8, 1])])
+    def test_however_many_attempts_there_are_the_last_one_is_made_alone(
+        self, handed: Handed, monkeypatch: pytest.MonkeyPatch, max_attempts: int, deaths: list[int]
+    ) -> None:
+        """With a single attempt the page has one more: while it was in company nobody can say whose fault it was."""
+        monkeypatch.setattr(conf, "max_attempts", lambda: max_attempts)
+        poison = Page.objects.get(url__endswith="/17").id
+        assert self.run(handed, poison) == deaths
+        assert Page.objects.get(outcome=Outcome.CRASHED).id == poison
+
+
+def test_deaths_counted_twice_by_a_tick_that_died_blame_nobody_in_company(handed: Handed) -> None:
+    lease = handed.lease
+    handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+    handed.time += LEASE_SECONDS
+    for _ in range(5):
+        pages.count_lost_attempts(handed.desk.id, [handed.page.id], handed.time, blamed_from=None)
+    repair(handed.desk)
+    assert handed.page.status == Page.OPEN

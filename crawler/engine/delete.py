@@ -1,0 +1,34 @@
+"""Deletes a crawl and all that belongs to it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from crawler import pages, queues
+from crawler.crashpoints import crash_point
+from crawler.engine.control import cancel
+from crawler.engine.wake import keep_or_cut_lifeline
+from crawler.frontier.frontier import Frontier
+from crawler.models import Crawl
+
+ROWS_AT_ONCE = 5000  # in one transaction, so that other crawls can write in between
+
+
+def delete(crawl_id: UUID) -> bool:
+    """End the crawl if it is not over, then delete its rows and its keys. Whether there was such a crawl.
+
+    What a crash leaves is a crawl that is cancelled or finished, with a part of its pages: deleting it again goes on.
+    """
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is None:
+        return False
+    cancel(crawl_id)
+    crash_point("delete: cancelled")
+    frontier = Frontier(queues.connection(), str(crawl_id))
+    frontier.bury()
+    while pages.delete_rows(crawl_id, ROWS_AT_ONCE):
+        crash_point("delete: some rows deleted")
+    crawl.delete()
+    frontier.bury()  # what came in meanwhile
+    keep_or_cut_lifeline()
+    return True

@@ -1,0 +1,59 @@
+"""What belongs to the end of a crawl, however it ends: an audit of its counters, and the outbox row."""
+
+from __future__ import annotations
+
+import logging
+
+from crawler import conf, pages, queues
+from crawler.core.lifecycle import State
+from crawler.crashpoints import crash_point
+from crawler.engine.wake import keep_or_cut_lifeline
+from crawler.frontier.frontier import Frontier
+from crawler.models import Crawl, Delivery, Disagreement, Notice
+from crawler.reports.receipt import receipt_of
+
+log = logging.getLogger(__name__)
+
+
+def put_down(crawl: Crawl) -> None:
+    """Audit a crawl whose row says that it is over, and write its notice; to be called in that same transaction."""
+    _audit(crawl)
+    _put_in_outbox(crawl)
+    log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state)
+
+
+def clear_away(crawl: Crawl) -> None:
+    """Forget what Redis holds of a crawl that is over, and see that its notice goes out. Safe to repeat."""
+    frontier = Frontier(queues.connection(), str(crawl.id))
+    frontier.clear()
+    frontier.dead.expire_in(conf.dead_letter_seconds())
+    crash_point("end: keys deleted")
+    if Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING).exists():
+        queues.send_notify()
+    keep_or_cut_lifeline()
+
+
+def _audit(crawl: Crawl) -> None:
+    """Count the rows anew. The counters move with the rows and must equal them; the rows are right if they do not."""
+    counted = pages.count_rows(crawl.id)
+    if counted == crawl.tallies:
+        return
+    what = f"the counters said {crawl.tallies}, the rows say {counted}"
+    log.error("crawl %s: %s", crawl.id, what)
+    Disagreement.objects.create(crawl=crawl, what=what)
+    crawl.discovered, crawl.outcomes, crawl.statuses = counted.discovered, counted.outcomes, counted.statuses
+    crawl.save(update_fields=["discovered", "outcomes", "statuses"])
+
+
+def _put_in_outbox(crawl: Crawl) -> None:
+    event = "crawl.cancelled" if crawl.state == State.CANCELLED else "crawl.finished"
+    notice = Notice.objects.create(crawl=crawl, event=event, round=crawl.round, receipt={})
+    options = crawl.chosen
+    Delivery.objects.bulk_create(
+        [
+            *(Delivery(notice=notice, transport="email", address=address) for address in options.notify_emails),
+            *(Delivery(notice=notice, transport="webhook", address=url) for url in options.notify_webhooks),
+        ]
+    )
+    notice.receipt = receipt_of(crawl)
+    notice.save(update_fields=["receipt"])

@@ -1,0 +1,47 @@
+"""Sends dead letters again: opens pages that were given up, and with them a crawl that was over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from crawler import pages, queues
+from crawler.core.lifecycle import State, predecessors
+from crawler.crashpoints import crash_point
+from crawler.engine.wake import wake
+from crawler.frontier.frontier import Frontier
+from crawler.models import Crawl
+
+
+def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
+    """Ask again for all dead letters of a crawl, or for those among `page_ids`; how many there were.
+
+    A crawl that was over runs again, in its next round: it finishes anew, with a new notice. A paused one stays paused.
+    """
+    now = time.time()
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
+        if crawl is None:
+            return 0
+        reopened = pages.reopen(crawl_id, page_ids, now)
+        if reopened and crawl.is_over:
+            over = [state for state in predecessors(State.RUNNING) if state.is_over]
+            Crawl.objects.filter(id=crawl_id, state__in=over).update(
+                state=State.RUNNING,
+                finished_at=None,
+                round=F("round") + 1,
+                round_began_at=datetime.fromtimestamp(now, UTC),
+            )
+    if not reopened:
+        return 0
+    crash_point("retry: committed")
+    frontier = Frontier(queues.connection(), str(crawl_id))
+    frontier.revive(page_ids)
+    wake(frontier, crawl.site)
+    queues.plant_lifeline()
+    return reopened

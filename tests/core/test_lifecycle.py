@@ -1,0 +1,25 @@
+"""What may follow what."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.lifecycle import FOLLOWS, State, predecessors
+
+
+def test_every_state_has_its_successors() -> None:
+    assert set(FOLLOWS) == set(State)
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_crawl_that_is_over_can_only_be_opened_again(state: State) -> None:
+    if state.is_over:
+        assert FOLLOWS[state] == {State.RUNNING}
+
+
+def test_only_a_running_crawl_finishes() -> None:
+    assert predecessors(State.FINISHED) == (State.RUNNING,)
+
+
+def test_a_paused_crawl_can_be_cancelled() -> None:
+    assert set(predecessors(State.CANCELLED)) == {State.RUNNING, State.PAUSED}
