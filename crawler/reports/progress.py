@@ -37,9 +37,9 @@ def last_pages(crawl: Crawl) -> list[Page]:
 
 
 def troubled_pages(crawl: Crawl) -> list[Page]:
-    """The newest pages that failed or answered with an error status."""
+    """The newest pages that failed or answered with an error status, dead letters aside: they have a list of theirs."""
     errors = [Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *(o for o in Outcome if o.kind is Kind.FAILED)]
-    return list(Page.objects.filter(crawl=crawl, outcome__in=errors).order_by("-id")[:SHOWN])
+    return list(Page.objects.filter(crawl=crawl, outcome__in=errors, given_up=False).order_by("-id")[:SHOWN])
 
 
 def start_trouble(crawl: Crawl) -> list[Page]:

@@ -6,11 +6,13 @@ import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 Door = Callable[..., HttpResponseBase]
 
@@ -40,8 +42,22 @@ def public_page(door: Door) -> Door:
 
 
 def page(door: Door) -> Door:
-    """A page for those who are logged in; the others are sent to the login."""
-    return public_page(login_required(door))
+    """A page for those who are logged in; the others are sent to the login, and from there to where they were."""
+
+    @wraps(door)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return door(request, *args, **kwargs)
+        return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
+
+    return public_page(guarded)
+
+
+def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:
+    """After the login. What was to be done by POST has to be asked for again, on the page that has the button."""
+    if request.method in {"GET", "HEAD"}:
+        return request.get_full_path()
+    return reverse("crawl-detail", args=[crawl_id]) if crawl_id else reverse("crawl-list")
 
 
 def _service_down(message: str) -> HttpResponse:

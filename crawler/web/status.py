@@ -10,14 +10,13 @@ from redis import RedisError
 
 from crawler import queues
 from crawler.core.errors import ServiceDown
-from crawler.core.lifecycle import State
+from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
-from crawler.models import Crawl, Delivery, Page
+from crawler.models import Crawl, Delivery
 from crawler.reports import words
-from crawler.reports.progress import last_pages, progress_of, start_count, start_trouble, troubled_pages
-
-Row = dict[str, str]
-"""One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
+from crawler.reports.dead_letters import dead_letters
+from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
+from crawler.web.rows import Row, dead_letter_row, page_row
 
 NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
 NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
@@ -40,6 +39,7 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
     progress   counts, rate and receipt for programs (`reports.progress.progress_of`)
     state, over, settled   `settled` = nothing on the page will change any more
     title      for the browser's tab
+    can        verb -> whether it may be asked for now
     bar        value and maximum of the progress bar
     texts      name -> text, for each place on the page that shows one
     lists      name -> rows, for each list on the page
@@ -48,12 +48,14 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
     progress = progress_of(crawl, now)
     notices = _notices(crawl)
     over = crawl.is_over
+    letters = list(dead_letters(crawl)[:SHOWN])
     lists = {
         "alerts": _alerts(crawl, now),
         "statuses": _statuses(progress["receipt"]["statuses"]),
         "skipped": _skipped(progress["receipt"]["skipped"]),
-        "pages": [_page_row(page) for page in last_pages(crawl)],
-        "troubled": [_page_row(page) for page in troubled_pages(crawl)],
+        "pages": [page_row(page) for page in last_pages(crawl)],
+        "troubled": [page_row(page) for page in troubled_pages(crawl)],
+        "dead_letters": [dead_letter_row(page) for page in letters],
         "notices": notices,
         "receipt": _receipt_rows(progress["receipt"]) if over else [],
     }
@@ -63,10 +65,26 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "over": over,
         "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
+        "can": _can(State(crawl.state)),
         "bar": {"value": _done(progress), "max": max(progress["discovered"], 1)},
-        "texts": _texts(crawl, progress),
+        "texts": {**_texts(crawl, progress), "dead_letters": _dead_letters(crawl, len(letters))},
         "lists": lists,
     }
+
+
+def _can(state: State) -> dict[str, bool]:
+    """Which buttons the page shows beside Delete. Whoever presses one too late is told so."""
+    return {
+        "pause": State.PAUSED in FOLLOWS[state],
+        "resume": state is State.PAUSED,
+        "cancel": State.CANCELLED in FOLLOWS[state],
+    }
+
+
+def _dead_letters(crawl: Crawl, shown: int) -> str:
+    """How many there are; counted only when there may be more than are shown."""
+    number = shown if shown < SHOWN else dead_letters(crawl).count()
+    return f"{words.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
 
 
 def summary_of(crawl: Crawl) -> dict[str, Any]:
@@ -121,35 +139,39 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
         "fetched": words.count(receipt["fetched"]),
         "failed": words.count(receipt["failed"]),
         "skipped": words.count(sum(receipt["skipped"].values())),
-        "rate": words.rate(_average(receipt) if crawl.is_over else progress["rate"]),
+        "rate": words.rate(_average(progress) if crawl.is_over else progress["rate"]),
         "eta": words.DASH if eta is None else f"about {words.duration(max(eta, 1))}",
         "elapsed": words.duration(receipt["seconds"]),
         "receipt_json": json.dumps(receipt, indent=2, ensure_ascii=False) if crawl.is_over else "",
     }
 
 
-def _average(receipt: dict[str, Any]) -> float | None:
-    """Pages a second over the whole of a finished crawl."""
-    seconds: float = receipt["seconds"]
-    return receipt["discovered"] / seconds if seconds > 0 else None
+def _average(progress: dict[str, Any]) -> float | None:
+    """Pages a second over the whole of a crawl that is over."""
+    seconds: float = progress["receipt"]["seconds"]
+    return _done(progress) / seconds if seconds > 0 else None
 
 
 def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
     """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
     receipt = progress["receipt"]
+    pages, took = words.counted(receipt["discovered"], "page"), words.duration(receipt["seconds"])
     state = State(crawl.state)
     match state:
         case State.FINISHED:
-            took = words.duration(receipt["seconds"])
-            return f"{words.counted(receipt['discovered'], 'page')} in {took}, none left open."
+            return f"{pages} in {took}, none left open.{_expired(receipt)}"
         case State.CANCELLED:
-            took, left = words.duration(receipt["seconds"]), words.count(receipt["cancelled"])
-            return f"After {took}, with {left} of {words.counted(receipt['discovered'], 'page')} not asked for."
+            return f"After {took}, with {words.count(receipt['cancelled'])} of {pages} not asked for."
         case State.PAUSED:
             return "Paused: nothing new is asked for."
         case State.RUNNING:
             return "The crawl is running. This page keeps itself up to date."
     assert_never(state)
+
+
+def _expired(receipt: dict[str, Any]) -> str:
+    number = receipt["skipped"].get(Outcome.EXPIRED, 0)
+    return f" The time was up for {words.count(number)} of them before they could be asked for." if number else ""
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:
@@ -179,33 +201,6 @@ def _start_alert(crawl: Crawl) -> list[Row]:
     return [{"text": words.start_trouble(troubled, start_count(crawl)), "tone": "bad"}] if troubled else []
 
 
-def _page_row(page: Page) -> Row:
-    note = f"→ {page.redirect_to}" if page.redirect_to else page.title
-    return {
-        "key": str(page.pk),
-        "answer": str(page.http_status) if page.http_status else words.outcome(page.outcome),
-        "meaning": words.outcome(page.outcome),
-        "url": page.url,
-        "href": page.url if page.url.startswith(("http://", "https://")) else "",
-        "note": page.error or note,
-        "time": f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else "",
-        "size": words.size(page.bytes) if page.http_status else "",
-        "tone": _tone(page.outcome),
-    }
-
-
-def _tone(outcome: str) -> str:
-    match outcome:
-        case Outcome.SUCCESS:
-            return "good"
-        case Outcome.REDIRECT:
-            return "calm"
-        case Outcome.CLIENT_ERROR:
-            return "warn"
-        case _:
-            return "bad"
-
-
 def _statuses(statuses: dict[str, int]) -> list[Row]:
     tones = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
     return [
@@ -222,13 +217,13 @@ def _skipped(skipped: dict[str, int]) -> list[Row]:
 
 
 def _notices(crawl: Crawl) -> list[Row]:
-    """Whom the end is told, and how that went; while the crawl runs, whom it will be told."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("transport", "address")
+    """Whom the end was told, and how that went; while the crawl is not over, whom it will be told."""
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("notice__round", "transport", "address")
     told = [_delivery_row(delivery) for delivery in deliveries]
-    if told or crawl.is_over:
+    if crawl.is_over:
         return told
     chosen = crawl.chosen
-    return [*_planned("email", chosen.notify_emails), *_planned("webhook", chosen.notify_webhooks)]
+    return [*told, *_planned("email", chosen.notify_emails), *_planned("webhook", chosen.notify_webhooks)]
 
 
 def _delivery_row(delivery: Delivery) -> Row:

@@ -56,12 +56,20 @@ def test_a_finished_crawl_says_so_with_its_receipt() -> None:
     assert shown["progress"]["receipt"] == receipt_of(crawl)
 
 
+def test_a_crawl_whose_time_was_up_says_for_how_many_pages() -> None:
+    texts = status(a_finished_crawl(outcomes={"2xx": 1, "expired": 2}))["texts"]
+    assert texts["summary"] == (
+        "3 pages in 12 s, none left open. The time was up for 2 of them before they could be asked for."
+    )
+
+
 def test_a_cancelled_crawl_says_how_far_it_came() -> None:
     shown = status(a_cancelled_crawl())
     assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Cancelled · example.com")
     assert (shown["texts"]["state"], shown["texts"]["percent"]) == ("Cancelled", "40 %")
     assert shown["texts"]["summary"] == "After 12 s, with 6 of 10 pages not asked for."
     assert shown["bar"] == {"value": 4, "max": 10}
+    assert shown["texts"]["rate"] == "0.3/s"
 
 
 def test_the_receipts_table_adds_up() -> None:
@@ -135,6 +143,13 @@ def test_while_it_runs_the_page_says_who_will_be_told() -> None:
         ("email", "a@example.com", "when it is finished"),
         ("webhook", "https://example.com/h", "when it is finished"),
     ]
+
+
+def test_a_crawl_that_runs_again_shows_whom_it_told_and_whom_it_will_tell() -> None:
+    crawl = a_crawl(round=2, options=CrawlOptions(notify_emails=("me@example.com",)))
+    a_delivery(crawl, state=Delivery.DELIVERED)
+    rows = status(crawl)["lists"]["notices"]
+    assert [row["state"] for row in rows] == ["delivered", "when it is finished"]
 
 
 @pytest.mark.parametrize(

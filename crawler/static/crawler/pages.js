@@ -21,6 +21,7 @@ function fill(node, row) {
     if (isWebAddress(row.href)) cell.href = row.href;
     else cell.removeAttribute("href");
   }
+  for (const button of node.querySelectorAll("[data-value]")) button.value = row[button.dataset.value] || "";
   return node;
 }
 
@@ -45,14 +46,22 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text; // unchanged text is not read aloud again
 }
 
+/* Hides or shows; the keyboard is not left on something that has gone. */
+function setHidden(node, hidden) {
+  const held = hidden && !node.hidden && node.contains(document.activeElement);
+  node.hidden = hidden;
+  if (held) document.getElementById("actions").focus();
+}
+
 function show(crawl, status) {
   const each = (selector, act) => crawl.querySelectorAll(selector).forEach(act);
   each("[data-text]", (node) => setText(node, status.texts[node.dataset.text]));
   each("[data-list]", (node) => showList(node, status.lists[node.dataset.list], status.over));
-  each("[data-when-over]", (node) => { node.hidden = !status.over; });
-  each("[data-unless-over]", (node) => { node.hidden = status.over; });
-  each("[data-when-rows]", (node) => { node.hidden = !status.lists[node.dataset.whenRows].length; });
-  each("[data-unless-rows]", (node) => { node.hidden = status.lists[node.dataset.unlessRows].length > 0; });
+  each("[data-when-over]", (node) => setHidden(node, !status.over));
+  each("[data-unless-over]", (node) => setHidden(node, status.over));
+  each("[data-when-can]", (node) => setHidden(node, !status.can[node.dataset.whenCan]));
+  each("[data-when-rows]", (node) => setHidden(node, !status.lists[node.dataset.whenRows].length));
+  each("[data-unless-rows]", (node) => setHidden(node, status.lists[node.dataset.unlessRows].length > 0));
   each(".badge", (node) => { node.dataset.state = status.state; });
   const bar = document.getElementById("bar");
   bar.max = status.bar.max;
@@ -71,7 +80,8 @@ async function look(crawl) {
 
 function follow(crawl) {
   const trouble = document.getElementById("trouble");
-  let wasOver = crawl.dataset.state === "finished";
+  let wasOver = "over" in crawl.dataset;
+  let ended = false;
   let failures = 0;
   let quiet = 0;
   let timer = 0;
@@ -91,18 +101,20 @@ function follow(crawl) {
     }
     failures = 0;
     say(seen.ended || "");
-    if (seen.ended) return undefined;
+    ended = Boolean(seen.ended);
+    if (ended) return undefined;
     show(crawl, seen.status);
     if (seen.status.over && !wasOver) announce(seen.status);
     wasOver = seen.status.over;
     if (seen.status.settled) return undefined;
-    if (wasOver) quiet += 1;
+    quiet = wasOver ? quiet + 1 : 0;
     if (wasOver) return again(Math.min(AFTER * quiet, LONGEST));
     return again(Math.max(document.hidden ? HIDDEN : EVERY, SHARE * (performance.now() - began)));
   }
 
-  document.addEventListener("visibilitychange", () => { if (!document.hidden && timer) again(0); });
-  again(EVERY);
+  /* Even a crawl that is over may have been sent on from another tab. */
+  document.addEventListener("visibilitychange", () => { if (!document.hidden && !ended) again(0); });
+  if (!("settled" in crawl.dataset)) again(EVERY);
 }
 
 function announce(status) {
@@ -138,7 +150,7 @@ function localTimes() {
   });
 }
 
-/* A second press of Start would start a second crawl. */
+/* A second press would do it a second time, or find it done. */
 function submitOnce(form) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -149,21 +161,35 @@ function submitOnce(form) {
     delete form.dataset.sent;
     form.querySelectorAll("button").forEach((button) => button.removeAttribute("aria-disabled"));
   });
-  const urls = form.querySelector("textarea[name=start_urls]");
+}
+
+function growWithLines(urls) {
   const fit = () => { urls.rows = Math.min(8, Math.max(1, urls.value.split("\n").length)); };
   urls.addEventListener("input", fit);
   urls.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || urls.value.includes("\n")) return;
     event.preventDefault(); // one URL and Enter: start; several lines come by pasting or Shift+Enter
-    form.requestSubmit();
+    urls.form.requestSubmit();
   });
   fit();
 }
 
+/* A question that was opened by mistake goes away by Escape or by pressing elsewhere. */
+function closeEasily(question) {
+  question.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !question.open) return;
+    question.open = false;
+    question.querySelector("summary").focus();
+  });
+  document.addEventListener("click", (event) => { if (!question.contains(event.target)) question.open = false; });
+}
+
 localTimes();
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
+document.querySelectorAll("textarea[name=start_urls]").forEach(growWithLines);
+document.querySelectorAll("details.confirm").forEach(closeEasily);
 const crawl = document.getElementById("crawl");
 if (crawl) {
   offerToTell();
-  if (!("settled" in crawl.dataset)) follow(crawl);
+  follow(crawl);
 }

@@ -1,0 +1,43 @@
+"""A page of a crawl as one line of a list."""
+
+from __future__ import annotations
+
+from crawler.core.outcomes import Outcome
+from crawler.models import Page
+from crawler.reports import words
+
+Row = dict[str, str]
+"""One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
+
+
+def page_row(page: Page) -> Row:
+    """What came of it: the answer, and beside the URL what there is to say."""
+    note = f"→ {page.redirect_to}" if page.redirect_to else page.title
+    return {
+        "key": str(page.pk),
+        "answer": str(page.http_status) if page.http_status else words.outcome(page.outcome),
+        "meaning": words.outcome(page.outcome),
+        "url": page.url,
+        "href": page.url if page.url.startswith(("http://", "https://")) else "",
+        "note": page.error or note,
+        "time": f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else "",
+        "size": words.size(page.bytes) if page.http_status else "",
+        "tone": _tone(page.outcome),
+    }
+
+
+def dead_letter_row(page: Page) -> Row:
+    """The same, with how often it was tried."""
+    return {**page_row(page), "tries": "1 try" if page.attempts == 1 else f"{words.count(page.attempts)} tries"}
+
+
+def _tone(outcome: str) -> str:
+    match outcome:
+        case Outcome.SUCCESS:
+            return "good"
+        case Outcome.REDIRECT:
+            return "calm"
+        case Outcome.CLIENT_ERROR:
+            return "warn"
+        case _:
+            return "bad"

@@ -1,0 +1,236 @@
+"""The buttons of a crawl: each does its work once, says so, and never ends on an error page."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+
+from crawler.core.lifecycle import State
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl, Page
+from tests.web.factories import a_cancelled_crawl, a_crawl, a_finished_crawl, a_page, a_person
+
+VERBS = ["pause", "resume", "cancel", "delete", "retry-failed"]
+
+
+def press(browser: Client, crawl: Crawl, verb: str, **sent: object) -> HttpResponse:
+    """What the page says after the button was pressed."""
+    response: HttpResponse = browser.post(f"/crawls/{crawl.id}/{verb}", sent, follow=True)
+    return response
+
+
+def said(response: HttpResponse) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def state_of(crawl: Crawl) -> str:
+    return str(Crawl.objects.get(pk=crawl.pk).state)
+
+
+def a_dead_letter(crawl: Crawl, url: str = "https://example.com/slow") -> Page:
+    return a_page(crawl, url, Outcome.TIMEOUT, given_up=True, attempts=3, error="No answer within 10 s.")
+
+
+def a_crawl_with_a_dead_letter(owner: User) -> tuple[Crawl, Page]:
+    """A finished crawl of one page, which timed out each time."""
+    crawl = a_finished_crawl(owner, discovered=1, outcomes={"timeout": 1}, statuses={})
+    return crawl, a_dead_letter(crawl)
+
+
+@pytest.mark.parametrize(
+    ("verb", "before", "after", "line"),
+    [
+        ("pause", State.RUNNING, State.PAUSED, "Paused. What is on its way is still taken in"),
+        ("resume", State.PAUSED, State.RUNNING, "Resumed. It goes on where it stopped."),
+        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Pages that were still open are not asked for"),
+        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Pages that were still open are not asked for"),
+    ],
+)
+def test_a_button_does_what_it_says_and_the_page_confirms_it(
+    as_ann: Client, ann: User, real_redis: object, verb: str, before: State, after: State, line: str
+) -> None:
+    crawl = a_crawl(ann, state=before)
+    a_page(crawl, status=Page.OPEN, outcome="", http_status=None)
+    response = press(as_ann, crawl, verb)
+    assert response.redirect_chain == [(f"/crawls/{crawl.id}/", 302)]  # type: ignore[attr-defined]  # of test clients
+    assert said(response)[0].startswith(line)
+    assert state_of(crawl) == after
+
+
+@pytest.mark.parametrize(
+    ("verb", "state", "line"),
+    [
+        ("pause", State.PAUSED, "It is paused already."),
+        ("pause", State.FINISHED, "It is finished; there is nothing to pause."),
+        ("resume", State.RUNNING, "It is running already."),
+        ("resume", State.CANCELLED, "It was cancelled; there is nothing to resume."),
+        ("cancel", State.CANCELLED, "It was cancelled already."),
+        ("cancel", State.FINISHED, "It is finished; there is nothing to cancel."),
+        ("retry-failed", State.FINISHED, "There is nothing to send again."),
+    ],
+)
+def test_a_button_pressed_too_late_changes_nothing_and_says_why(
+    as_ann: Client, ann: User, real_redis: object, verb: str, state: State, line: str
+) -> None:
+    crawl = a_finished_crawl(ann, state=state)
+    response = press(as_ann, crawl, verb)
+    assert (response.status_code, said(response)) == (200, [line])
+    assert state_of(crawl) == state
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_deleted_crawl_is_gone_with_its_pages_and_the_list_says_so(
+    as_ann: Client, ann: User, real_redis: object, state: State
+) -> None:
+    crawl = a_finished_crawl(ann, state=state, discovered=1, outcomes={"2xx": 1}, statuses={"200": 1})
+    a_page(crawl)
+    response = press(as_ann, crawl, "delete")
+    assert response.redirect_chain == [("/", 302)]  # type: ignore[attr-defined]  # of test clients
+    assert said(response) == ["Deleted: the crawl of example.com with its 1 page."]
+    assert not Crawl.objects.exists()
+    assert not Page.objects.exists()
+
+
+def test_deleting_twice_is_no_error(as_ann: Client, ann: User, real_redis: object) -> None:
+    crawl = a_finished_crawl(ann)
+    press(as_ann, crawl, "delete")
+    response = press(as_ann, crawl, "delete")
+    assert (response.status_code, said(response)) == (200, ["That crawl was deleted already."])
+
+
+def test_all_dead_letters_are_sent_again_and_the_crawl_runs(as_ann: Client, ann: User, real_redis: object) -> None:
+    crawl, letter = a_crawl_with_a_dead_letter(ann)
+    assert said(press(as_ann, crawl, "retry-failed")) == ["Sent again: 1 page."]
+    letter.refresh_from_db()
+    assert (letter.status, letter.given_up) == (Page.OPEN, False)
+    assert state_of(crawl) == State.RUNNING
+
+
+def test_a_cancelled_crawl_runs_again_for_its_dead_letters(as_ann: Client, ann: User, real_redis: object) -> None:
+    crawl = a_cancelled_crawl(ann, discovered=1, outcomes={"timeout": 1}, statuses={})
+    a_dead_letter(crawl)
+    press(as_ann, crawl, "retry-failed")
+    assert state_of(crawl) == State.RUNNING
+
+
+def test_the_named_dead_letters_alone_are_sent_again(as_ann: Client, ann: User, real_redis: object) -> None:
+    crawl = a_finished_crawl(ann, discovered=3, outcomes={"timeout": 3}, statuses={})
+    letters = [a_dead_letter(crawl, f"https://example.com/{number}") for number in range(3)]
+    assert said(press(as_ann, crawl, "retry-failed", page=[letters[0].pk, letters[2].pk])) == ["Sent again: 2 pages."]
+    assert list(Page.objects.filter(given_up=True)) == [letters[1]]
+
+
+@pytest.mark.parametrize("page", ["", "all", "-1", "9" * 30, "1; DROP TABLE"])
+def test_a_page_that_cannot_be_is_no_page_and_never_means_all(
+    as_ann: Client, ann: User, real_redis: object, page: str
+) -> None:
+    crawl, letter = a_crawl_with_a_dead_letter(ann)
+    assert said(press(as_ann, crawl, "retry-failed", page=page)) == ["There is nothing to send again."]
+    letter.refresh_from_db()
+    assert letter.given_up
+
+
+def test_a_page_of_another_crawl_is_not_sent_again(as_ann: Client, ann: User, real_redis: object) -> None:
+    crawl, _ = a_crawl_with_a_dead_letter(ann)
+    _, hidden = a_crawl_with_a_dead_letter(a_person("bob"))
+    press(as_ann, crawl, "retry-failed", page=hidden.pk)
+    hidden.refresh_from_db()
+    assert hidden.given_up
+
+
+@pytest.mark.parametrize(
+    ("back", "where"),
+    [
+        ("2", "/crawls/{}/dead-letters?page=2"),
+        ("", "/crawls/{}/"),
+        ("https://evil.example/", "/crawls/{}/"),
+    ],
+)
+def test_sending_again_leads_back_to_where_the_button_was(
+    as_ann: Client, ann: User, real_redis: object, back: str, where: str
+) -> None:
+    crawl = a_finished_crawl(ann)
+    response = as_ann.post(f"/crawls/{crawl.id}/retry-failed", {"back": back})
+    assert response["Location"] == where.format(crawl.id)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_somebody_elses_crawl_is_not_there_to_be_moved(as_ann: Client, real_redis: object, verb: str) -> None:
+    crawl = a_crawl(a_person("bob"))
+    assert as_ann.post(f"/crawls/{crawl.id}/{verb}").status_code == 404
+    assert state_of(crawl) == State.RUNNING
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_superuser_may_move_every_crawl(as_root: Client, ann: User, real_redis: object, verb: str) -> None:
+    assert press(as_root, a_crawl(ann), verb).status_code == 200
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("method", ["get", "put", "delete"])
+def test_a_crawl_is_moved_by_post_alone(as_ann: Client, ann: User, verb: str, method: str) -> None:
+    crawl = a_crawl(ann)
+    assert getattr(as_ann, method)(f"/crawls/{crawl.id}/{verb}").status_code == 405
+    assert state_of(crawl) == State.RUNNING
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_moving_needs_the_pages_own_token(ann: User, verb: str) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(ann)
+    crawl = a_crawl(ann)
+    assert strict.post(f"/crawls/{crawl.id}/{verb}").status_code == 403
+    assert state_of(crawl) == State.RUNNING
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_after_the_login_one_is_back_at_the_crawl_and_not_at_the_button(client: Client, ann: User, verb: str) -> None:
+    crawl = a_crawl(ann)
+    response = client.post(f"/crawls/{crawl.id}/{verb}")
+    assert (response.status_code, response["Location"]) == (302, f"/login/?next=/crawls/{crawl.id}/")
+    assert state_of(crawl) == State.RUNNING
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "retry-failed"])
+@pytest.mark.django_db
+def test_a_crawl_that_never_was_is_not_there(as_ann: Client, verb: str) -> None:
+    assert as_ann.post(f"/crawls/{UUID(int=7)}/{verb}").status_code == 404
+
+
+@pytest.mark.parametrize(("verb", "state"), [("resume", State.PAUSED), ("delete", State.RUNNING)])
+def test_with_redis_down_the_page_says_so_and_it_can_be_tried_again(
+    as_ann: Client, ann: User, verb: str, state: State
+) -> None:
+    response = press(as_ann, a_crawl(ann, state=state), verb)
+    assert response.status_code == 200
+    assert said(response) == ["Redis does not answer, so this may be half done. It is safe to try again in a moment."]
+
+
+@pytest.mark.parametrize("verb", ["pause", "cancel"])
+def test_with_redis_down_a_crawl_can_still_be_stopped(as_ann: Client, ann: User, verb: str) -> None:
+    crawl = a_crawl(ann)
+    assert press(as_ann, crawl, verb).status_code == 200
+    assert state_of(crawl) in {State.PAUSED, State.CANCELLED}
+
+
+def test_with_redis_down_dead_letters_may_be_half_sent(as_ann: Client, ann: User) -> None:
+    crawl, _ = a_crawl_with_a_dead_letter(ann)
+    assert "It is safe to try again" in said(press(as_ann, crawl, "retry-failed"))[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        (State.RUNNING, {"pause", "cancel", "delete"}),
+        (State.PAUSED, {"resume", "cancel", "delete"}),
+        (State.FINISHED, {"delete"}),
+        (State.CANCELLED, {"delete"}),
+    ],
+)
+def test_the_page_shows_the_buttons_that_make_sense(as_ann: Client, ann: User, state: State, shown: set[str]) -> None:
+    status = as_ann.get(f"/crawls/{a_finished_crawl(ann, state=state).id}/").context["status"]
+    assert {verb for verb, can in status["can"].items() if can} | {"delete"} == shown

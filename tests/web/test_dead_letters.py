@@ -1,0 +1,80 @@
+"""The dead letters of a crawl: on its page the first few, on a page of their own all of them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl, Page
+from crawler.reports.progress import SHOWN
+from crawler.web import dead_letters
+from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+
+
+def a_dead_letter(crawl: Crawl, number: int = 0, answer: int | Outcome = 503) -> Page:
+    return a_page(crawl, f"https://example.com/{number}", answer, given_up=True, attempts=3)
+
+
+def test_the_crawls_page_shows_each_with_its_reason_and_its_button(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    letter = a_dead_letter(crawl)
+    response = as_ann.get(f"/crawls/{crawl.id}/")
+    (row,) = response.context["status"]["lists"]["dead_letters"]
+    assert (row["answer"], row["url"], row["tries"]) == ("503", "https://example.com/0", "3 tries")
+    assert f'<button name="page" value="{letter.pk}"' in response.content.decode()
+    assert "1 page given up after the last try." in response.content.decode()
+
+
+def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    for number in range(SHOWN + 3):
+        a_dead_letter(crawl, number)
+    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
+    assert [row["url"] for row in status["lists"]["dead_letters"]] == [f"https://example.com/{n}" for n in range(SHOWN)]
+    assert status["texts"]["dead_letters"].startswith(f"{SHOWN + 3} pages given up")
+
+
+def test_a_dead_letter_is_not_listed_a_second_time_among_the_errors(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    a_dead_letter(crawl)
+    missing = a_page(crawl, "https://example.com/missing", 404)
+    lists = as_ann.get(f"/crawls/{crawl.id}/status").json()["lists"]
+    assert [row["url"] for row in lists["troubled"]] == [missing.url]
+
+
+def test_without_any_there_is_nothing_to_send(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
+    assert (status["lists"]["dead_letters"], status["texts"]["dead_letters"]) == ([], "")
+    html = as_ann.get(f"/crawls/{crawl.id}/dead-letters").content.decode()
+    assert "There are none" in html
+    assert "Send" not in html
+
+
+def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "PER_PAGE", 2)
+    crawl = a_crawl(ann)
+    for number in range(3):
+        a_dead_letter(crawl, number, Outcome.TIMEOUT)
+    first = as_ann.get(f"/crawls/{crawl.id}/dead-letters").content.decode()
+    assert "3 pages" in first
+    assert "https://example.com/1" in first
+    assert "https://example.com/2" not in first
+    second = as_ann.get(f"/crawls/{crawl.id}/dead-letters?page=2").content.decode()
+    assert "https://example.com/2" in second
+    assert '<input type="hidden" name="back" value="2">' in second
+
+
+def test_what_was_given_up_on_elsewhere_is_not_listed(as_ann: Client, ann: User) -> None:
+    a_dead_letter(a_crawl(a_person("bob")))
+    assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters").content.decode()
+
+
+def test_somebody_elses_are_not_there(as_ann: Client) -> None:
+    assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/dead-letters").status_code == 404
+
+
+def test_they_are_to_be_looked_at_alone(as_ann: Client, ann: User) -> None:
+    assert as_ann.post(f"/crawls/{a_crawl(ann).id}/dead-letters").status_code == 405
