@@ -7,6 +7,7 @@ import tempfile
 
 os.environ.setdefault("CRAWLER_DATA_DIR", tempfile.mkdtemp(prefix="crawler-test-"))
 
+from settings import environment
 from settings.base import *  # noqa: F403
 
 DEBUG = False

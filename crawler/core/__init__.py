@@ -8,5 +8,7 @@ outcomes, tallies         how a page closed, and the receipt they add up to
 work                      the messages between manager and fetch jobs
 lifecycle, completion     what may follow what, and when a crawl is finished
 progress                  how fast, and for how long still
+suspects   pages that may have killed their worker
+deadlines  until when a page may be asked for
 options, errors           what a person chose, and how they are told that it cannot be
 """

@@ -8,5 +8,10 @@ wake       send a tick, and see to it that nobody sleeps while a crawl runs
 reconcile  find running crawls with no sign of life and wake them
 watch      keep a lone worker at hand until something is due
 announce   deliver the notices of the outbox
-control    pause and resume
+control    pause, resume and cancel
+delete     remove a crawl and all that belongs to it
+retry      send dead letters again
+expire     close open pages whose time is over
+ending     what belongs to the end of a crawl, however it ends
+patience   outlast a Redis that is away for a while
 """

@@ -18,6 +18,7 @@ from crawler.core.work import Batch, PageResult, PageTask, Slice, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.engine.ask import Asker
 from crawler.engine.heartbeat import Heartbeat
+from crawler.engine.patience import patiently
 from crawler.engine.permission import Permission
 from crawler.engine.reconcile import reconcile
 from crawler.engine.reporter import Reporter
@@ -48,13 +49,14 @@ def fetch(batch: Batch) -> str:
     frontier = Frontier(queues.connection(), batch.crawl)
     crash_point("fetch: begun")
     if not frontier.leases.claim(batch.id, batch.token, frontier.now(), f"{socket.gethostname()}:{os.getpid()}"):
+        reconcile()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(frontier, batch.site)
 
     def leave(reports: Sequence[SliceReport]) -> None:
-        wake(frontier, batch.site, reports)
+        patiently(lambda: wake(frontier, batch.site, reports))
 
     reporter = Reporter(batch, leave)
     job = _Job(batch, frontier, reporter)
@@ -100,10 +102,13 @@ class _Job:
         part, turns = self._batch.slices[number], self._turns[number]
         requests = 0
         try:
-            if turns.begin():
-                requests = self._ask_all(number, part, turns, heartbeat)
-        finally:
-            turns.end()
+            try:
+                if turns.begin():
+                    requests = self._ask_all(number, part, turns, heartbeat)
+            finally:
+                turns.end()
+        except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
+            log.warning("batch %s ends early, because Redis does not answer: %s", self._batch.id, error)
         self._reporter.end(number, turns.next_at, requests)
 
     def _ask_all(self, number: int, part: Slice, turns: Turns, heartbeat: Heartbeat) -> int:

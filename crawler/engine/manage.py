@@ -16,6 +16,7 @@ from crawler.engine.desk import Desk, desk_of
 from crawler.engine.dispatch import dispatch
 from crawler.engine.ending import clear_away
 from crawler.engine.expire import expire
+from crawler.engine.patience import patiently
 from crawler.engine.repair import repair
 from crawler.engine.wake import stay_awake, wake
 from crawler.frontier.frontier import Frontier
@@ -49,11 +50,18 @@ def manage(crawl_id: UUID) -> str:
     try:
         done = _work(desk, token)
         desk.frontier.results.note_tick(desk.now(), done)
-    finally:
-        desk.frontier.results.drop_lock(token)
-        crash_point("tick: lock given back")
-        _part(crawl_id)
+    except Exception:
+        patiently(lambda: _leave_to_others(desk, token))  # Redis or the database is away: somebody must look again
+        raise
+    desk.frontier.results.drop_lock(token)
+    crash_point("tick: lock given back")
+    _part(crawl_id)
     return done
+
+
+def _leave_to_others(desk: Desk, token: str) -> None:
+    desk.frontier.results.drop_lock(token)
+    stay_awake()
 
 
 def _unknown(frontier: Frontier) -> str:

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.utils import timezone
+from redis.exceptions import RedisError
 
 from crawler import queues
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
+from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
 from crawler.engine.wake import stay_awake
 from crawler.models import Crawl, Delivery
@@ -36,6 +38,14 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
         queues.cut_lifeline()
         return "nothing to watch over"
     crash_point("watch: begun")
+    try:
+        return _watch(sleep, clock)
+    except RedisError:
+        patiently(stay_awake, sleep=sleep, clock=clock)
+        raise
+
+
+def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
     stay_awake()
     until, look_at = clock() + WATCH_SECONDS, clock()
     while clock() < until:
