@@ -29,9 +29,10 @@ print(start_crawl(given["urls"], CrawlOptions.from_plain(given["options"]), allo
 
 
 class Stack:
-    """Commands run in the project's folder with `env`; everything they keep lies in `folder`."""
+    """Commands run in the project's folder with `env`; everything they keep lies in `folder`. A database that is there
+    already is used as it is."""
 
-    def __init__(self, folder: Path, redis_url: str) -> None:
+    def __init__(self, folder: Path, redis_url: str, **settings: str) -> None:
         self.folder, self.redis_url = folder, redis_url
         self.redis = redis.Redis.from_url(redis_url)
         self.env = {
@@ -41,9 +42,11 @@ class Stack:
             "REDIS_URL": redis_url,
             "RQ_REDIS_URL": redis_url,  # what a bare `rq worker` reads
             "PYTHONWARNINGS": "default",
+            **settings,
         }
         self.children: list[subprocess.Popen[bytes]] = []
-        self.run("python", "manage.py", "migrate", "--verbosity", "0")
+        if not (folder / "db.sqlite3").exists():
+            self.run("python", "manage.py", "migrate", "--verbosity", "0")
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=120)

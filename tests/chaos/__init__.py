@@ -1,0 +1,14 @@
+"""Proves with real processes that a crawl ends exactly, whatever is killed: `bin/chaos`, and briefly in `bin/test`.
+
+site           what is crawled, with a log of every request; and the receiver of notices
+database       the SQLite file on a volume of its own, with triggers that record every change of a page
+memory         the Redis server that is killed, rewound and emptied
+processes      workers and the web process, and the supervisor that starts the dead ones again
+scene          all of these together for one run, and the stopwatches
+disturbances   the table of what can be done to a scene
+schedule       which of them happen in a run, and when: a seed decides
+evidence       what a run left behind
+verdict        what that says: lost, twice, early, stuck, left over
+run            one run from the first process to the verdict
+report         the table over all runs
+"""

@@ -1,0 +1,162 @@
+"""The command: crawl a site undisturbed, then again and again while everything is killed, and tell what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import django
+
+from tests.chaos import site as sites
+from tests.chaos.database import Volume
+from tests.chaos.disturbances import KINDS
+from tests.chaos.evidence import Evidence
+from tests.chaos.report import Ran, Report
+from tests.chaos.run import UNDISTURBED, Grounds, run, undisturbed
+from tests.chaos.scene import prepare
+from tests.chaos.schedule import Schedule, draw
+from tests.chaos.verdict import batch_pages, judge
+
+PAGES = 400  # of the generated site
+LOG_LINES = 15  # of each process, shown when a run fails
+
+
+def main() -> int:
+    given = _arguments()
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    folder = Path(tempfile.mkdtemp(prefix="chaos-"))
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(folder)}
+    django.setup()
+    content = sites.folder(given.docs) if given.docs else sites.generated(PAGES)
+    mount = Volume.may_be_mounted(folder)
+    try:
+        with sites.Site(content, given.latency / 1000).serving() as site:
+            grounds = Grounds(folder, prepare(folder / "template"), site, mount)
+            return _session(given, grounds)
+    except KeyboardInterrupt:
+        _say("interrupted; everything has ended")
+        return 130
+    finally:
+        if not list(folder.glob("run-*")):
+            shutil.rmtree(folder)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bin/chaos", description=__doc__)
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="disturbed runs (default: 1)")
+    parser.add_argument("--seed", type=int, metavar="S", help="seed of the first run, the next have S+1, S+2, ...")
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="crawl the files of this folder, not a made-up site"
+    )
+    parser.add_argument(
+        "--latency", type=float, default=20, metavar="MS", help="milliseconds the site thinks (default: 20)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to this file")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table to this file")
+    given = parser.parse_args()
+    if given.docs and not given.docs.is_dir():
+        parser.error(f"{given.docs} is not a folder")
+    if given.seed is None:
+        given.seed = random.randrange(1_000_000)
+    return given
+
+
+def _session(given: argparse.Namespace, grounds: Grounds) -> int:
+    left_out = () if grounds.mount else tuple(kind.name for kind in KINDS.values() if kind.volume)
+    if left_out:
+        _say(f"left out, because no volume may be mounted here: {', '.join(left_out)}")
+    _say("crawling undisturbed")
+    calm = undisturbed(grounds)
+    pages = batch_pages()
+    report = Report(str(given.docs or "made up"), calm, [], left_out)
+    if faults := judge(calm, calm, pages).faults:
+        _explain(grounds, UNDISTURBED, calm, faults, given)
+        return 1
+    _forget(grounds, UNDISTURBED)
+    _say(f"{len(calm.pages)} pages, {sum(calm.hits.values())} requests, {calm.seconds:.1f} s")
+    ran: list[Ran] = []
+    try:
+        for number in range(given.runs):
+            ran.append(_one(given, grounds, calm, pages, number, left_out))
+    finally:
+        report = Report(report.site, calm, ran, left_out)
+        _write(given, report)
+        print(report.text())
+    return 0 if report.exact and report.in_time else 1
+
+
+def _one(
+    given: argparse.Namespace, grounds: Grounds, calm: Evidence, pages: int, number: int, left_out: tuple[str, ...]
+) -> Ran:
+    schedule = draw(given.seed + number, left_out)
+    _say(f"run {number + 1}/{given.runs}: {schedule}")
+    evidence = run(grounds, schedule, len(calm.hits), lambda text: _say(f"  {text}"))
+    verdict = judge(evidence, calm, pages)
+    ran = Ran(schedule, evidence, verdict)
+    _say(
+        f"  {evidence.seconds:.0f} s, {ran.refetched_share:.1%} fetched again{_times(evidence)}: "
+        f"{'EXACT' if not verdict.faults else 'NOT EXACT'}"
+    )
+    if verdict.faults:
+        _explain(grounds, schedule, evidence, verdict.faults, given)
+    else:
+        _forget(grounds, schedule)
+    return ran
+
+
+def _times(evidence: Evidence) -> str:
+    named = [("refetch", evidence.refetches), ("revival", evidence.revivals)]
+    told = [f", {name} {max(seconds):.1f} s" for name, seconds in named if seconds]
+    announced = "" if evidence.announced is None else f", announced in {evidence.announced:.2f} s"
+    return "".join(told) + announced
+
+
+def _explain(
+    grounds: Grounds, schedule: Schedule, evidence: Evidence, faults: list[str], given: argparse.Namespace
+) -> None:
+    folder = grounds.folder / f"run-{schedule.seed}"
+    for fault in faults[:20]:
+        _say(f"  FAULT {fault}")
+    for struck in evidence.struck:
+        _say(f"  {struck.at:.3f} {struck.kind}: {struck.what}")
+    for log in sorted(folder.glob("*.log")):
+        _say(f"  --- {log.name}")
+        for line in log.read_text(errors="replace").splitlines()[-LOG_LINES:]:
+            _say(f"  {line}")
+    docs = f" --docs {given.docs}" if given.docs else ""
+    _say(f"  kept: {folder}; once more: bin/chaos --runs 1 --seed {schedule.seed} --latency {given.latency:g}{docs}")
+
+
+def _forget(grounds: Grounds, schedule: Schedule) -> None:
+    shutil.rmtree(grounds.folder / f"run-{schedule.seed}")
+
+
+def _write(given: argparse.Namespace, report: Report) -> None:
+    written: list[tuple[Path | None, Callable[[], str]]] = [
+        (given.json, lambda: json.dumps(report.plain(), indent=1)),
+        (given.markdown, report.markdown),
+    ]
+    for file, content in written:
+        if file is not None:
+            file.write_text(content())
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""What a run left behind: in the table, in Redis, at the site and at the receiver of notices."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from tests.chaos.processes import Role, children_of
+from tests.chaos.scene import Clocked, Scene, Struck
+
+Page = tuple[str, int | None]
+"""Outcome ("" while open) and HTTP status."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """A page's status changed. `new` is None when the row was deleted."""
+
+    url: str
+    old: int
+    new: int | None
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The crawl's state changed, while so many pages were open and so many known."""
+
+    old: str
+    new: str
+    open: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The crawl row's counters, or the rows counted by us."""
+
+    discovered: int
+    outcomes: Mapping[str, int]
+    statuses: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    state: str
+    pages: Mapping[str, Page]
+    closings: Sequence[Closing]
+    finishes: Sequence[Finish]
+    counters: Counts
+    disagreements: Sequence[str]
+    notices: int
+    received: Sequence[str]  # ids of the deliveries that arrived, in order
+    receipt: Mapping[str, Any]
+    left_in_redis: Sequence[str]  # keys of the crawl
+    left_in_queues: Sequence[str]  # ids of jobs
+    left_working: Sequence[str]  # names of workers
+    hits: Mapping[str, int]  # path -> requests
+    struck: Sequence[Struck]
+    crew: Sequence[Role]
+    seconds: float
+    refetches: Sequence[float]  # seconds from a worker's death to its pages' next requests
+    revivals: Sequence[float]  # seconds from the start of one worker to the first request
+    announced: float | None  # seconds from the last closing to the notice, where nothing was being disturbed
+
+
+def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
+    """`calm`: seconds without disturbance before the last page closed, for the time of the notice to count."""
+    of_crawl = scene.crawl.hex
+    rows = scene.database.rows("SELECT url, outcome, http_status FROM crawler_page WHERE crawl_id = ?", of_crawl)
+    crawl = scene.database.rows("SELECT * FROM crawler_crawl WHERE id = ?", of_crawl)[0]
+    told = scene.database.rows("SELECT receipt FROM crawler_notice WHERE crawl_id = ?", of_crawl)
+    closings = scene.database.rows("SELECT url, old, new FROM chaos_page ORDER BY rowid")
+    finishes = scene.database.rows("SELECT old, new, open, pages FROM chaos_crawl ORDER BY rowid")
+    return Evidence(
+        state=crawl["state"],
+        pages={row["url"]: (row["outcome"], row["http_status"]) for row in rows},
+        closings=[Closing(**row) for row in closings],
+        finishes=[Finish(**row) for row in finishes],
+        counters=Counts(crawl["discovered"], json.loads(crawl["outcomes"]), json.loads(crawl["statuses"])),
+        disagreements=[row["what"] for row in scene.database.rows("SELECT what FROM crawler_disagreement")],
+        notices=len(told),
+        received=[received.id for received in scene.site.received],
+        receipt=json.loads(told[0]["receipt"]) if told else {},
+        left_in_redis=left_in_redis(scene),
+        left_in_queues=left_in_queues(scene),
+        left_working=left_working(scene),
+        hits=scene.site.hits,
+        struck=tuple(scene.struck),
+        crew=tuple(place.role for place in scene.crew.workers()),
+        seconds=seconds,
+        refetches=_times(scene, Clocked.REFETCH),
+        revivals=_times(scene, Clocked.REVIVAL),
+        announced=_announced(scene, calm),
+    )
+
+
+def nothing_left(scene: Scene) -> bool:
+    return not (left_in_redis(scene) or left_in_queues(scene) or left_working(scene))
+
+
+def left_in_redis(scene: Scene) -> list[str]:
+    """Keys of the crawl. Those that end by themselves (its dead letters, a note that it was deleted) may stay."""
+    try:
+        return scene.memory.keys(f"crawler:{scene.crawl}:*")
+    except redis.RedisError as error:
+        return [f"Redis does not answer: {error}"]
+
+
+def left_in_queues(scene: Scene) -> list[str]:
+    """Jobs that wait, and a lifeline that was planted for a crawl that is over."""
+    memory = scene.memory
+    try:
+        planted = [entry for entry in memory.started("crawl") if "lifeline" in entry]
+        return sorted({*memory.queued("crawl"), *memory.queued("fetch"), *planted, *memory.keys("rq:job:*lifeline*")})
+    except redis.RedisError as error:
+        return [f"Redis does not answer: {error}"]
+
+
+def left_working(scene: Scene) -> list[str]:
+    """Workers that have not come to rest: dead, with a work-horse, or busy in RQ's eyes."""
+    try:
+        busy = scene.memory.at_work()
+    except redis.RedisError:
+        busy = {}
+    return [
+        place.name
+        for place in scene.crew.workers()
+        if place.pid is None or children_of(place.pid) or (place.role is Role.OWN and place.pid in busy)
+    ]
+
+
+def _times(scene: Scene, what: Clocked) -> list[float]:
+    return [watch.seconds for watch in scene.stopwatches if watch.what is what and watch.seconds is not None]
+
+
+def _announced(scene: Scene, calm: float) -> float | None:
+    closed = scene.database.rows("SELECT MAX(at) AS at FROM chaos_page WHERE new = 1")[0]["at"]
+    if closed is None or not scene.site.received or closed < scene.quiet_since + calm:
+        return None
+    return scene.site.received[0].at - float(closed)
+
+
+def wait_a_moment(scene: Scene, seconds: float) -> None:
+    """Give a second notice, which must not come, the time to come."""
+    until = time.monotonic() + seconds
+    scene.wait_for(lambda: time.monotonic() > until, seconds + 1)

@@ -1,0 +1,87 @@
+"""One run: a crawl from its start to its notice, with disturbances on the way, and the evidence of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from tests.chaos import evidence
+from tests.chaos.disturbances import KINDS
+from tests.chaos.evidence import Evidence
+from tests.chaos.processes import Role
+from tests.chaos.scene import Scene, set_up
+from tests.chaos.schedule import Planned, Schedule
+from tests.chaos.site import Site
+
+FINISH_SECONDS = 120.0  # after the last disturbance; a crawl that is not finished then is stuck
+NOTICE_SECONDS = 200.0  # a delivery that was interrupted is tried again after two minutes
+REST_SECONDS = 30.0  # until nothing of the crawl is left in Redis and in the queues
+MOMENT_SECONDS = 15.0  # a disturbance whose moment does not come by then happens anyway
+SETTLE_SECONDS = 30.0
+CALM_SECONDS = 5.0  # whoever was killed is back by then
+SECOND_NOTICE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What the runs of one session share."""
+
+    folder: Path
+    template: Path
+    site: Site
+    mount: bool
+
+
+UNDISTURBED = Schedule(0, (Role.STOCK, Role.STOCK, Role.OWN), ())
+
+
+def undisturbed(grounds: Grounds) -> Evidence:
+    return run(grounds, UNDISTURBED, None)
+
+
+def run(
+    grounds: Grounds, schedule: Schedule, expected: int | None, say: Callable[[str], None] = lambda text: None
+) -> Evidence:
+    """`expected`: how many paths an undisturbed crawl asks for. The folder `run-<seed>` is left behind."""
+    folder = grounds.folder / f"run-{schedule.seed}"
+    dice = Random(schedule.seed)
+    with set_up(folder, grounds.template, grounds.site, schedule.crew, dice, expected, grounds.mount) as scene:
+        scene.crew.keep()
+        scene.crawl = scene.stack.start(f"{grounds.site.origin}/", notify_webhooks=[grounds.site.hook])
+        began = time.monotonic()
+        for planned in schedule.planned:
+            _await_moment(scene, planned)
+            _strike(scene, planned, say)
+        scene.run_out()
+        scene.wait_for(lambda: scene.over, FINISH_SECONDS)
+        seconds = time.monotonic() - began
+        if scene.over:
+            _await_rest(scene)
+        return evidence.collect(scene, seconds, CALM_SECONDS)
+
+
+def _await_moment(scene: Scene, planned: Planned) -> None:
+    scene.wait_for(lambda: scene.share >= planned.at or scene.over, MOMENT_SECONDS)
+    if planned.settled:
+        scene.wait_for(lambda: scene.settled or scene.over, SETTLE_SECONDS)
+
+
+def _strike(scene: Scene, planned: Planned, say: Callable[[str], None]) -> None:
+    if scene.over and planned.at < 1.0:
+        say(f"{planned.kind}: too late, the crawl is over")
+        return
+    began, share = time.time(), scene.share
+    what = KINDS[planned.kind].strike(scene, Random(planned.dice))
+    say(f"{planned.kind} at {share:.0%}: {what or 'found nothing to be done to'}")
+    if what is not None:
+        scene.note(planned.kind, what, began)
+
+
+def _await_rest(scene: Scene) -> None:
+    """Until the notice has arrived and nothing of the crawl is left behind."""
+    scene.wait_for(lambda: scene.site.received, NOTICE_SECONDS)
+    scene.wait_for(lambda: evidence.nothing_left(scene), REST_SECONDS)
+    evidence.wait_a_moment(scene, SECOND_NOTICE_SECONDS)

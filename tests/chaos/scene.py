@@ -1,0 +1,220 @@
+"""Everything one run needs, and how its time passes: the site, the database, Redis, the processes, the stopwatches."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from random import Random
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import redis
+
+from crawler.frontier.frontier import Frontier
+from crawler.launch.children import Children
+from tests.chaos.database import Database, Volume
+from tests.chaos.memory import Memory, free_port
+from tests.chaos.processes import Crew, Role
+from tests.chaos.site import Site
+from tests.stack import Stack
+
+STEP = 0.01  # seconds between two looks at everything
+
+
+class Clocked(StrEnum):
+    """What is timed."""
+
+    REFETCH = "refetch"  # from a worker's death to the first request for one of its unanswered pages
+    REVIVAL = "revival"  # from the start of one worker, all others being dead, to the first request
+
+
+@dataclass
+class Stopwatch:
+    what: Clocked
+    began: float  # epoch seconds
+    paths: frozenset[str] = frozenset()  # a request for any of these ends it; empty: any request
+    ended: float | None = None
+    disturbed: bool = False  # something else happened meanwhile: the time says nothing
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.ended is None or self.disturbed else self.ended - self.began
+
+
+@dataclass(frozen=True)
+class Struck:
+    """A disturbance that took place."""
+
+    kind: str
+    what: str
+    at: float  # epoch seconds
+    share: float  # of the pages that were answered by then
+
+
+@dataclass
+class Scene:
+    """`expected` is the number of paths an undisturbed crawl asks for; None in that crawl itself."""
+
+    folder: Path
+    site: Site
+    database: Database
+    volume: Volume | None
+    memory: Memory
+    crew: Crew
+    stack: Stack
+    dice: Random
+    expected: int | None
+    crawl: UUID = field(default_factory=lambda: UUID(int=0))
+    struck: list[Struck] = field(default_factory=list)
+    stopwatches: list[Stopwatch] = field(default_factory=list)
+    quiet_since: float = 0.0  # epoch seconds: the end of the last disturbance
+    _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    _looked_at: float = 0.0
+    _over: bool = False
+
+    @property
+    def frontier(self) -> Frontier:
+        return Frontier(self.memory.client, str(self.crawl))
+
+    @property
+    def share(self) -> float:
+        """How much of the site was answered, from 0 to 1."""
+        return self.site.count_done / self.expected if self.expected else 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether the crawl's row says so; asked ten times a second at most."""
+        if not self._over and time.monotonic() - self._looked_at > 0.1:
+            self._looked_at = time.monotonic()
+            self._over = self.stack_state() != "running"
+        return self._over
+
+    def stack_state(self) -> str:
+        rows = self.database.rows("SELECT state FROM crawler_crawl WHERE id = ?", self.crawl.hex)
+        return str(rows[0]["state"])
+
+    @property
+    def settled(self) -> bool:
+        """Whether what was struck has ended, and what it cost was seen."""
+        return not self._later and not any(watch.ended is None for watch in self.stopwatches)
+
+    def breathe(self) -> None:
+        """Let a moment pass in which everything goes on."""
+        self.crew.keep()
+        now = time.monotonic()
+        for due, action in [entry for entry in self._later if entry[0] <= now]:
+            self._later.remove((due, action))
+            action()
+            self.quiet_since = time.time()
+        for watch in self.stopwatches:
+            if watch.ended is None:
+                watch.ended = self._end_of(watch)
+        time.sleep(STEP)
+
+    def wait_for(self, what: Callable[[], object], patience: float) -> bool:
+        deadline = time.monotonic() + patience
+        while not what():
+            if time.monotonic() > deadline:
+                return False
+            self.breathe()
+        return True
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        """Part of a disturbance, which lasts until then."""
+        self._later.append((time.monotonic() + seconds, action))
+
+    def run_out(self) -> None:
+        """Wait until everything that was to happen later has happened."""
+        self.wait_for(lambda: not self._later, 60)
+
+    def note(self, kind: str, what: str, began: float) -> None:
+        """A disturbance took place: whatever was being timed when it began says nothing."""
+        self.struck.append(Struck(kind, what, began, self.share))
+        self.quiet_since = time.time()
+        for watch in self.stopwatches:
+            if watch.began < began and (watch.ended is None or watch.ended > began):
+                watch.disturbed = True
+
+    def time_refetch(self, dead: Sequence[int]) -> None:
+        """Time how long the unanswered pages of these processes wait. To be called right after their death."""
+        began, busy = time.time(), bool(self._later)
+        with contextlib.suppress(redis.RedisError):
+            leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
+            ids = [page for lease in leases for _, pages in lease.slices.values() for page in pages]
+            paths = frozenset(self._paths(ids)) - self.site.done
+            if paths:
+                self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))
+
+    def time_revival(self) -> Stopwatch:
+        watch = Stopwatch(Clocked.REVIVAL, time.time(), disturbed=bool(self._later))
+        self.stopwatches.append(watch)
+        return watch
+
+    def _paths(self, ids: Sequence[int]) -> Iterator[str]:
+        marks = ", ".join("?" * len(ids))
+        for row in self.database.rows(f"SELECT url FROM crawler_page WHERE id IN ({marks})", *ids):  # noqa: S608
+            yield urlsplit(row["url"]).path
+
+    def _end_of(self, watch: Stopwatch) -> float | None:
+        request = self.site.first_request(watch.began, watch.paths or None)
+        if request is not None:
+            return request.at
+        if watch.what is Clocked.REVIVAL and self.expected and self.site.count_done >= self.expected:
+            row = self.database.rows(
+                "SELECT MAX(at) AS at FROM (SELECT at FROM chaos_page UNION SELECT at FROM chaos_crawl)"
+            )
+            at = row[0]["at"]
+            return float(at) if at and at > watch.began else None
+        return time.time() if watch.what is Clocked.REVIVAL and self.over else None
+
+
+def _pid(holder: str) -> int:
+    return int(holder.rpartition(":")[2] or 0)
+
+
+def prepare(folder: Path) -> Path:
+    """An empty database with its witnesses; each run begins with a copy."""
+    folder.mkdir(parents=True)
+    file = folder / "db.sqlite3"
+    Stack(folder, "redis://127.0.0.1:1/0", DATABASE_URL=f"sqlite:///{file}").end()
+    Database(file).install_witnesses()
+    return file
+
+
+@contextlib.contextmanager
+def set_up(
+    folder: Path, template: Path, site: Site, roles: Sequence[Role], dice: Random, expected: int | None, mount: bool
+) -> Iterator[Scene]:
+    """A fresh database, Redis and crew. Afterwards nothing runs and nothing is mounted; the folder is left."""
+    folder.mkdir(parents=True)
+    volume = Volume(folder / "volume")
+    if mount and not volume.mount():
+        raise RuntimeError(f"no volume could be mounted at {volume.place}")
+    volume.place.mkdir(exist_ok=True)
+    file = volume.place / "db.sqlite3"
+    Database(template).copy_to(file)
+    (folder / "db.sqlite3").symlink_to(file)
+    site.forget()
+    with Children(grace=2.0) as children:
+        memory = Memory(children, folder / "redis", folder / "redis.log")
+        memory.start()
+        stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}", CRAWLER_MAX_ATTEMPTS="50")
+        crew = Crew(children, folder, stack.env, roles, f"127.0.0.1:{free_port()}", dice)
+        database = Database(file)
+        scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected)
+        try:
+            yield scene
+        finally:
+            crew.kill_everybody()
+            memory.kill()
+            memory.client.close()
+            stack.end()
+            database.unlock()
+            if mount:
+                volume.free()
+                database.copy_to(folder / "after.sqlite3")
+                volume.unmount()

@@ -1,0 +1,72 @@
+"""Which disturbances happen in a run, and when: a seed decides it all, so that a run can be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from tests.chaos.disturbances import KINDS, Kind
+from tests.chaos.processes import Role
+
+CREWS: tuple[tuple[float, tuple[Role, ...]], ...] = (
+    (4, (Role.STOCK, Role.STOCK, Role.OWN)),
+    (3, (Role.STOCK, Role.OWN)),
+    (1, (Role.OWN, Role.OWN)),
+    (1, (Role.STOCK, Role.STOCK)),
+    (1, (Role.OWN,)),
+    (1, (Role.STOCK,)),
+)
+"""How often a crew is drawn, and its workers. A lone worker has nobody to wake it."""
+
+LEAST, MOST = 4, 6  # disturbances in a run
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One disturbance. `at`: the share of the pages that must have been answered first; 1 also means "or the crawl is
+    over". `settled`: wait until the disturbances before it have ended and what they cost was seen."""
+
+    kind: str
+    at: float
+    settled: bool
+    dice: int  # seeds what the disturbance itself decides
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.at:.0%}{' when all is settled' if self.settled else ''}"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    seed: int
+    crew: tuple[Role, ...]
+    planned: tuple[Planned, ...]
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}; workers: {', '.join(self.crew)}; {'; '.join(map(str, self.planned))}"
+
+
+def draw(seed: int, left_out: Sequence[str] = ()) -> Schedule:
+    """The schedule of a seed. `left_out`: kinds that cannot be had on this machine."""
+    dice = Random(seed)
+    crew = dice.choices([crew for _, crew in CREWS], [weight for weight, _ in CREWS])[0]
+    kinds = [kind for kind in KINDS.values() if kind.name not in left_out and kind.needs <= set(crew)]
+    number = dice.randint(LEAST, MOST)
+    moments = sorted(dice.uniform(0.02, 0.95) for _ in range(number))
+    if dice.random() < 0.3:
+        moments[-1] = 1.0  # around the end: the last reports, the notice, the cleaning up
+    planned = tuple(
+        Planned(kind.name, round(at, 3), dice.random() < 0.5, dice.randrange(1 << 30))
+        for kind, at in zip(_without_repetition(kinds, number, dice), moments, strict=True)
+    )
+    return Schedule(seed, crew, planned)
+
+
+def _without_repetition(kinds: Sequence[Kind], number: int, dice: Random) -> list[Kind]:
+    """Weighted, each kind once."""
+    left, drawn = list(kinds), []
+    for _ in range(number):
+        kind = dice.choices(left, [kind.weight for kind in left])[0]
+        left.remove(kind)
+        drawn.append(kind)
+    return drawn

@@ -1,0 +1,216 @@
+"""The site a chaos run crawls: always the same, a little slow, logging every request; and the receiver of notices."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from tests.site import Reply, moved, page
+
+Content = Callable[[str, int], Reply]
+"""Path and how often it was asked for before -> what to answer."""
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    at: float  # epoch seconds: the clock of the database's triggers
+
+
+@dataclass(frozen=True)
+class Received:
+    """A notice that arrived."""
+
+    id: str
+    at: float  # epoch seconds
+    receipt: dict[str, Any] = field(default_factory=dict)
+
+
+class Site:
+    """Serves `content`, each answer after `latency` seconds more or less, by the path."""
+
+    def __init__(self, content: Content, latency: float) -> None:
+        self._content, self._latency = content, latency
+        self._lock = threading.Lock()
+        self._requests: list[Request] = []
+        self._asked: Counter[str] = Counter()
+        self._answered: set[str] = set()
+        self._received: list[Received] = []
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
+        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.hook = f"{self.origin}/-/hook"
+
+    def forget(self) -> None:
+        """Begin a new run: nothing was ever asked."""
+        with self._lock:
+            self._requests.clear()
+            self._asked.clear()
+            self._answered.clear()
+            self._received.clear()
+
+    def answer(self, path: str) -> Reply:
+        with self._lock:
+            before = self._asked[path]
+            self._asked[path] += 1
+            self._requests.append(Request(path, time.time()))
+        reply = self._content(path, before)
+        time.sleep(self._latency * (0.5 + zlib.crc32(path.encode()) / 2**32))
+        return reply
+
+    def answered(self, path: str) -> None:
+        with self._lock:
+            self._answered.add(path)
+
+    def receive(self, body: bytes) -> None:
+        told = json.loads(body)
+        with self._lock:
+            self._received.append(Received(told["id"], time.time(), told["receipt"]))
+
+    @property
+    def hits(self) -> Counter[str]:
+        """How often each path was asked for in this run."""
+        with self._lock:
+            return Counter(self._asked)
+
+    @property
+    def done(self) -> frozenset[str]:
+        """The paths that were answered at least once."""
+        with self._lock:
+            return frozenset(self._answered)
+
+    @property
+    def count_done(self) -> int:
+        with self._lock:
+            return len(self._answered)
+
+    @property
+    def received(self) -> tuple[Received, ...]:
+        with self._lock:
+            return tuple(self._received)
+
+    def first_request(self, after: float, paths: Collection[str] | None = None) -> Request | None:
+        """The first request after this moment; for one of these paths, when given."""
+        with self._lock:
+            for place in range(len(self._requests) - 1, -1, -1):
+                if self._requests[place].at <= after:
+                    break
+            else:
+                place = -1
+            later = self._requests[place + 1 :]
+        return next((request for request in later if paths is None or request.path in paths), None)
+
+    @contextmanager
+    def serving(self) -> Iterator[Site]:
+        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._server.shutdown()
+            self._server.server_close()
+            thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a stopped worker may keep its connection open for ever
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients are killed here all the time: nothing to say about it."""
+
+
+def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # headers and body leave together
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            path = urlsplit(self.path).path
+            self._reply(site.answer(path))
+            self.wfile.flush()
+            site.answered(path)
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if self.path != urlsplit(site.hook).path:
+                self._reply(Reply(status=404))
+                return
+            site.receive(body)
+            self._reply(Reply("taken"))
+
+        def _reply(self, reply: Reply) -> None:
+            content = reply.body.encode() if isinstance(reply.body, str) else reply.body
+            self.send_response(reply.status)
+            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(content))}
+            for name, value in (headers | dict(reply.headers)).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Say nothing: the site remembers its requests."""
+
+    return Handler
+
+
+def folder(root: Path) -> Content:
+    """The files of a folder, as a plain web server shows them."""
+    files = {"/" + file.relative_to(root).as_posix(): file for file in sorted(root.rglob("*")) if file.is_file()}
+    files |= {path.removesuffix("index.html"): file for path, file in files.items() if path.endswith("/index.html")}
+
+    def content(path: str, before: int) -> Reply:
+        file = files.get(unquote(path))
+        if file is None:
+            return Reply("not here", status=404)
+        return Reply(file.read_bytes(), headers={"Content-Type": mimetypes.guess_type(file.name)[0] or "text/html"})
+
+    return content
+
+
+def generated(pages: int) -> Content:
+    """A site of so many pages and some more: links across, redirects, missing pages, forbidden ones, and some that
+    are busy at first."""
+    table = {"/robots.txt": Reply("User-agent: *\nDisallow: /private/", headers={"Content-Type": "text/plain"})}
+    for number in range(pages):
+        children = [f"/page/{child}" for child in range(number * 6 + 1, number * 6 + 7) if child < pages]
+        across = [f"/page/{(number * step + 11) % pages}" for step in (3, 7, 31)]
+        table[_name(number)] = Reply(page(*children, *across, *_oddities(number), title=f"Page {number}"))
+    for number in range(0, pages, 17):
+        table[f"/moved/{number}"] = moved(_name((number * 5 + 2) % pages), 301 if number % 2 else 302)
+    busy = {f"/busy/{number}": Reply(page("/"), headers={}) for number in range(0, pages, 61)}
+
+    def content(path: str, before: int) -> Reply:
+        if path in busy:
+            return busy[path] if before else Reply("busy", status=503)
+        return table.get(path, Reply("not here", status=404))
+
+    return content
+
+
+def _name(number: int) -> str:
+    return f"/page/{number}" if number else "/"
+
+
+def _oddities(number: int) -> Iterator[str]:
+    """Links of a page that lead to something else than a page."""
+    if number % 17 == 0:
+        yield f"/moved/{number}"
+    if number % 29 == 0:
+        yield f"/missing/{number}"
+    if number % 41 == 0:
+        yield f"/private/{number}"
+    if number % 61 == 0:
+        yield f"/busy/{number}"

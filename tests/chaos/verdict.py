@@ -1,0 +1,160 @@
+"""What the evidence of a run says, held against the undisturbed run: lost, twice, early, stuck, left over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from crawler.core import politeness
+from crawler.core.options import CrawlOptions
+from tests.chaos.disturbances import KINDS
+from tests.chaos.evidence import Evidence
+
+REFETCH_SHARE = 0.05  # of the pages may be asked for once more than needed, whatever happened
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Each is a list of sentences, empty when all is well."""
+
+    lost: tuple[str, ...]  # pages that are missing, open, or closed otherwise than undisturbed
+    twice: tuple[str, ...]  # pages that closed more than once, were opened again, or deleted
+    early: tuple[str, ...]  # finished was said while something was missing
+    stuck: tuple[str, ...]  # what did not happen in time
+    told: tuple[str, ...]  # what is wrong with the notices
+    left: tuple[str, ...]  # what was left behind
+    counted: tuple[str, ...]  # numbers that do not add up
+    refetched: int  # requests beyond those of the undisturbed run
+    allowed: int
+
+    @property
+    def wasteful(self) -> bool:
+        return self.refetched > self.allowed
+
+    @property
+    def faults(self) -> list[str]:
+        named = {
+            "lost": self.lost,
+            "twice": self.twice,
+            "early": self.early,
+            "stuck": self.stuck,
+            "told": self.told,
+            "left": self.left,
+            "counted": self.counted,
+        }
+        found = [f"{name}: {what}" for name, sentences in named.items() for what in sentences]
+        if self.wasteful:
+            found.append(f"refetched: {self.refetched} requests too many, {self.allowed} are allowed")
+        return found
+
+
+def judge(evidence: Evidence, undisturbed: Evidence, batch_pages: int) -> Verdict:
+    """`batch_pages`: pages of one host that may be in hand at a time."""
+    resets = sum(KINDS[struck.kind].resets for struck in evidence.struck)
+    allowed = int(REFETCH_SHARE * len(undisturbed.pages)) + resets * batch_pages
+    return Verdict(
+        lost=tuple(_lost(evidence, undisturbed)),
+        twice=tuple(_twice(evidence)),
+        early=tuple(_early(evidence, undisturbed)),
+        stuck=tuple(_stuck(evidence)),
+        told=tuple(_told(evidence)),
+        left=tuple(_left(evidence)),
+        counted=tuple(_counted(evidence, undisturbed)),
+        refetched=(Counter(evidence.hits) - Counter(undisturbed.hits)).total(),
+        allowed=allowed,
+    )
+
+
+def batch_pages() -> int:
+    """Pages of one batch, at most, where all pages are of one host without a delay. Django must be set up."""
+    from crawler.engine.dispatch import SLICES_A_BATCH  # it imports models
+
+    slices = min(SLICES_A_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
+    return slices * politeness.slice_pages(0.0)
+
+
+def _lost(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
+    for url, expected in undisturbed.pages.items():
+        found = evidence.pages.get(url)
+        if found is None:
+            yield f"{url} is missing"
+        elif found != expected:
+            yield f"{url} is {found[0] or 'open'} ({found[1]}), not {expected[0]} ({expected[1]})"
+    for url in evidence.pages.keys() - undisturbed.pages.keys():
+        yield f"{url} is there and should not be"
+
+
+def _twice(evidence: Evidence) -> Iterator[str]:
+    closed: Counter[str] = Counter()
+    for closing in evidence.closings:
+        if closing.new == 1:
+            closed[closing.url] += 1
+        else:
+            yield f"{closing.url} was {'deleted' if closing.new is None else 'opened again'}"
+    for url, times in closed.items():
+        if times > 1:
+            yield f"{url} was closed {times} times"
+    for url, (outcome, _) in evidence.pages.items():
+        if outcome and not closed[url]:
+            yield f"{url} is closed and nobody saw it close"
+
+
+def _early(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
+    for finish in evidence.finishes:
+        if finish.new == "finished" and finish.open:
+            yield f"finished was said while {finish.open} pages were open"
+        if finish.new == "finished" and finish.pages < len(undisturbed.pages):
+            yield f"finished was said with {finish.pages} of {len(undisturbed.pages)} pages"
+        if finish.old == "finished":
+            yield f"finished became {finish.new}"
+    if sum(finish.new == "finished" for finish in evidence.finishes) > 1:
+        yield "finished was said more than once"
+
+
+def _stuck(evidence: Evidence) -> Iterator[str]:
+    if evidence.state != "finished":
+        still_open = sum(1 for outcome, _ in evidence.pages.values() if not outcome)
+        yield f"the crawl is {evidence.state} with {still_open} open pages"
+
+
+def _told(evidence: Evidence) -> Iterator[str]:
+    if evidence.notices != 1:
+        yield f"there are {evidence.notices} notices"
+    if len(set(evidence.received)) != 1:
+        yield f"{len(set(evidence.received))} different deliveries arrived"
+
+
+def _left(evidence: Evidence) -> Iterator[str]:
+    yield from (f"the key {key}" for key in evidence.left_in_redis)
+    yield from (f"the job {job}" for job in evidence.left_in_queues)
+    yield from (f"{worker} has not come to rest" for worker in evidence.left_working)
+
+
+def _counted(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
+    yield from (what for what in evidence.disagreements if what.startswith("the counters said"))
+    outcomes = Counter(outcome for outcome, _ in evidence.pages.values() if outcome)
+    statuses = Counter(str(status) for outcome, status in evidence.pages.values() if outcome and status is not None)
+    counters = evidence.counters
+    if counters.discovered != len(evidence.pages):
+        yield f"the crawl counts {counters.discovered} pages, the table has {len(evidence.pages)}"
+    if Counter(counters.outcomes) != outcomes or Counter(counters.statuses) != statuses:
+        yield f"the crawl counts {dict(counters.outcomes)} {dict(counters.statuses)}, not {outcomes} {statuses}"
+    yield from _receipt(evidence.receipt, undisturbed.receipt)
+
+
+_SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses")
+
+
+def _receipt(receipt: Mapping[str, object], undisturbed: Mapping[str, object]) -> Iterator[str]:
+    """It must say what the receipt of the undisturbed run says; how much work it took may differ."""
+    if not receipt:
+        return  # that there is no notice was said already
+    for name in _SAME:
+        if receipt.get(name) != undisturbed.get(name):
+            yield f"the receipt says {name} = {receipt.get(name)}, not {undisturbed.get(name)}"
+    skipped = receipt.get("skipped")
+    parts = [receipt.get(name) for name in ("fetched", "failed", "cancelled")]
+    parts += list(skipped.values()) if isinstance(skipped, dict) else []
+    if receipt.get("discovered") != sum(part for part in parts if isinstance(part, int)):
+        yield f"the receipt does not add up: {dict(receipt)}"
