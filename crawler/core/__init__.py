@@ -7,7 +7,9 @@ politeness, retries       how much of a host at a time, and whether and when to 
 outcomes, tallies         how a page closed, and the receipt they add up to
 work                      the messages between manager and fetch jobs
 lifecycle, completion     what may follow what, and when a crawl is finished
+diagnosis                 why a crawl is not finished, in plain sentences
 progress                  how fast, and for how long still
+figures                   numbers as people read them
 suspects   pages that may have killed their worker
 deadlines  until when a page may be asked for
 options, errors           what a person chose, and how they are told that it cannot be

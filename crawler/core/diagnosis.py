@@ -11,6 +11,8 @@ from crawler.core.figures import count, counted, duration
 from crawler.core.lifecycle import State
 
 SILENT_AFTER = 4.0  # seconds without a sign of life; a worker at work gives one every 2.5
+MANAGER_SILENT_AFTER = 10.0  # seconds; a run that is still busy after this hands over to a fresh one
+SLOW_TO_BEGIN = 5.0  # seconds a worker may take from having a job to claiming its batch
 
 START_ONE = "start one in the project folder with rq worker crawl fetch"
 NEXT_RUN = "at the manager's next run"
@@ -24,19 +26,24 @@ class Hold(StrEnum):
     REPORTED = "reported"  # its job has ended; what it left waits to be taken in
     QUEUED = "queued"  # its job waits for a free worker
     BEGINNING = "beginning"  # a worker has its job and has not claimed the batch yet
-    LOST = "lost"  # the queue does not know its job, and nobody has it
+    LOST = "lost"  # its job does not wait any more, and nobody has begun it
 
 
-def hold_of(*, held: bool, silent_for: float, queued: bool, started: bool, reports: int) -> Hold:
+def hold_of(
+    *, held: bool, silent_for: float, queued: bool, started: bool, missed_for: float | None, reports: int
+) -> Hold:
     """`held`: a worker claimed it; `silent_for`: seconds since that was last renewed; `queued`, `started`: what the
-    queue says of its job; `reports`: how many wait to be taken in."""
-    if not held:
-        if queued:
-            return Hold.QUEUED
-        return Hold.BEGINNING if started else Hold.LOST
-    if not started and reports:
-        return Hold.REPORTED
-    return Hold.SILENT if silent_for > SILENT_AFTER else Hold.FETCHING
+    queue says of its job; `missed_for`: seconds since the manager first found that its job does not wait (None = it
+    did not); `reports`: how many wait to be taken in."""
+    if held:
+        if reports and not started:
+            return Hold.REPORTED
+        return Hold.SILENT if silent_for > SILENT_AFTER else Hold.FETCHING
+    if queued:
+        return Hold.QUEUED
+    if missed_for is None or (started and missed_for < SLOW_TO_BEGIN):
+        return Hold.BEGINNING
+    return Hold.LOST
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,16 @@ class Manager(StrEnum):
     """What the crawl manager is doing."""
 
     WORKING = "working"
+    SILENT = "silent"  # it is said to be at work, but has shown no sign of life for a while
     COMING = "coming"  # its next run waits for a free worker
     RESTING = "resting"  # until something is due, or somebody leaves results
+
+
+def manager_of(*, silent_for: float | None, is_coming: bool) -> Manager:
+    """`silent_for`: seconds since the run at work last showed that it lives; None = none is at work."""
+    if silent_for is not None:
+        return Manager.SILENT if silent_for > MANAGER_SILENT_AFTER else Manager.WORKING
+    return Manager.COMING if is_coming else Manager.RESTING
 
 
 @dataclass(frozen=True)
@@ -113,13 +128,14 @@ class Facts:
     fetch_workers: int = 1  # alive and listening to the queue `fetch`
     stirred: bool = False  # somebody did something for this crawl a moment ago
     has_begun: bool = True  # some page is closed
-    is_remembered: bool = True  # Redis knows how far the table was lined up
+    is_lined_up: bool = True  # Redis knows how far the table was lined up
     batches: Sequence[HandedOut] = ()
     hosts: Sequence[HostWait] = ()  # some of those that wait, the next one first
     hosts_waiting: int = 0  # all of them
     reports: int = 0  # left by fetch jobs and not yet taken in
     manager: Manager = Manager.RESTING
     sent_ago: float = 0.0  # with COMING: seconds since the manager was sent for
+    lock_left: float = 0.0  # with SILENT: seconds until another run may take over
     ends_in: float | None = None  # seconds until the crawl's deadline
     expires_in: float | None = None  # seconds until the time of the next open page is over
     given_up: int = 0  # pages given up in the last hour
@@ -232,6 +248,8 @@ def _reports(facts: Facts) -> str:
     match facts.manager:
         case Manager.WORKING:
             return f"{what} to be taken in by the manager, which is at work right now."
+        case Manager.SILENT:
+            return f"{what} to be taken in; {_took_over(facts)}."
         case Manager.COMING:
             return f"{what} to be taken in by the manager, which waits for a free worker."
         case Manager.RESTING:
@@ -276,8 +294,8 @@ def _last_resort(facts: Facts) -> str:
     if not facts.has_begun:
         return f"It has just been started: the first pages are handed out {NEXT_RUN}."
     pages = f"open {'page' if facts.open_pages == 1 else 'pages'}"
-    if not facts.is_remembered:
-        return f"Redis has forgotten the {pages}; the manager lines them up again from the table."
+    if not facts.is_lined_up:
+        return f"Redis does not know the {pages}: the manager lines them up again from the table."
     return f"The {pages} in the table must be lined up: that is done {NEXT_RUN}."
 
 
@@ -307,10 +325,16 @@ def _manager(facts: Facts) -> Iterator[str]:
     match facts.manager:
         case Manager.WORKING:
             yield "The manager is at work right now."
+        case Manager.SILENT:
+            yield f"T{_took_over(facts)[1:]}."
         case Manager.COMING:
             yield f"The manager was sent for {duration(facts.sent_ago)} ago and waits for a free worker."
         case Manager.RESTING:
             return
+
+
+def _took_over(facts: Facts) -> str:
+    return f"the manager seems to have died at work, and another may take over in {duration(facts.lock_left)}"
 
 
 def _unlisted(facts: Facts) -> Iterator[str]:

@@ -9,5 +9,6 @@ seen      the seen-set: URLs that are surely stored
 dead      the dead letters: pages given up lately
 gate      one host's connections and delay, kept over all workers and crawls
 robots    what is remembered of robots.txt files
+glance    what people may want to see of all that, at one moment
 clock     the clock all workers agree on
 """

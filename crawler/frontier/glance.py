@@ -49,7 +49,7 @@ class Glance:
 
 def glance(frontier: Frontier, hosts_at_most: int) -> Glance:
     now = frontier.now()
-    lock_ms = cast(int, frontier.redis.pttl(frontier.keys.lock))
+    lock_ms = frontier.redis.pttl(frontier.keys.lock)
     return Glance(
         now=now,
         queue_side=frontier.queue_side(),

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.diagnosis import (
+    MANAGER_SILENT_AFTER,
     SILENT_AFTER,
+    SLOW_TO_BEGIN,
     Facts,
     HandedOut,
     Hold,
@@ -19,6 +21,7 @@ from crawler.core.diagnosis import (
     Reason,
     explain,
     hold_of,
+    manager_of,
     what_holds,
 )
 from crawler.core.lifecycle import State
@@ -112,6 +115,11 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         {"reports": 1, "manager": Manager.COMING},
         "1 report of fetched pages waits to be taken in by the manager, which waits for a free worker.",
     ),
+    (
+        {"reports": 2, "manager": Manager.SILENT, "lock_left": 4.0},
+        "2 reports of fetched pages wait to be taken in; "
+        "the manager seems to have died at work, and another may take over in 4.0 s.",
+    ),
     ({"reports": 2}, "2 reports of fetched pages wait to be taken in at the manager's next run."),
     # hosts are left in peace
     (
@@ -137,12 +145,12 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
     ),
     # nothing is lined up
     (
-        {"has_begun": False, "is_remembered": False},
+        {"has_begun": False, "is_lined_up": False},
         "It has just been started: the first pages are handed out at the manager's next run.",
     ),
     (
-        {"is_remembered": False},
-        "Redis has forgotten the open pages; the manager lines them up again from the table.",
+        {"is_lined_up": False},
+        "Redis does not know the open pages: the manager lines them up again from the table.",
     ),
     ({}, "The open pages in the table must be lined up: that is done at the manager's next run."),
     # every page is done
@@ -178,6 +186,10 @@ ALSO_TOLD: list[tuple[dict[str, Any], str]] = [
     ({"state": State.PAUSED, "batches": [FETCHING]}, "1 batch with 64 pages is being fetched right now."),
     ({"batches": [QUEUED], **waiting(a_host(), a_host(40))}, "Pages of 2 hosts wait in all."),
     ({"manager": Manager.WORKING}, "The manager is at work right now."),
+    (
+        {"manager": Manager.SILENT, "lock_left": 4.0},
+        "The manager seems to have died at work, and another may take over in 4.0 s.",
+    ),
     (
         {"manager": Manager.COMING, "sent_ago": 40.0},
         "The manager was sent for 40 s ago and waits for a free worker.",
@@ -225,7 +237,7 @@ hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats
         fetch_workers=st.integers(0, 3),
         stirred=st.booleans(),
         has_begun=st.booleans(),
-        is_remembered=st.booleans(),
+        is_lined_up=st.booleans(),
         batches=st.lists(batches, max_size=4),
         hosts=st.lists(hosts, max_size=3),
         reports=st.integers(0, 9),
@@ -244,7 +256,11 @@ def test_whatever_is_seen_there_is_an_answer_and_every_sentence_ends(facts: Fact
 HOLDS = [
     ("its job waits in the queue", {"queued": True}, Hold.QUEUED),
     ("a worker has the job", {"started": True}, Hold.BEGINNING),
-    ("nobody knows the job", {}, Hold.LOST),
+    ("a worker has just taken the job from the queue", {}, Hold.BEGINNING),
+    ("the manager missed the job some seconds ago", {"missed_for": 0.1}, Hold.LOST),
+    ("a worker is slow to begin", {"started": True, "missed_for": SLOW_TO_BEGIN - 0.1}, Hold.BEGINNING),
+    ("a worker died as it began", {"started": True, "missed_for": SLOW_TO_BEGIN}, Hold.LOST),
+    ("the job was found after all", {"queued": True, "missed_for": 0.1}, Hold.QUEUED),
     ("a claim was renewed just now", {"held": True, "started": True}, Hold.FETCHING),
     ("a claim is not renewed", {"held": True, "started": True, "silent_for": SILENT_AFTER + 0.1}, Hold.SILENT),
     ("the job has ended and left reports", {"held": True, "silent_for": 60.0, "reports": 2}, Hold.REPORTED),
@@ -255,8 +271,29 @@ HOLDS = [
 
 @pytest.mark.parametrize(("seen", "hold"), [case[1:] for case in HOLDS], ids=[case[0] for case in HOLDS])
 def test_who_has_a_batch_follows_from_its_claim_and_its_job(seen: dict[str, Any], hold: Hold) -> None:
-    nothing = {"held": False, "silent_for": 0.0, "queued": False, "started": False, "reports": 0}
+    nothing = {
+        "held": False,
+        "silent_for": 0.0,
+        "queued": False,
+        "started": False,
+        "missed_for": None,
+        "reports": 0,
+    }
     assert hold_of(**(nothing | seen)) is hold
+
+
+MANAGER = [
+    ("nothing is to be done", {}, Manager.RESTING),
+    ("it was sent for", {"is_coming": True}, Manager.COMING),
+    ("it is at work", {"silent_for": 0.1, "is_coming": True}, Manager.WORKING),
+    ("its worker was killed", {"silent_for": MANAGER_SILENT_AFTER + 0.1, "is_coming": True}, Manager.SILENT),
+]
+
+
+@pytest.mark.parametrize(("seen", "doing"), [case[1:] for case in MANAGER], ids=[case[0] for case in MANAGER])
+def test_what_the_manager_is_doing(seen: dict[str, Any], doing: Manager) -> None:
+    nothing = {"silent_for": None, "is_coming": False}
+    assert manager_of(**(nothing | seen)) is doing
 
 
 PEACE: list[tuple[str, dict[str, Any], tuple[float, Reason]]] = [

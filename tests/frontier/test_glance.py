@@ -1,0 +1,87 @@
+"""A glance shows what a crawl waits for, and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+
+from crawler.core.completion import QueueSide
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.gate import Gate
+from crawler.frontier.glance import glance
+from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.window import Cursor, Waiting
+from tests.frontier.conftest import GivenClock
+
+HOST = "example.com"
+
+
+@pytest.fixture
+def gate(redis: Redis) -> Gate:
+    return Gate(redis, LEASE_SECONDS)
+
+
+def test_of_an_unknown_crawl_nothing_is_seen(frontier: Frontier, clock: GivenClock) -> None:
+    seen = glance(frontier, 10)
+    assert seen.now == clock.time
+    assert seen.queue_side == QueueSide(results=0, leases=0, hosts=0, dirty=False)
+    assert (seen.hosts, seen.leases, seen.handed_out, seen.is_lined_up) == ([], [], 0, False)
+    assert (seen.lock_left, seen.mark, seen.last_tick) == (None, None, None)
+
+
+def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
+    frontier.window.put([Waiting(7, HOST, clock.time + 3), Waiting(8, HOST, clock.time + 9)])
+    frontier.redis.hset(frontier.keys.rest, HOST, str(clock.time + 2))
+    gate.note_crawl_delay(HOST, 5)
+    gate.turn(HOST, 5, clock.time)
+    gate.enter(HOST, "a", 4, clock.time)
+    gate.enter(HOST, "b", 4, clock.time - 2 * LEASE_SECONDS)  # its holder died
+    [seen] = glance(frontier, 10).hosts
+    assert (seen.host, seen.lane, seen.pages) == (HOST, HOST, 2)
+    assert (seen.first_page, seen.first_due) == (7, clock.time + 3)
+    assert (seen.next_at, seen.rest_until, seen.turn_at) == (clock.time + 3, clock.time + 2, clock.time + 5)
+    assert (seen.crawl_delay, seen.connections) == (5.0, 1)
+
+
+def test_a_lane_of_suspects_stands_under_its_hosts_turn(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
+    frontier.window.put([Waiting(7, f"{HOST}|8", 0)])
+    gate.turn(HOST, 5, clock.time)
+    [seen] = glance(frontier, 10).hosts
+    assert (seen.host, seen.lane, seen.turn_at) == (HOST, f"{HOST}|8", clock.time + 5)
+
+
+def test_of_many_hosts_the_next_ones_are_seen(frontier: Frontier, clock: GivenClock) -> None:
+    frontier.window.put(Waiting(number, f"host{number}.test", clock.time + 50 - number) for number in range(50))
+    seen = glance(frontier, 2)
+    assert [host.host for host in seen.hosts] == ["host49.test", "host48.test"]
+    assert seen.queue_side.hosts == 50
+
+
+def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -> None:
+    frontier.window.put([Waiting(1, HOST, 0), Waiting(2, HOST, 0)])
+    frontier.window.take(HOST, 2, "b1", "token", 0, clock.time)
+    frontier.window.move_cursor(Cursor(-1, 2))
+    frontier.leases.claim("b1", "token", clock.time, "here:42")
+    frontier.results.lock("tick")
+    frontier.results.note_tick(clock.time, "took in 0 reports")
+    seen = glance(frontier, 10)
+    [(lease, look_at)] = seen.leases
+    assert (lease.holder, look_at, seen.handed_out) == ("here:42", clock.time + LEASE_SECONDS, 2)
+    assert seen.lock_left is not None
+    assert seen.lock_left > 0
+    assert seen.last_tick is not None
+    assert seen.last_tick.said == "took in 0 reports"
+    assert seen.is_lined_up
+
+
+def test_looking_changes_nothing(frontier: Frontier, redis: Redis, clock: GivenClock) -> None:
+    frontier.window.put([Waiting(1, HOST, 0)])
+    frontier.window.take(HOST, 1, "b1", "token", 0, clock.time)
+    redis.zadd(frontier.keys.leases, {"gone": clock.time})  # its hash was evicted
+
+    def contents() -> dict[bytes, bytes | None]:
+        return {key: redis.dump(key) for key in redis.scan_iter()}
+
+    before = contents()
+    glance(frontier, 10)
+    assert contents() == before
