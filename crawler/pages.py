@@ -26,6 +26,7 @@ from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
+from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page
 
 INSERT_ROWS = 99  # rows a statement; 10 values each stay under SQLite's smallest limit of 999
@@ -112,6 +113,7 @@ def apply(
             for retry in retries:
                 _note_retry(retry, change)
             _insert(row, found, change, now)
+        crash_point("collect: rows changed")
     return row.tallies
 
 

@@ -9,6 +9,7 @@ os.environ.setdefault("CRAWLER_DATA_DIR", tempfile.mkdtemp(prefix="crawler-test-
 
 from settings import environment
 from settings.base import *  # noqa: F403
+from settings.base import DATA_DIR, DATABASES
 
 DEBUG = False
 SECRET_KEY = "only-for-tests"  # noqa: S105

@@ -70,6 +70,7 @@ def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> C
         with transaction.atomic():
             crawl.save()
             pages.open_start_pages(crawl, start_urls, time.time())
+            crash_point("start: rows inserted")
     except RedisError as error:
         raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
     except DatabaseError as error:
