@@ -1,0 +1,34 @@
+"""Two crawls at once, also of the same site, do not disturb one another."""
+
+from __future__ import annotations
+
+from tests.acceptance.test_stock_workers import EXPECTED, small_site
+from tests.stack import Stack
+
+OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+
+
+def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
+    with small_site().serving() as site:
+        for command in (OWN_WORKER, ("rq", "worker", "crawl", "fetch")):
+            stack.spawn(*command)
+        crawls = [stack.start(f"{site.url}/"), stack.start(f"{site.url}/")]
+        receipts = [stack.wait_until_finished(crawl) for crawl in crawls]
+        for receipt in receipts:  # the page that is busy once is busy for one of them only
+            assert {**EXPECTED, "retries": receipt["retries"]} == {name: receipt[name] for name in EXPECTED}
+        assert sum(receipt["retries"] for receipt in receipts) == 1
+        assert max(times for path, times in site.hits.items() if path != "/busy") <= 2
+        stack.wait_for(lambda: not stack.left_over(), 10)
+
+
+def test_a_crawl_that_is_cancelled_and_deleted_leaves_the_other_one_alone(stack: Stack) -> None:
+    with small_site().serving() as site:
+        first, second = stack.start(f"{site.url}/"), stack.start(f"{site.url}/")
+        stack.spawn(*OWN_WORKER)
+        stack.wait_for(lambda: len(site.requests) > 10)
+        stack.run("python", "manage.py", "cancel", str(first))
+        stack.run("python", "manage.py", "delete", str(first), "--yes")
+        receipt = stack.wait_until_finished(second)
+        assert {**EXPECTED, "retries": receipt["retries"]} == {name: receipt[name] for name in EXPECTED}
+        assert len(stack.rows("SELECT id FROM crawler_crawl")) == 1
+        stack.wait_for(lambda: [key for key in stack.left_over() if not key.endswith(":deleted")] == [], 10)
