@@ -14,7 +14,7 @@ from crawler.core.work import PageResult
 BASE = 2.0  # seconds before the second attempt, on average
 LONGEST = 300.0  # seconds we are ready to wait for one page, whatever Retry-After says
 
-TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+TRANSIENT_STATUSES = frozenset({408, 425, 429, *range(500, 600)})
 TRANSIENT_OUTCOMES = frozenset({Outcome.TIMEOUT, Outcome.CONNECT})
 
 

@@ -20,13 +20,13 @@ TRANSIENT = [
     result(Outcome.CONNECT),
     result(Outcome.SERVER_ERROR, http_status=500),
     result(Outcome.SERVER_ERROR, http_status=503),
+    result(Outcome.SERVER_ERROR, http_status=507),
     result(Outcome.CLIENT_ERROR, http_status=429),
     result(Outcome.ROBOTS, robots_unreachable=True),
 ]
 FINAL = [
     result(Outcome.SUCCESS, http_status=200),
     result(Outcome.CLIENT_ERROR, http_status=404),
-    result(Outcome.SERVER_ERROR, http_status=501),
     result(Outcome.DNS),
     result(Outcome.TLS),
     result(Outcome.TOO_LARGE, http_status=500),
