@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from argparse import RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, NoReturn
@@ -15,12 +15,16 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 from django.db import InterfaceError, OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
+from crawler import queues
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.exports import file
 from crawler.models import Crawl
+from crawler.reports.replies import Reply
 
 NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
 """What is raised when Redis or the database is away, or has no tables yet."""
+
+NO_WORKER = "No worker is running; start one in the project folder: rq worker crawl fetch"
 
 
 class Exit(IntEnum):
@@ -64,7 +68,7 @@ class Door(BaseCommand):
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(
             prog_name,
-            subcommand,
+            subcommand.replace("_", "-"),
             formatter_class=_Help,
             usage=self.synopsis,
             epilog=self.examples,
@@ -115,6 +119,18 @@ class Door(BaseCommand):
         """Text on stdout, as it is."""
         self.stdout.write(text, ending="")
 
+    def tell(self, reply: Reply) -> int:
+        """The answer to a verb, and the exit code: done when things are now as they were asked to be."""
+        if not reply.is_so:
+            raise Ended(Exit.NOT_DONE, reply.line)
+        self.print(f"{reply.line}\n")
+        return Exit.DONE
+
+    def mention_workers(self) -> None:
+        """Say so when there is nobody who would do what was just asked for."""
+        if queues.live_workers() == 0:
+            self.say(NO_WORKER)
+
     def save(self, target: str, pieces: Iterable[str]) -> None:
         """Write an export to a file, or to stdout for "-"; ends the command when that does not work."""
         if target == "-":
@@ -125,6 +141,11 @@ class Door(BaseCommand):
             file.write(target, pieces)
         except OSError as error:
             raise Ended(Exit.NOT_DONE, f"{target} could not be written: {file.reason(error)}.") from None
+
+
+def add_crawl(parser: ArgumentParser) -> None:
+    """The argument by which a command is told which crawl is meant; `crawl_of` reads it."""
+    parser.add_argument("id", metavar="ID", help="the crawl")
 
 
 def crawl_of(typed: str) -> Crawl:

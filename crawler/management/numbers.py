@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 
+from crawler.core.spans import seconds_of
+
 
 def whole(typed: str) -> int:
     """A whole number."""
@@ -32,8 +34,16 @@ def seconds(typed: str) -> float:
     return value
 
 
+def span(typed: str) -> float:
+    """Seconds, typed as a number of them or with units. Whether so many make sense is judged with the other options."""
+    value = seconds_of(typed)
+    if value is None:
+        raise ArgumentTypeError(f"{typed!r} is not a time such as 2h, 30m, 90s or 90")
+    return value
+
+
 def some_seconds(typed: str) -> float:
-    """More than 0 seconds."""
-    if seconds(typed) <= 0:
+    """A span of more than 0 seconds."""
+    if span(typed) <= 0:
         raise ArgumentTypeError(f"it must be more than 0 seconds, not {typed}")
-    return seconds(typed)
+    return span(typed)

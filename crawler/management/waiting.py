@@ -12,7 +12,7 @@ from crawler import queues
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.engine.reconcile import reconcile
-from crawler.management.door import NOT_ANSWERING, in_one_line
+from crawler.management.door import NO_WORKER, NOT_ANSWERING, in_one_line
 from crawler.management.stopping import Stop
 from crawler.models import Crawl, Delivery
 
@@ -21,7 +21,6 @@ PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
 WORKERS_LOOK = 3.0  # seconds without progress before we look whether anybody works
 NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
 
-NO_WORKER = "No worker is running; start one in the project folder: rq worker crawl fetch"
 PAUSED_ELSEWHERE = "The crawl was paused by somebody; waiting for it to go on."
 
 
@@ -29,6 +28,7 @@ class Waited(Enum):
     """Why waiting ended."""
 
     OVER = "the crawl is over"
+    GONE = "the crawl was deleted"
     TIMED_OUT = "the time is up"
     STOPPED = "somebody asked us to stop"
 
@@ -52,6 +52,8 @@ class Waiting:
                 if self._look(crawl):
                     return Waited.OVER
                 answered_at = time.monotonic()
+            except Crawl.DoesNotExist:
+                return Waited.GONE
             except NOT_ANSWERING as error:
                 self._bear(error, time.monotonic() - answered_at)
             if stop.signal is not None:

@@ -1,12 +1,15 @@
-"""What only a terminal shows of crawls: the line beside the progress bar, and the table of crawls."""
+"""What only a terminal shows of crawls: the line beside the progress bar, the tables of crawls and of dead letters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 from crawler.reports import words
+
+_DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
+DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
 
 
 def progress_line(progress: dict[str, Any]) -> str:
@@ -37,3 +40,22 @@ def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
         words.count(tallies.closed),
         crawl.site + more,
     )
+
+
+def dead_letter_line(page: Page) -> str:
+    """A dead letter as a line below DEAD_LETTER_HEAD: fixed widths, because there may be a million of them."""
+    answer = str(page.http_status) if page.http_status else words.outcome(page.outcome)
+    why = f"  ({page.error.rstrip('.')})" if page.error else ""
+    return _DEAD_LETTER.format(page.pk, answer, page.attempts, page.url + why)
+
+
+def dead_letter(page: Page) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "page": page.pk,
+        "url": page.url,
+        "outcome": page.outcome,
+        "http_status": page.http_status,
+        "attempts": page.attempts,
+        "error": page.error,
+    }

@@ -1,4 +1,4 @@
-"""Signing in: with a password, or with the one-time link that `bin/up` and `manage.py login_link` print."""
+"""Signing in: with a password, or with the one-time link that `bin/up` and `manage.py login-link` print."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.exports.factories import make_crawl, make_page
 from tests.stack import Stack
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis) -> None:
     crawl = make_crawl(discovered=1)
     make_page(crawl, "http://site.test/")
@@ -23,7 +23,7 @@ def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis
     assert real_redis.llen("rq:queue:crawl") == 1
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_a_redis_that_is_away_is_said_once_a_minute_until_it_is_back(
     real_redis: redis.Redis, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,10 +16,14 @@ import pytest
 from django.core.management import call_command
 
 from crawler.core.lifecycle import State
+from crawler.engine.control import cancel
+from crawler.engine.delete import delete
+from crawler.engine.retry import retry_failed
 from crawler.exports import csv, jsonl
 from crawler.management import waiting
 from crawler.management.commands.crawl import Command
 from crawler.management.stopping import Stop
+from crawler.management.waiting import Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.exports.factories import make_crawl, make_page
@@ -27,7 +34,7 @@ SITE = "http://site.test/"
 NOBODY = str(UUID(int=7))
 OPTIONS = [
     *("--max-pages", "--max-depth", "--include", "--exclude", "--subdomains", "--allow-private"),
-    *("--delay", "--concurrency", "--ignore-robots"),
+    *("--delay", "--concurrency", "--ignore-robots", "--deadline", "--page-ttl"),
     *("--export", "--json", "--notify"),
     *("--timeout", "--resume", "--workers"),
 ]
@@ -65,6 +72,12 @@ def make_running(**fields: Any) -> Crawl:
         ([SITE, "--delay", "-1"], "delay"),
         ([SITE, "--delay", "soon"], "'soon' is not a number of seconds"),
         ([SITE, "--concurrency", "0"], "Connections per host"),
+        ([SITE, "--deadline", "soon"], "Argument --deadline: 'soon' is not a time such as 2h, 30m, 90s or 90"),
+        (
+            [SITE, "--deadline", "0"],
+            "The time for the crawl must be more than 0 seconds and at most 366 days, not 0 s.",
+        ),
+        ([SITE, "--page-ttl", "400d"], "The time for a page must be more than 0 seconds and at most 366 days"),
         ([SITE, "--timeout", "0"], "Argument --timeout: it must be more than 0"),
         ([SITE, "--workers", "0"], "Argument --workers: it must be 1 or more"),
         ([SITE, "--include", "("], "'(' is not a regular expression"),
@@ -78,6 +91,7 @@ def make_running(**fields: Any) -> Crawl:
         (["--resume", NOBODY], f"There is no crawl '{NOBODY}'"),
         (["--resume", "nonsense"], "There is no crawl 'nonsense'"),
         (["--resume", NOBODY, SITE, "--max-pages", "3"], "leave out the URL, --max-pages"),
+        (["--resume", NOBODY, "--deadline", "2h", "--page-ttl", "9"], "leave out --deadline, --page-ttl"),
         (["ftp://site.test/"], "ftp"),
         (["not a url"], "not a url"),
         (["http://127.0.0.1:9/"], "allow"),
@@ -167,6 +181,59 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
     assert printed.err == (f"Not finished after 0.3 s. The crawl is paused; to go on: bin/crawl --resume {crawl.id}\n")
     assert json.loads(printed.out)["state"] == "paused"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_limits_in_time_are_kept_with_the_crawl() -> None:
+    words = ["http://127.0.0.1:9/", "--allow-private", "--deadline", "2h", "--page-ttl", "90", "--timeout", "0.01"]
+    assert crawl_and_exit(*words) == 1
+    chosen = Crawl.objects.get().chosen
+    assert (chosen.deadline, chosen.page_ttl) == (7200.0, 90.0)
+
+
+def test_a_crawl_that_is_cancelled_elsewhere_ends_the_wait_with_its_receipt(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    crawl = make_running()
+    with elsewhere(lambda: cancel(crawl.id)):
+        assert crawl_and_exit("--resume", str(crawl.id), "--json") == 1
+    printed = capsys.readouterr()
+    receipt = json.loads(printed.out)
+    assert (receipt["state"], receipt["cancelled"]) == ("cancelled", 1)
+    assert printed.err == "The crawl was cancelled; the pages that were open then have not been asked for.\n"
+
+
+def test_a_crawl_that_is_deleted_elsewhere_ends_the_wait(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_running()
+    with elsewhere(lambda: delete(crawl.id)):
+        assert crawl_and_exit("--resume", str(crawl.id)) == 1
+    assert capsys.readouterr() == ("", "The crawl was deleted by somebody, so there is nothing left to wait for.\n")
+
+
+def test_dead_letters_that_are_sent_again_elsewhere_are_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_running()
+    letter = make_page(crawl, "http://site.test/slow", status=Page.CLOSED, outcome="timeout", given_up=True, attempts=3)
+    Crawl.objects.filter(pk=crawl.pk).update(discovered=2, outcomes={"timeout": 1})
+    with elsewhere(lambda: retry_failed(crawl.id)):
+        assert crawl_and_exit("--resume", str(crawl.id), "--timeout", "1") == 1
+    letter.refresh_from_db()
+    assert letter.status == Page.OPEN
+    assert "  open       2\n" in capsys.readouterr().out
+
+
+@contextmanager
+def elsewhere(act: Callable[[], object]) -> Iterator[None]:
+    """Something another process does to the crawl while the command waits for it: at its second look."""
+    looks = itertools.count()
+
+    def look_and_act(waiting: Waiting, crawl: Crawl) -> bool:
+        if next(looks) == 1:
+            act()
+        return look(waiting, crawl)
+
+    look = Waiting._look
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Waiting, "_look", look_and_act)
+        yield
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

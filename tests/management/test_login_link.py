@@ -1,4 +1,4 @@
-"""`manage.py login_link`."""
+"""`manage.py login-link`."""
 
 from __future__ import annotations
 

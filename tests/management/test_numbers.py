@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from crawler.management.numbers import positive, seconds, some_seconds, whole
+from crawler.management.numbers import positive, seconds, some_seconds, span, whole
 
 
 @pytest.mark.parametrize(("typed", "number"), [("0", 0), ("12", 12), ("-3", -3)])
@@ -33,6 +33,16 @@ def test_seconds_may_have_a_fraction(typed: str, number: float) -> None:
 def test_what_is_no_finite_number_is_no_number_of_seconds(typed: str) -> None:
     with pytest.raises(ArgumentTypeError, match="is not a number of seconds"):
         seconds(typed)
+
+
+@pytest.mark.parametrize(("typed", "number"), [("90", 90.0), ("2h", 7200.0), ("1h 30m", 5400.0), ("0", 0.0)])
+def test_a_span_may_have_units(typed: str, number: float) -> None:
+    assert span(typed) == number
+
+
+def test_what_is_no_span_is_told_with_examples() -> None:
+    with pytest.raises(ArgumentTypeError, match="'soon' is not a time such as 2h, 30m, 90s or 90"):
+        span("soon")
 
 
 @pytest.mark.parametrize("typed", ["0", "-0.1"])

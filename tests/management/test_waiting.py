@@ -6,8 +6,9 @@ import redis as redis_package
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.management import waiting
+from crawler.management.door import NO_WORKER
 from crawler.management.stopping import Stop
-from crawler.management.waiting import NO_WORKER, PAUSED_ELSEWHERE, Waited, Waiting, until_tried
+from crawler.management.waiting import PAUSED_ELSEWHERE, Waited, Waiting, until_tried
 from crawler.models import Crawl, Delivery, Notice
 from tests.exports.factories import make_crawl
 
@@ -31,6 +32,22 @@ def test_it_waits_until_the_crawl_is_over_and_brings_it_up_to_date() -> None:
     crawl = make_crawl()
     assert Waiting(finish, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
     assert crawl.state == State.FINISHED
+
+
+def test_it_ends_when_the_crawl_is_cancelled() -> None:
+    def cancel(crawl: Crawl) -> None:
+        Crawl.objects.filter(pk=crawl.pk).update(state=State.CANCELLED)
+
+    crawl = make_crawl()
+    assert Waiting(cancel, ignore).until_over(crawl, Stop(), timeout=None) is Waited.OVER
+    assert crawl.state == State.CANCELLED
+
+
+def test_it_ends_when_the_crawl_is_deleted() -> None:
+    def delete(crawl: Crawl) -> None:
+        Crawl.objects.filter(pk=crawl.pk).delete()
+
+    assert Waiting(delete, ignore).until_over(make_crawl(), Stop(), timeout=None) is Waited.GONE
 
 
 def test_it_ends_when_the_time_is_up() -> None:
@@ -57,6 +74,7 @@ def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
     assert said == [PAUSED_ELSEWHERE]
 
 
+@pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 0.2)
     monkeypatch.setattr(redis_package.Redis, "execute_command", away)
@@ -66,6 +84,7 @@ def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pyte
     assert said == ["Redis does not answer: gone away. Trying again for 0 s."]
 
 
+@pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_a_service_that_comes_back_is_forgiven(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_package.Redis, "execute_command", away)
     looks: list[Crawl] = []

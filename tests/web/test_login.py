@@ -36,7 +36,7 @@ def test_the_one_time_link_lets_one_in_once(client: Client, root: User) -> None:
 
     again = Client().get(link)
     assert again.status_code == 410
-    assert "python manage.py login_link" in again.content.decode()
+    assert "python manage.py login-link" in again.content.decode()
 
 
 def test_a_look_ahead_does_not_use_the_link_up(client: Client, root: User) -> None:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
+from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.engine import control
 from crawler.engine.start import start_crawl
@@ -14,7 +15,7 @@ from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS, format_of
 from crawler.management.display import display_for
 from crawler.management.door import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
-from crawler.management.numbers import positive, seconds, some_seconds, whole
+from crawler.management.numbers import positive, seconds, some_seconds, span, whole
 from crawler.management.stopping import Stop, stop_signals
 from crawler.management.waiting import Waited, Waiting, until_tried
 from crawler.models import Crawl
@@ -30,14 +31,18 @@ examples:
 
 exit codes:
   0    finished
-  1    not finished in time (the crawl is paused: --resume ID goes on), no start URL
-       could be crawled, or Redis or the database is down
+  1    not finished in time (the crawl is paused: --resume ID goes on), cancelled or deleted by
+       somebody, no start URL could be crawled, or Redis or the database is down
   2    something that was typed cannot be used; nothing was started
   130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID goes on
 
 The crawl itself is done by workers (`rq worker crawl fetch`). bin/crawl and bin/up start
 some; `manage.py crawl` uses those that run.
 """
+
+
+CANCELLED = "The crawl was cancelled; the pages that were open then have not been asked for."
+DELETED = "The crawl was deleted by somebody, so there is nothing left to wait for."
 
 
 class Command(Door):
@@ -79,6 +84,8 @@ class Command(Door):
 
     def _end(self, crawl: Crawl, stop: Stop, waited: Waited, options: dict[str, Any]) -> int:
         """Pause a crawl that is not over, print the receipt, and see that export and notices go out."""
+        if waited is Waited.GONE:
+            raise Ended(Exit.NOT_DONE, DELETED)
         trouble = None if waited is Waited.OVER else self._pause(crawl)
         if not crawl.is_over:
             self._print_receipt(crawl, options)
@@ -88,6 +95,8 @@ class Command(Door):
         self._await_notices(crawl, stop)
         if unwritten:
             raise unwritten
+        if crawl.state == State.CANCELLED:
+            raise Ended(Exit.NOT_DONE, CANCELLED)
         return self._judge_starts(crawl)
 
     def _pause(self, crawl: Crawl) -> str:
@@ -95,6 +104,8 @@ class Command(Door):
         try:
             control.pause(crawl.id)
             crawl.refresh_from_db()
+        except Crawl.DoesNotExist:
+            raise Ended(Exit.NOT_DONE, DELETED) from None
         except NOT_ANSWERING as error:
             return f"The crawl could not be paused ({in_one_line(error)}) To wait for it: bin/crawl --resume {crawl.id}"
         return f"The crawl is paused; to go on: bin/crawl --resume {crawl.id}"
@@ -156,6 +167,18 @@ def _add_reach(parser: ArgumentParser) -> None:
         help="leave out pages with this regular expression in their URL (may be given again)",
     )
     group.add_argument("--subdomains", action="store_true", help="hosts below the start URLs' hosts belong to the site")
+    group.add_argument(
+        "--deadline",
+        type=span,
+        metavar="S",
+        help="seconds the crawl may take (or 2h, 30m, 90s): what is open then closes as expired, and it is finished",
+    )
+    group.add_argument(
+        "--page-ttl",
+        type=span,
+        metavar="S",
+        help="seconds a page may stay open once it was found (or 2h, 30m, 90s) before it closes as expired",
+    )
     group.add_argument(
         "--allow-private",
         action="store_true",
@@ -219,6 +242,8 @@ _ITS_OWN: dict[str, Any] = {
     "allow_private": False,
     "delay": CrawlOptions().delay,
     "concurrency": CrawlOptions().concurrency,
+    "deadline": None,
+    "page_ttl": None,
     "ignore_robots": False,
     "notify": [],
 }
@@ -254,6 +279,8 @@ def _chosen(options: dict[str, Any]) -> CrawlOptions:
         subdomains=options["subdomains"],
         delay=options["delay"],
         concurrency=options["concurrency"],
+        deadline=options["deadline"],
+        page_ttl=options["page_ttl"],
         obey_robots=not options["ignore_robots"],
         notify_emails=emails,
         notify_webhooks=webhooks,

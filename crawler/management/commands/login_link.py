@@ -1,4 +1,4 @@
-"""`manage.py login_link`: prints an address that logs the first account in once."""
+"""`manage.py login-link`: prints an address that logs the first account in once."""
 
 from __future__ import annotations
 

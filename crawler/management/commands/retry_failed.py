@@ -1,0 +1,76 @@
+"""`manage.py retry-failed`: sends the dead letters of a crawl again."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.core.urls import from_person, key_of
+from crawler.engine.retry import retry_failed
+from crawler.management.door import Door, add_crawl, crawl_of
+from crawler.models import Crawl, Page
+from crawler.reports import replies, words
+from crawler.reports.replies import Reply
+
+LONGEST_ID = 18  # digits; the table's keys have no more
+
+EXAMPLES = """\
+examples:
+  python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+  python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --page https://example.com/a
+
+`manage.py dead-letters ID` lists them. A crawl that was over runs again and is finished anew.
+
+exit codes:
+  0    they are on their way, or there were none
+  1    a page that was named is no dead letter, or a service is down
+  2    there is no such crawl, or no such page in it
+"""
+
+
+class Command(Door):
+    """Send dead letters again: all of a crawl, or those that are named."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument(
+            "--page",
+            action="extend",
+            nargs="+",
+            metavar="URL",
+            help="only this page, by its URL or its number in the list (may be given again)",
+        )
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl = crawl_of(options["id"])
+        if options["page"] is None:
+            code = self.tell(replies.to_retry(retry_failed(crawl.id)))
+        else:
+            code = self._retry(crawl, [_page(crawl, typed) for typed in options["page"]])
+        self.mention_workers()
+        return code
+
+    def _retry(self, crawl: Crawl, pages: list[Page]) -> int:
+        """Pages that are open are on their way already; those that closed in another way stay as they are."""
+        others = [page for page in pages if page.status == Page.CLOSED and not page.given_up]
+        code = self.tell(replies.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
+        if not others:
+            return code
+        told = "; ".join(f"{page.url} ({page.http_status or words.outcome(page.outcome)})" for page in others)
+        return self.tell(Reply(f"No dead letter, so not sent again: {told}.", is_so=False))
+
+
+def _page(crawl: Crawl, typed: str) -> Page:
+    """The page of this crawl that a person means; BadInput when there is none."""
+    pages = Page.objects.filter(crawl=crawl)
+    if typed.isdecimal() and len(typed) <= LONGEST_ID:
+        found = pages.filter(pk=int(typed)).first()
+    else:
+        found = pages.filter(key=key_of(from_person(typed))).first()
+    if found is None:
+        raise BadInput("page", f"This crawl has no page {typed!r}; `manage.py dead-letters {crawl.id}` lists them.")
+    return found

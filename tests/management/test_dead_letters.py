@@ -1,0 +1,121 @@
+"""`manage.py dead-letters` lists what was given up, `manage.py retry-failed` sends it again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+
+from crawler.core.lifecycle import State
+from crawler.models import Crawl, Page
+from tests.exports.factories import make_crawl, make_page
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
+
+LETTER: dict[str, Any] = {"status": Page.CLOSED, "given_up": True, "attempts": 3}
+
+
+def exit_code(*words: str) -> int:
+    try:
+        call_command(*words)
+    except SystemExit as ended:
+        return int(str(ended.code))
+    return 0
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    """Finished, with two dead letters and one good page."""
+    made = make_crawl(state=State.FINISHED, discovered=3, outcomes={"2xx": 1, "5xx": 1, "timeout": 1})
+    make_page(made, "http://site.test/", status=Page.CLOSED, outcome="2xx", http_status=200)
+    make_page(made, "http://site.test/busy", outcome="5xx", http_status=503, **LETTER)
+    make_page(made, "http://site.test/slow", outcome="timeout", error="No answer within 10 s.", **LETTER)
+    return made
+
+
+def given_up() -> list[str]:
+    return list(Page.objects.filter(given_up=True).values_list("url", flat=True))
+
+
+def test_each_is_a_line_with_its_reason(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("dead_letters", str(crawl.id)) == 0
+    head, busy, slow = capsys.readouterr().out.splitlines()
+    assert head.split() == ["PAGE", "ANSWER", "TRIES", "URL"]
+    assert busy.split()[1:] == ["503", "3", "http://site.test/busy"]
+    assert slow.endswith("timed out                 3  http://site.test/slow  (No answer within 10 s)")
+
+
+def test_for_scripts_each_is_a_json_object_on_a_line(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    exit_code("dead_letters", str(crawl.id), "--json")
+    busy, slow = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (busy["url"], busy["outcome"], busy["http_status"]) == ("http://site.test/busy", "5xx", 503)
+    assert slow == {
+        "page": Page.objects.get(url="http://site.test/slow").pk,
+        "url": "http://site.test/slow",
+        "outcome": "timeout",
+        "http_status": None,
+        "attempts": 3,
+        "error": "No answer within 10 s.",
+    }
+
+
+def test_without_any_stdout_stays_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("dead_letters", str(make_crawl().id)) == 0
+    assert capsys.readouterr() == ("", "There is no dead letter.\n")
+
+
+def test_all_are_sent_again_and_the_crawl_runs(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("retry_failed", str(crawl.id)) == 0
+    assert capsys.readouterr().out == "Sent again: 2 pages.\n"
+    crawl.refresh_from_db()
+    assert (crawl.state, given_up()) == (State.RUNNING, [])
+
+
+def test_sending_again_twice_is_no_error(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    exit_code("retry_failed", str(crawl.id))
+    assert exit_code("retry_failed", str(crawl.id)) == 0
+    assert capsys.readouterr().out.endswith("There is nothing to send again.\n")
+
+
+@pytest.mark.parametrize("named", ["http://site.test/busy", "HTTP://SITE.test/busy#part", "{id}"])
+def test_a_page_is_named_by_its_url_or_its_number(crawl: Crawl, named: str) -> None:
+    typed = named.format(id=Page.objects.get(url="http://site.test/busy").pk)
+    assert exit_code("retry_failed", str(crawl.id), "--page", typed) == 0
+    assert given_up() == ["http://site.test/slow"]
+
+
+def test_several_pages_may_be_named(crawl: Crawl) -> None:
+    assert exit_code("retry_failed", str(crawl.id), "--page", *given_up()) == 0
+    assert given_up() == []
+
+
+def test_a_page_that_is_on_its_way_already_is_no_error(crawl: Crawl) -> None:
+    words = ("retry_failed", str(crawl.id), "--page", "http://site.test/busy")
+    assert [exit_code(*words), exit_code(*words)] == [0, 0]
+
+
+def test_a_page_that_is_no_dead_letter_stays_as_it_is(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = ["http://site.test/", "http://site.test/slow"]
+    assert exit_code("retry_failed", str(crawl.id), "--page", *pages) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "Sent again: 1 page.\n"
+    assert printed.err.endswith("No dead letter, so not sent again: http://site.test/ (200).\n")
+    assert given_up() == ["http://site.test/busy"]
+
+
+@pytest.mark.parametrize("typed", ["http://site.test/nowhere", "123456", "9" * 40, "http://"])
+def test_a_page_that_is_not_of_this_crawl_ends_with_2_and_sends_nothing(
+    crawl: Crawl, typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("retry_failed", str(crawl.id), "--page", "http://site.test/busy", typed) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert len(given_up()) == 2
+
+
+@pytest.mark.parametrize("command", ["dead_letters", "retry_failed"])
+def test_an_unknown_id_ends_with_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(command, str(UUID(int=7))) == 2
+    assert capsys.readouterr().err.startswith("There is no crawl ")

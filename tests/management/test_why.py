@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+from redis import Redis
+
+from crawler.core.lifecycle import State
+from tests.exports.factories import make_crawl, make_page
+from tests.web.conftest import NOWHERE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def without_redis(settings: object) -> None:
+    settings.REDIS_URL = NOWHERE  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
+
+
+def test_the_answer_comes_first_then_what_is_open(real_redis: Redis, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(discovered=1)
+    make_page(crawl, "http://site.test/")
+    call_command("why", str(crawl.id))
+    shown = capsys.readouterr().out
+    assert shown.startswith("No worker is running: start one in the project folder with rq worker crawl fetch.\n")
+    assert "\n1 open page\nSTATE  PAGE" in shown
+
+
+def test_whoever_asks_wakes_a_crawl_with_no_sign_of_life(real_redis: Redis, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(discovered=1)
+    make_page(crawl, "http://site.test/")
+    call_command("why", str(crawl.id), "--json")
+    assert json.loads(capsys.readouterr().out)["manager"]["doing"] == "coming"
+    assert real_redis.llen("rq:queue:crawl") == 1
+
+
+@pytest.mark.usefixtures("without_redis")
+def test_without_redis_the_table_is_still_told(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(discovered=1)
+    make_page(crawl, "http://site.test/")
+    call_command("why", str(crawl.id))
+    shown = capsys.readouterr().out
+    assert shown.startswith("Redis does not answer")
+    assert "http://site.test/" in shown
+
+
+@pytest.mark.usefixtures("without_redis")
+def test_a_finished_crawl_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(state=State.FINISHED, discovered=1, outcomes={"2xx": 1})
+    call_command("why", str(crawl.id))
+    assert capsys.readouterr().out == "It is finished: no page is open.\n"
+
+
+@pytest.mark.parametrize("typed", [str(UUID(int=7)), "nonsense", "../x"])
+def test_an_unknown_id_ends_with_2_and_one_line(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("why", typed)
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", f"There is no crawl {typed!r}; `manage.py status` lists them.\n")
