@@ -5,6 +5,7 @@ shell     what every page shares: the login, the security headers, the page for 
 crawls    the doors of a crawl: list, start, watch
 control   the doors that move a crawl: pause, resume, cancel, delete, send dead letters again
 dead_letters    all the dead letters of a crawl, paged
+why       why a crawl is not finished
 forms     what a person may type to start a crawl
 status    where one crawl stands, as the page shows it: one function for the template and for the JSON
 login     signing in with a password or with the one-time link

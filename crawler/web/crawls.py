@@ -65,7 +65,7 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 @page
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
-    crawl = _load(request, crawl_id)
+    crawl = visible_crawl(request, crawl_id)
     return render(request, "crawler/crawl.html", {"crawl": crawl, "status": status_of(crawl, time.time())})
 
 
@@ -74,7 +74,7 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @page
 def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The same as JSON; the open page asks for it every second."""
-    crawl = _load(request, crawl_id)
+    crawl = visible_crawl(request, crawl_id)
     return JsonResponse(status_of(crawl, time.time()))
 
 
@@ -105,8 +105,8 @@ def visible_to(user: User | AnonymousUser) -> QuerySet[Crawl]:
     return Crawl.objects.filter(owner=user.pk)
 
 
-def _load(request: HttpRequest, crawl_id: UUID) -> Crawl:
-    """The crawl; whoever looks at one wakes what shows no sign of life."""
+def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
+    """One of them; whoever looks at one wakes what shows no sign of life."""
     crawls = visible_to(request.user)
     with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
         reconcile()

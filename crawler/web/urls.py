@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crawler.web import control, crawls, dead_letters, health, login
+from crawler.web import control, crawls, dead_letters, health, login, why
 
 urlpatterns = [
     path("", crawls.crawl_list, name="crawl-list"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/", crawls.crawl_detail, name="crawl-detail"),
     path("crawls/<uuid:crawl_id>/status", crawls.crawl_status, name="crawl-status"),
     path("crawls/<uuid:crawl_id>/export.<str:export_format>", crawls.crawl_export, name="crawl-export"),
+    path("crawls/<uuid:crawl_id>/why", why.crawl_why, name="crawl-why"),
     path("crawls/<uuid:crawl_id>/dead-letters", dead_letters.crawl_dead_letters, name="crawl-dead-letters"),
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
