@@ -1,0 +1,46 @@
+"""`manage.py why`: what a crawl waits for, in words; and whoever asks wakes what shows no sign of life."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from crawler.core.errors import ServiceDown
+from crawler.engine.reconcile import reconcile
+from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.reports import why_words
+from crawler.reports.why import why_of
+
+EXAMPLES = """\
+examples:
+  python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+  python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
+
+exit codes:
+  0    it was told, whatever the answer
+  1    the database is down
+  2    there is no such crawl
+"""
+
+
+class Command(Door):
+    """Say why a crawl is not finished: what is open, who has it, since when, and what it waits for."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl = crawl_of(options["id"])
+        with suppress(ServiceDown, RedisError):  # the table can still be read, and the report says that Redis is away
+            reconcile()
+        report = why_of(crawl)
+        self.print(json.dumps(report) + "\n" if options["json"] else why_words.text(report))
+        return Exit.DONE
