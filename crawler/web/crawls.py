@@ -35,8 +35,9 @@ MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 @require_GET
 @page
 def crawl_list(request: HttpRequest) -> HttpResponse:
-    """The form, and below it the crawls, newest first."""
-    return _list_page(request, CrawlForm(user=request.user), status=200)
+    """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl."""
+    form = CrawlForm(user=request.user, like=_crawl_named(request, request.GET.get("again", "")))
+    return _list_page(request, form, status=200)
 
 
 @require_POST
@@ -111,6 +112,13 @@ def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
     with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
         reconcile()
     return get_object_or_404(crawls, pk=crawl_id)
+
+
+def _crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
+    try:
+        return visible_to(request.user).filter(pk=UUID(typed)).first()
+    except ValueError:
+        return None
 
 
 def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:

@@ -13,6 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.core.spans import seconds_of
+from crawler.models import Crawl
 
 Number = TypeVar("Number", int, float)
 
@@ -36,6 +37,9 @@ class LinesField(forms.CharField):
         attributes = {"rows": rows, "placeholder": placeholder, "spellcheck": "false", "autocapitalize": "off"}
         super().__init__(widget=forms.Textarea(attrs=attributes), **kwargs)
 
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, (list, tuple)) else value
+
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # lines in place of one text
         lines = (super().to_python(value) or "").splitlines()
         return [line.strip() for line in lines if line.strip()]
@@ -53,6 +57,9 @@ class SpanField(forms.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(widget=NumberInput("text", placeholder="no limit"), **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        return f"{value:.10g}" if isinstance(value, float) else value
 
     def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
         typed = super().to_python(value)
@@ -168,8 +175,11 @@ class CrawlForm(forms.Form):
         help_text="Only superusers see this. Off, a link into your own network is never followed.",
     )
 
-    def __init__(self, data: Mapping[str, Any] | None = None, *, user: User | AnonymousUser) -> None:
-        super().__init__(data, label_suffix="")
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *, user: User | AnonymousUser, like: Crawl | None = None
+    ) -> None:
+        """`like`: a crawl whose start URLs and options the empty form begins with."""
+        super().__init__(data, label_suffix="", initial=_typed_for(like) if like else None)
         if not user.is_superuser:
             del self.fields["allow_private"]
         self._mark_errors()
@@ -212,8 +222,8 @@ class CrawlForm(forms.Form):
 
     @property
     def options_open(self) -> bool:
-        """Whether the folded options must be open: an error hides nowhere."""
-        return any(name not in {"start_urls", "__all__"} for name in self.errors)
+        """Whether the folded options must be open: neither an error nor a choice of another time hides."""
+        return any(name not in {"start_urls", "__all__"} for name in {*self.errors, *self.initial})
 
     def _mark_errors(self) -> None:
         """The cursor starts in the first field with an error, else in the first of all."""
@@ -224,6 +234,15 @@ class CrawlForm(forms.Form):
                 field.widget.attrs["aria-invalid"] = "true"
         first = wrong[0] if wrong else "start_urls"
         self.fields[first].widget.attrs["autofocus"] = True
+
+
+def _typed_for(crawl: Crawl) -> dict[str, Any]:
+    """What had to be typed for this crawl: field -> value, for those that differ from the default."""
+    chosen = {name: getattr(crawl.chosen, name) for name in CrawlOptions.__struct_fields__}
+    other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
+    if "*" in other.pop("private_hosts", ()):
+        other["allow_private"] = True
+    return {"start_urls": crawl.start_urls, **other}
 
 
 def _or(given: Number | None, default: Number) -> Number:

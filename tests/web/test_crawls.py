@@ -24,6 +24,22 @@ def test_the_list_shows_the_form_and_where_to_begin(as_ann: Client) -> None:
     assert "None yet." in html
 
 
+def test_a_crawl_can_be_typed_again_by_a_link(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann, start_urls=["https://mine.example/"])
+    assert f'href="/?again={crawl.id}"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    assert "https://mine.example/</textarea>" in as_ann.get(f"/?again={crawl.id}").content.decode()
+
+
+@pytest.mark.parametrize("again", ["nonsense", str(UUID(int=7))])
+def test_a_crawl_that_is_not_there_cannot_be_typed_again(as_ann: Client, again: str) -> None:
+    assert as_ann.get(f"/?again={again}").status_code == 200
+
+
+def test_somebody_elses_crawl_cannot_be_typed_again(as_ann: Client) -> None:
+    crawl = a_crawl(a_person("bob"), start_urls=["https://his.example/"])
+    assert "his.example" not in as_ann.get(f"/?again={crawl.id}").content.decode()
+
+
 def test_the_list_shows_ones_own_crawls_alone(as_ann: Client, ann: User) -> None:
     a_crawl(ann, start_urls=["https://mine.example/"])
     a_crawl(a_person("bob"), start_urls=["https://his.example/"])

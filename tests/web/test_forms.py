@@ -10,6 +10,7 @@ from django.http import QueryDict
 
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
+from crawler.models import Crawl
 from crawler.web.forms import GROUPS, CrawlForm
 
 PERSON = User(username="ann")
@@ -66,6 +67,29 @@ def test_every_option_can_be_typed() -> None:
         notify_emails=("a@example.com", "b@example.com"),
         notify_webhooks=("https://example.com/hook",),
     )
+
+
+def test_a_form_like_another_crawl_makes_the_same_crawl() -> None:
+    options = CrawlOptions(max_pages=7, include=("/a/", "/b/"), obey_robots=False, delay=0.5, deadline=7200.0)
+    like = Crawl(start_urls=["https://a.example/", "https://b.example/"], options=options.to_plain())
+    form = CrawlForm(user=PERSON, like=like)
+    shown = {name: field.value() for name, field in ((name, form[name]) for name in form.fields)}
+    typed = {name: value for name, value in shown.items() if value not in (None, False)}
+    again = a_form(**{**typed, "obey_robots": ["off"]})
+    assert options_of(again) == options
+    assert again.cleaned_data["start_urls"] == like.start_urls
+    assert form.options_open
+    assert "checked" not in str(form["obey_robots"])
+
+
+def test_a_form_like_a_crawl_of_private_addresses_has_its_box_ticked_for_superusers_alone() -> None:
+    like = Crawl(start_urls=["http://127.0.0.1/"], options=CrawlOptions(private_hosts=("*",)).to_plain())
+    assert "checked" in str(CrawlForm(user=SUPERUSER, like=like)["allow_private"])
+    assert "allow_private" not in CrawlForm(user=PERSON, like=like).fields
+
+
+def test_a_form_like_a_crawl_without_options_leaves_them_folded() -> None:
+    assert not CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options={})).options_open
 
 
 def test_a_zero_is_passed_on_to_be_judged() -> None:
