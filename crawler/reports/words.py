@@ -46,6 +46,8 @@ OUTCOMES: dict[Outcome, str] = {
 }
 """Every outcome in a few words, to stand in a table."""
 
+NAMED = 5  # start URLs told of by name when many of them gave nothing
+
 _SILENT = {Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT}
 
 
@@ -89,7 +91,9 @@ def start_trouble(troubled: Sequence[Page], starts: int) -> str:
     if starts == 1:
         [page] = troubled
         return f"The start URL {page.url} {_what_happened(page)}, so there was nothing to follow."
-    told = "; ".join(f"{page.url} {_what_happened(page)}" for page in troubled)
+    told = "; ".join(f"{page.url} {_what_happened(page)}" for page in troubled[:NAMED])
+    if len(troubled) > NAMED:
+        told += f"; and {count(len(troubled) - NAMED)} more"
     if len(troubled) == starts:
         return f"None of the {starts} start URLs gave anything to follow: {told}."
     return f"{len(troubled)} of the {starts} start URLs gave nothing to follow: {told}."

@@ -90,3 +90,10 @@ def test_several_start_urls_are_told_in_one_line() -> None:
     told = "http://a.test/ answered 404; http://b.test/ did not answer (host name not found)."
     assert words.start_trouble(troubled, 2) == f"None of the 2 start URLs gave anything to follow: {told}"
     assert words.start_trouble(troubled, 3) == f"2 of the 3 start URLs gave nothing to follow: {told}"
+
+
+def test_of_very_many_start_urls_the_first_are_named_and_the_others_counted() -> None:
+    troubled = [Page(url=f"http://{number}.test/", outcome="4xx", http_status=404) for number in range(7)]
+    told = words.start_trouble(troubled, 7)
+    assert told.startswith("None of the 7 start URLs gave anything to follow: http://0.test/ answered 404; ")
+    assert told.endswith("http://4.test/ answered 404; and 2 more.")

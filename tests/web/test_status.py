@@ -101,6 +101,12 @@ def test_a_start_url_that_gave_nothing_is_told(answer: int | Outcome, error: str
     assert alerts(crawl) == [f"The start URL {SITE} {happened}, so there was nothing to follow."]
 
 
+def test_a_start_url_that_was_cancelled_is_no_trouble() -> None:
+    crawl = a_cancelled_crawl()
+    a_page(crawl, SITE, Outcome.CANCELLED, error="the crawl was cancelled")
+    assert alerts(crawl) == []
+
+
 def test_of_several_start_urls_the_one_that_gave_nothing_is_named() -> None:
     crawl = a_finished_crawl(start_urls=[SITE, "https://other.example/"])
     a_page(crawl, SITE)
