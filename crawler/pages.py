@@ -266,13 +266,17 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
 def _note_retry(retry: Retry, change: _Change) -> None:
     result = retry.result
     changed = Page.objects.filter(id=result.id, status=Page.OPEN, attempts__lt=result.attempt).update(
-        attempts=result.attempt, due_at=retry.due_at, error=_storable(result.error)
+        attempts=result.attempt, due_at=retry.due_at, error=_storable(_reason(result))
     )
     if changed != 1:
         return  # noted before, or closed meanwhile
     change.retries += 1
     change.requests += result.requests
     change.bytes += result.bytes
+
+
+def _reason(result: PageResult) -> str:
+    return result.error or (f"it answered {result.http_status}" if result.http_status else "")
 
 
 def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change) -> None:

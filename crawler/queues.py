@@ -23,13 +23,14 @@ from rq.worker import BaseWorker
 
 from crawler import conf
 from crawler.core.work import Batch
-from crawler.frontier import keys
+from crawler.frontier import keys, script
 
 CRAWL, FETCH = "crawl", "fetch"
 
 _KEPT = 60  # seconds a finished job can still be looked at in a dashboard
 _FAILED_KEPT = 24 * 3600
 _WATCH_PREFIX = "watch-"
+_TAIL = 64  # jobs at the end of a queue among which a watch is looked for
 _LIFELINE_KIND = "watch-lifeline"
 _LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
 
@@ -112,13 +113,27 @@ def _lifelines() -> list[bytes]:
 
 
 def send_watch() -> None:
-    """Enqueue a watch job unless one is on its way already."""
-    _send_once(keys.WATCH_COMING, "watch", "crawler.jobs.watch", "watch over the running crawls", result_ttl=0)
+    """Enqueue a watch job unless one is on its way already: behind the batches, for a worker that has nothing else."""
+    _send_once(FETCH, keys.WATCH_COMING, "watch", "crawler.jobs.watch", "watch over the running crawls", result_ttl=0)
+
+
+def keep_watch_last() -> None:
+    """See that one watch waits behind the batches that were just sent. A worker that has work never comes to it; one
+    that would have none watches over what the others do."""
+    conn, queue = connection(), _queue(FETCH).key
+    jobs = [job.decode() for job in cast(list[bytes], conn.lrange(queue, -_TAIL, -1))]
+    watches = [job for job in jobs if job.startswith(_WATCH_PREFIX)]
+    for job in watches[1:]:
+        if conn.lrem(queue, 1, job):
+            conn.delete(Job.key_for(job))
+    if not watches or script.run(conn, "last", [queue], [watches[0]]) == 0:
+        send_watch()
 
 
 def send_notify() -> None:
     """Enqueue the job that delivers what is in the outbox, unless one is on its way already."""
-    _send_once(keys.NOTIFY_COMING, "notify", "crawler.jobs.notify", "tell people about a crawl", result_ttl=_KEPT)
+    description = "tell people about a crawl"
+    _send_once(CRAWL, keys.NOTIFY_COMING, "notify", "crawler.jobs.notify", description, result_ttl=_KEPT)
 
 
 def watch_begins() -> None:
@@ -131,7 +146,7 @@ def notify_begins() -> None:
     connection().delete(keys.NOTIFY_COMING)
 
 
-def _send_once(coming: str, kind: str, func: str, description: str, *, result_ttl: int) -> None:
+def _send_once(queue: str, coming: str, kind: str, func: str, description: str, *, result_ttl: int) -> None:
     """`coming` is forgotten after some seconds, because RQ may lose the job it speaks of."""
     job = new_id(kind)
     if connection().set(coming, job, nx=True, ex=10):
@@ -143,7 +158,7 @@ def _send_once(coming: str, kind: str, func: str, description: str, *, result_tt
             failure_ttl=_FAILED_KEPT,
             description=description,
         )
-        _crawl_queue().enqueue_many([data])
+        _queue(queue).enqueue_many([data])
 
 
 def is_queued(queue: str, job: str) -> bool:
@@ -172,10 +187,10 @@ def is_idle() -> bool:
 def has_work() -> bool:
     """Whether a job other than a watch waits in either queue."""
     with connection().pipeline(transaction=False) as pipe:
-        pipe.lrange(_crawl_queue().key, 0, 7)
-        pipe.llen(_queue(FETCH).key)
-        jobs, fetches = pipe.execute()
-    return bool(fetches) or any(not job.decode().startswith(_WATCH_PREFIX) for job in jobs)
+        for name in (CRAWL, FETCH):
+            pipe.lrange(_queue(name).key, 0, 7)
+        waiting = [job for jobs in pipe.execute() for job in jobs]
+    return any(not job.decode().startswith(_WATCH_PREFIX) for job in waiting)
 
 
 def worker_count() -> int:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from crawler import conf, queues
 from crawler.crashpoints import crash_point
-from crawler.engine.wake import stay_awake
+from crawler.engine.wake import keep_or_cut_lifeline, keep_watch
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.models import Delivery
@@ -20,6 +20,8 @@ from crawler.reports import words
 def announce() -> str:
     """Try every delivery that is due; one line saying what came of it, for the dashboard."""
     queues.notify_begins()
+    if _is_anything_pending():
+        keep_watch()  # should this worker die, somebody tries again
     sent = failed = 0
     for delivery in outbox.due(timezone.now()):
         if not outbox.claim(delivery, timezone.now()):
@@ -34,9 +36,13 @@ def announce() -> str:
             crash_point("notify: sent")
             outbox.delivered(delivery.id, timezone.now())
             sent += 1
-    if Delivery.objects.filter(state=Delivery.PENDING).exists():
-        stay_awake()  # for the next try
+    if not _is_anything_pending():
+        keep_or_cut_lifeline()
     return f"delivered {sent}, failed {failed}"
+
+
+def _is_anything_pending() -> bool:
+    return Delivery.objects.filter(state=Delivery.PENDING).exists()
 
 
 def _send(delivery: Delivery) -> None:

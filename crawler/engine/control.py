@@ -15,7 +15,7 @@ from crawler.core.lifecycle import State, predecessors
 from crawler.core.outcomes import Outcome
 from crawler.crashpoints import crash_point
 from crawler.engine.ending import clear_away, put_down
-from crawler.engine.wake import wake
+from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
@@ -35,7 +35,7 @@ def resume(crawl_id: UUID) -> bool:
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is not None:  # else somebody deleted it since
         wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
-        queues.plant_lifeline()
+        keep_watch()
     return True
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from django.db import DatabaseError
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
@@ -49,7 +50,7 @@ def fetch(batch: Batch) -> str:
     frontier = Frontier(queues.connection(), batch.crawl)
     crash_point("fetch: begun")
     if not frontier.leases.claim(batch.id, batch.token, frontier.now(), f"{socket.gethostname()}:{os.getpid()}"):
-        reconcile()
+        _look_around()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
@@ -65,8 +66,16 @@ def fetch(batch: Batch) -> str:
     crash_point("fetch: pages asked")
     reporter.flush()
     crash_point("fetch: reports left")
-    reconcile()
+    _look_around()
     return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(reporter.outcomes.items())) or "nothing asked"
+
+
+def _look_around() -> None:
+    """See whether another crawl needs to be woken; a database that is away must not make this job a failed one."""
+    try:
+        reconcile()
+    except DatabaseError as error:
+        log.warning("the crawls could not be looked at: %s", error)
 
 
 class _Job:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from crawler import queues
 from crawler.core.completion import Verdict
+from crawler.core.figures import counted
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.collect import collect
@@ -18,7 +19,7 @@ from crawler.engine.ending import clear_away
 from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
 from crawler.engine.repair import repair
-from crawler.engine.wake import stay_awake, wake
+from crawler.engine.wake import keep_watch, stay_awake, wake
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
 from crawler.models import Crawl
@@ -83,7 +84,7 @@ def _part(crawl_id: UUID) -> None:
     elif crawl.is_over:
         clear_away(crawl)
     if Crawl.objects.filter(state=State.RUNNING).exists():
-        stay_awake()
+        keep_watch()
 
 
 def _work(desk: Desk, token: str) -> str:
@@ -103,7 +104,7 @@ def _work(desk: Desk, token: str) -> str:
             handed_out += dispatch(desk)
             said = conclude(desk)
             if said is Verdict.FINISH:
-                return f"took in {collected} reports; the crawl is finished"
+                return f"took in {counted(collected, 'report')}; the crawl is finished"
         if desk.now() - began > TICK_SECONDS:
             results.drop_lock(token)
             wake(desk.frontier, desk.crawl.site)
@@ -112,7 +113,7 @@ def _work(desk: Desk, token: str) -> str:
             continue  # the frontier was forgotten: fill it again at once
         if results.release(token) is not Released.DIRTY:
             break
-    return f"took in {collected} reports, handed out {handed_out} batches"
+    return f"took in {counted(collected, 'report')}, handed out {counted(handed_out, 'batch')}"
 
 
 def _may_dispatch(desk: Desk) -> bool:

@@ -13,7 +13,7 @@ from django.db.models import F
 from crawler import pages, queues
 from crawler.core.lifecycle import State, predecessors
 from crawler.crashpoints import crash_point
-from crawler.engine.wake import wake
+from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
@@ -43,5 +43,5 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     frontier = Frontier(queues.connection(), str(crawl_id))
     frontier.revive(page_ids)
     wake(frontier, crawl.site)
-    queues.plant_lifeline()
+    keep_watch()
     return reopened

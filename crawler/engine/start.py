@@ -17,7 +17,7 @@ from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.core.options import CrawlOptions, check_options
 from crawler.core.urls import from_person
 from crawler.crashpoints import crash_point
-from crawler.engine.wake import wake
+from crawler.engine.wake import keep_watch, wake
 from crawler.fetching.guard import AddressRefused, Guard, NameNotFound
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
@@ -78,7 +78,7 @@ def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> C
     crash_point("start: committed")
     try:
         wake(Frontier(redis, str(crawl.id)), crawl.site)
-        queues.plant_lifeline()
+        keep_watch()
     except RedisError as error:
         crawl.delete()
         raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error

@@ -44,6 +44,12 @@ def is_coming(mark: Mark) -> bool:
     return queues.is_queued(queues.CRAWL, mark.job)
 
 
+def keep_watch() -> None:
+    """A crawl runs: see that whoever is idle watches over it, and that a starting worker finds something to do."""
+    queues.keep_watch_last()
+    queues.plant_lifeline()
+
+
 def keep_or_cut_lifeline() -> None:
     """To be called when a crawl is over: the lifeline stays while another one runs."""
     if Crawl.objects.filter(state=State.RUNNING).exists():

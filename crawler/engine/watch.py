@@ -18,7 +18,7 @@ from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
-from crawler.engine.wake import stay_awake
+from crawler.engine.wake import keep_or_cut_lifeline, stay_awake
 from crawler.models import Crawl, Delivery
 
 WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
@@ -35,7 +35,7 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
     """
     queues.watch_begins()
     if not _is_needed():
-        queues.cut_lifeline()
+        keep_or_cut_lifeline()
         return "nothing to watch over"
     crash_point("watch: begun")
     try:
@@ -54,6 +54,7 @@ def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
         if clock() >= look_at:
             found = survey()
             if not found.running and not _is_needed():
+                keep_or_cut_lifeline()
                 return "nothing left to watch over"
             look_at = clock() + min(LOOK_EVERY, LOOK_EVERY if found.next_in is None else max(STEP, found.next_in))
         sleep(STEP)

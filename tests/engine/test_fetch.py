@@ -22,7 +22,7 @@ def batches(bench: Bench) -> list[Batch]:
     from rq import Queue
 
     jobs = Queue("fetch", connection=queues.connection()).jobs
-    return [Batch.from_plain(job.args[0]) for job in jobs]
+    return [Batch.from_plain(job.args[0]) for job in jobs if job.args]  # a watch has none
 
 
 def reports(bench: Bench) -> list[SliceReport]:

@@ -13,7 +13,7 @@ from crawler.engine.manage import manage
 from crawler.engine.watch import WATCH_SECONDS, watch
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
-from tests.site import Reply
+from tests.site import Reply, page
 
 WATCH = "watch over the running crawls"
 
@@ -45,11 +45,11 @@ def leave_nothing_to_do(bench: Bench) -> None:
     bench.start()
     for queue in ("crawl", "fetch"):
         bench.work(queue, at_most=1)
-    queues.connection().delete("rq:queue:crawl")
+    queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
     Page.objects.update(due_at=bench.desk.now() + 3600)
     manage(bench.crawl.id)
     Page.objects.update(due_at=bench.desk.now() + 3600)
-    queues.connection().delete("rq:queue:crawl")
+    queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
     queues.watch_begins()
 
 
@@ -61,7 +61,7 @@ def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime)
     leave_nothing_to_do(bench)
     bench.desk.frontier.window.forget()
     watched(time)
-    assert WATCH in bench.jobs("crawl")
+    assert bench.jobs("fetch") == [WATCH]
 
 
 @BUSY
@@ -83,7 +83,7 @@ def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: Giv
 
 def test_without_a_running_crawl_it_ends_at_once_and_sends_nothing(bench: Bench, time: GivenTime) -> None:
     assert watched(time) == "nothing to watch over"
-    assert bench.jobs("crawl") == []
+    assert bench.jobs("crawl") == bench.jobs("fetch") == []
 
 
 @BUSY
@@ -117,5 +117,29 @@ def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, tim
     for seconds, answer in ((60, "nothing to do yet"), (4 * 3600, "nothing to watch over")):
         delivery.due_at = timezone.now() + timedelta(seconds=seconds)
         delivery.save()
-        queues.connection().delete("rq:queue:crawl")
+        queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
         assert watched(time) == answer
+
+
+class TestItsPlaceInTheQueue:
+    """While a crawl runs a watch waits behind the batches: a worker that has work never comes to it."""
+
+    @pytest.mark.site({"/": page("/a"), "/a": page("/b"), "/b": page()})
+    def test_however_many_ticks_there_are_one_watch_waits_at_the_end(self, bench: Bench) -> None:
+        bench.start()
+        bench.work("crawl", at_most=1)
+        assert [job.split()[0] for job in bench.jobs("fetch")] == ["fetch", "watch"]
+        for _ in range(3):
+            queues.watch_begins()  # a watch is believed to be on its way for some seconds only
+            manage(bench.crawl.id)
+        assert [job.split()[0] for job in bench.jobs("fetch")] == ["fetch", "watch"]
+
+    def test_one_that_rq_lost_is_replaced_once_it_is_no_longer_believed_in(self, bench: Bench) -> None:
+        bench.start()
+        bench.work("crawl", at_most=1)
+        queues.connection().delete("rq:queue:fetch")
+        manage(bench.crawl.id)
+        assert WATCH not in bench.jobs("fetch")  # a worker may have popped it
+        queues.watch_begins()  # what Redis forgets after some seconds
+        manage(bench.crawl.id)
+        assert bench.jobs("fetch") == [WATCH]
