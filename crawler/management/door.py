@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, NoReturn
 from uuid import UUID
@@ -49,6 +51,19 @@ class _Help(DjangoHelpFormatter, RawDescriptionHelpFormatter):
     """Keeps the line breaks of examples."""
 
 
+@contextmanager
+def _without_chatter() -> Iterator[None]:
+    """A command says itself what it did: of the log only warnings are shown, unless somebody asked for more of it."""
+    log = logging.getLogger("crawler")
+    before = log.level
+    if before == logging.INFO:
+        log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
 class Door(BaseCommand):
     """A command that parses, calls one verb and prints. Subclasses write `perform`; `examples` end the help text."""
 
@@ -89,7 +104,8 @@ class Door(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            code = self._perform(options)
+            with _without_chatter():
+                code = self._perform(options)
         except Ended as ended:
             code = ended.code
             self.stderr.write(str(ended))

@@ -43,7 +43,7 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
 
 
 def start_trouble(crawl: Crawl) -> list[Page]:
-    """Start pages that gave nothing to follow: closed, but without a 2xx or 3xx response, unless a person cancelled them."""
+    """Start pages that gave nothing to follow: closed without a 2xx or 3xx response, and not by cancelling."""
     fine = [Outcome.SUCCESS, Outcome.REDIRECT, Outcome.CANCELLED]
     return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
 

@@ -11,6 +11,7 @@ from crawler.core.lifecycle import State
 from crawler.management.door import NO_WORKER
 from crawler.models import Page
 from tests.exports.factories import make_crawl, make_page
+from tests.stack import Stack
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
@@ -51,6 +52,12 @@ def test_a_crawl_that_is_as_it_was_asked_to_be_ends_with_0(
     crawl.refresh_from_db()
     assert crawl.state == after
     assert capsys.readouterr().out == f"{line}\n"
+
+
+def test_nothing_else_is_said(stack: Stack) -> None:
+    crawl = str(stack.start("http://127.0.0.1:9/"))
+    done = stack.run("python", "manage.py", "cancel", crawl)
+    assert (done.stdout, done.stderr) == ("Cancelled. Pages that were still open are not asked for any more.\n", "")
 
 
 @pytest.mark.parametrize(
