@@ -46,6 +46,7 @@ def manage(crawl_id: UUID) -> str:
     desk = desk_of(crawl)
     token = secrets.token_hex(8)
     if not desk.frontier.results.lock(token):
+        keep_watch()  # should the other one be dead, its lock runs out
         return "another tick is at work; it was left a mark"
     crash_point("tick: lock taken")
     try:

@@ -18,7 +18,7 @@ from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
-from crawler.engine.wake import keep_or_cut_lifeline, stay_awake
+from crawler.engine.wake import keep_or_cut_lifeline, keep_watch, stay_awake
 from crawler.models import Crawl, Delivery
 
 WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
@@ -50,6 +50,7 @@ def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
     until, look_at = clock() + WATCH_SECONDS, clock()
     while clock() < until:
         if queues.has_work():
+            keep_watch()  # somebody else may take it, and leave us with nothing
             return "there is work to do"
         if clock() >= look_at:
             found = survey()

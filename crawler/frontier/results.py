@@ -15,7 +15,7 @@ from crawler.frontier import script
 from crawler.frontier.keys import CrawlKeys
 
 FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
-LOCK_SECONDS = 15.0  # a tick that died keeps others out no longer than this
+LOCK_SECONDS = 12.0  # a tick that died keeps others out no longer than this
 
 
 class Released(Enum):
