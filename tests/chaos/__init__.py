@@ -8,7 +8,8 @@ scene          all of these together for one run, and the stopwatches
 disturbances   the table of what can be done to a scene
 schedule       which of them happen in a run, and when: a seed decides
 evidence       what a run left behind
-verdict        what that says: lost, twice, early, stuck, left over
+expected       what a crawl of the site must come to
+verdict        what the evidence says: lost, twice, early, stuck, left over
 run            one run from the first process to the verdict
 report         the table over all runs
 """

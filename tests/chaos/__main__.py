@@ -20,6 +20,7 @@ from tests.chaos import site as sites
 from tests.chaos.database import Volume
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
+from tests.chaos.expected import Expected, measured, walked
 from tests.chaos.report import Ran, Report
 from tests.chaos.run import UNDISTURBED, Grounds, run, undisturbed
 from tests.chaos.scene import prepare
@@ -41,7 +42,7 @@ def main() -> int:
     try:
         with sites.Site(content, given.latency / 1000).serving() as site:
             grounds = Grounds(folder, prepare(folder / "template"), site, mount)
-            return _session(given, grounds)
+            return _session(given, grounds, None if given.docs else walked(site, content))
     except KeyboardInterrupt:
         _say("interrupted; everything has ended")
         return 130
@@ -70,7 +71,8 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _session(given: argparse.Namespace, grounds: Grounds) -> int:
+def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None) -> int:
+    """`known`: what is expected of the undisturbed crawl already, so that it is judged as the others are."""
     left_out = () if grounds.mount else tuple(kind.name for kind in KINDS.values() if kind.volume)
     if left_out:
         _say(f"left out, because no volume may be mounted here: {', '.join(left_out)}")
@@ -78,7 +80,8 @@ def _session(given: argparse.Namespace, grounds: Grounds) -> int:
     calm = undisturbed(grounds)
     pages = batch_pages()
     report = Report(str(given.docs or "made up"), calm, [], left_out)
-    if faults := judge(calm, calm, pages).faults:
+    expected = known or measured(calm)
+    if faults := judge(calm, expected, pages).faults:
         _explain(grounds, UNDISTURBED, calm, faults, given)
         return 1
     _forget(grounds, UNDISTURBED)
@@ -86,7 +89,7 @@ def _session(given: argparse.Namespace, grounds: Grounds) -> int:
     ran: list[Ran] = []
     try:
         for number in range(given.runs):
-            ran.append(_one(given, grounds, calm, pages, number, left_out))
+            ran.append(_one(given, grounds, expected, pages, number, left_out))
     finally:
         report = Report(report.site, calm, ran, left_out)
         _write(given, report)
@@ -95,12 +98,12 @@ def _session(given: argparse.Namespace, grounds: Grounds) -> int:
 
 
 def _one(
-    given: argparse.Namespace, grounds: Grounds, calm: Evidence, pages: int, number: int, left_out: tuple[str, ...]
+    given: argparse.Namespace, grounds: Grounds, expected: Expected, pages: int, number: int, left_out: tuple[str, ...]
 ) -> Ran:
     schedule = draw(given.seed + number, left_out)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
-    evidence = run(grounds, schedule, len(calm.hits), lambda text: _say(f"  {text}"))
-    verdict = judge(evidence, calm, pages)
+    evidence = run(grounds, schedule, len(expected.hits), lambda text: _say(f"  {text}"))
+    verdict = judge(evidence, expected, pages)
     ran = Ran(schedule, evidence, verdict)
     _say(
         f"  {evidence.seconds:.0f} s, {ran.refetched_share:.1%} fetched again{_times(evidence)}: "

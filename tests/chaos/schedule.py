@@ -56,7 +56,7 @@ def draw(seed: int, left_out: Sequence[str] = ()) -> Schedule:
     if dice.random() < 0.3:
         moments[-1] = 1.0  # around the end: the last reports, the notice, the cleaning up
     planned = tuple(
-        Planned(kind.name, round(at, 3), dice.random() < 0.5, dice.randrange(1 << 30))
+        Planned(kind.name, round(at, 3), dice.random() < 0.6, dice.randrange(1 << 30))
         for kind, at in zip(_without_repetition(kinds, number, dice), moments, strict=True)
     )
     return Schedule(seed, crew, planned)

@@ -139,9 +139,9 @@ def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
-            self._reply(site.answer(path))
-            self.wfile.flush()
+            reply = site.answer(path)
             site.answered(path)
+            self._reply(reply)
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -186,7 +186,7 @@ def generated(pages: int) -> Content:
     table = {"/robots.txt": Reply("User-agent: *\nDisallow: /private/", headers={"Content-Type": "text/plain"})}
     for number in range(pages):
         children = [f"/page/{child}" for child in range(number * 6 + 1, number * 6 + 7) if child < pages]
-        across = [f"/page/{(number * step + 11) % pages}" for step in (3, 7, 31)]
+        across = [_name((number * step + 11) % pages) for step in (3, 7, 31)]
         table[_name(number)] = Reply(page(*children, *across, *_oddities(number), title=f"Page {number}"))
     for number in range(0, pages, 17):
         table[f"/moved/{number}"] = moved(_name((number * 5 + 2) % pages), 301 if number % 2 else 302)

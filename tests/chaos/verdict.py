@@ -1,4 +1,4 @@
-"""What the evidence of a run says, held against the undisturbed run: lost, twice, early, stuck, left over."""
+"""What the evidence of a run says, held against what is expected: lost, twice, early, stuck, left over."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from crawler.core import politeness
 from crawler.core.options import CrawlOptions
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
+from tests.chaos.expected import Expected
 
 REFETCH_SHARE = 0.05  # of the pages may be asked for once more than needed, whatever happened
 
@@ -49,19 +50,21 @@ class Verdict:
         return found
 
 
-def judge(evidence: Evidence, undisturbed: Evidence, batch_pages: int) -> Verdict:
-    """`batch_pages`: pages of one host that may be in hand at a time."""
+def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
+    """`batch_pages`: pages of one host that may be in hand at a time. Of a crawl that is stuck, only that is said which
+    is wrong already."""
     resets = sum(KINDS[struck.kind].resets for struck in evidence.struck)
-    allowed = int(REFETCH_SHARE * len(undisturbed.pages)) + resets * batch_pages
+    allowed = int(REFETCH_SHARE * len(expected.pages)) + resets * batch_pages
+    stuck = tuple(_stuck(evidence))
     return Verdict(
-        lost=tuple(_lost(evidence, undisturbed)),
+        lost=() if stuck else tuple(_lost(evidence, expected)),
         twice=tuple(_twice(evidence)),
-        early=tuple(_early(evidence, undisturbed)),
-        stuck=tuple(_stuck(evidence)),
-        told=tuple(_told(evidence)),
-        left=tuple(_left(evidence)),
-        counted=tuple(_counted(evidence, undisturbed)),
-        refetched=(Counter(evidence.hits) - Counter(undisturbed.hits)).total(),
+        early=tuple(_early(evidence, expected)),
+        stuck=stuck,
+        told=() if stuck else tuple(_told(evidence)),
+        left=() if stuck else tuple(_left(evidence)),
+        counted=() if stuck else tuple(_counted(evidence, expected)),
+        refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
     )
 
@@ -74,14 +77,14 @@ def batch_pages() -> int:
     return slices * politeness.slice_pages(0.0)
 
 
-def _lost(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
-    for url, expected in undisturbed.pages.items():
+def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:
+    for url, page in expected.pages.items():
         found = evidence.pages.get(url)
         if found is None:
             yield f"{url} is missing"
-        elif found != expected:
-            yield f"{url} is {found[0] or 'open'} ({found[1]}), not {expected[0]} ({expected[1]})"
-    for url in evidence.pages.keys() - undisturbed.pages.keys():
+        elif found != page:
+            yield f"{url} is {found[0] or 'open'} ({found[1]}), not {page[0]} ({page[1]})"
+    for url in evidence.pages.keys() - expected.pages.keys():
         yield f"{url} is there and should not be"
 
 
@@ -100,12 +103,12 @@ def _twice(evidence: Evidence) -> Iterator[str]:
             yield f"{url} is closed and nobody saw it close"
 
 
-def _early(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
+def _early(evidence: Evidence, expected: Expected) -> Iterator[str]:
     for finish in evidence.finishes:
         if finish.new == "finished" and finish.open:
             yield f"finished was said while {finish.open} pages were open"
-        if finish.new == "finished" and finish.pages < len(undisturbed.pages):
-            yield f"finished was said with {finish.pages} of {len(undisturbed.pages)} pages"
+        if finish.new == "finished" and finish.pages < len(expected.pages):
+            yield f"finished was said with {finish.pages} of {len(expected.pages)} pages"
         if finish.old == "finished":
             yield f"finished became {finish.new}"
     if sum(finish.new == "finished" for finish in evidence.finishes) > 1:
@@ -131,7 +134,7 @@ def _left(evidence: Evidence) -> Iterator[str]:
     yield from (f"{worker} has not come to rest" for worker in evidence.left_working)
 
 
-def _counted(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
+def _counted(evidence: Evidence, expected: Expected) -> Iterator[str]:
     yield from (what for what in evidence.disagreements if what.startswith("the counters said"))
     outcomes = Counter(outcome for outcome, _ in evidence.pages.values() if outcome)
     statuses = Counter(str(status) for outcome, status in evidence.pages.values() if outcome and status is not None)
@@ -140,19 +143,19 @@ def _counted(evidence: Evidence, undisturbed: Evidence) -> Iterator[str]:
         yield f"the crawl counts {counters.discovered} pages, the table has {len(evidence.pages)}"
     if Counter(counters.outcomes) != outcomes or Counter(counters.statuses) != statuses:
         yield f"the crawl counts {dict(counters.outcomes)} {dict(counters.statuses)}, not {outcomes} {statuses}"
-    yield from _receipt(evidence.receipt, undisturbed.receipt)
+    yield from _receipt(evidence.receipt, expected.receipt)
 
 
 _SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses")
 
 
-def _receipt(receipt: Mapping[str, object], undisturbed: Mapping[str, object]) -> Iterator[str]:
-    """It must say what the receipt of the undisturbed run says; how much work it took may differ."""
+def _receipt(receipt: Mapping[str, object], expected: Mapping[str, object]) -> Iterator[str]:
+    """It must say what is expected; how much work it took may differ."""
     if not receipt:
         return  # that there is no notice was said already
     for name in _SAME:
-        if receipt.get(name) != undisturbed.get(name):
-            yield f"the receipt says {name} = {receipt.get(name)}, not {undisturbed.get(name)}"
+        if receipt.get(name) != expected.get(name):
+            yield f"the receipt says {name} = {receipt.get(name)}, not {expected.get(name)}"
     skipped = receipt.get("skipped")
     parts = [receipt.get(name) for name in ("fetched", "failed", "cancelled")]
     parts += list(skipped.values()) if isinstance(skipped, dict) else []

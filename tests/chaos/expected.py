@@ -1,0 +1,58 @@
+"""What a crawl of the site must come to: as an undisturbed crawl found it, or as a walk through the site's content."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.chaos.evidence import Evidence, Page
+from tests.chaos.site import Content, Site
+
+
+@dataclass(frozen=True)
+class Expected:
+    pages: Mapping[str, Page]
+    hits: Mapping[str, int]  # path -> requests that are needed
+    receipt: Mapping[str, Any]
+
+
+def measured(undisturbed: Evidence) -> Expected:
+    return Expected(undisturbed.pages, undisturbed.hits, undisturbed.receipt)
+
+
+def walked(site: Site, content: Content) -> Expected:
+    """For the generated site, whose links are plain paths and whose robots.txt forbids `/private/`."""
+    found: dict[str, Page] = {}
+    hits = Counter({"/robots.txt": 1})
+    waiting = ["/"]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        if path.startswith("/private/"):
+            found[path] = ("robots", None)
+            continue
+        reply = content(path, 0)
+        hits[path] += 1
+        if reply.status == 503:
+            reply = content(path, 1)
+            hits[path] += 1
+        found[path] = (f"{reply.status // 100}xx", reply.status)
+        body = reply.body if isinstance(reply.body, str) else reply.body.decode()
+        waiting += [*re.findall(r'href="(/[^"]*)"', body), *filter(None, [reply.headers.get("Location")])]
+    return Expected({site.origin + path: page for path, page in found.items()}, hits, _receipt(found))
+
+
+def _receipt(found: Mapping[str, Page]) -> dict[str, Any]:
+    statuses = Counter(str(status) for _, status in found.values() if status is not None)
+    return {
+        "discovered": len(found),
+        "fetched": statuses.total(),
+        "failed": 0,
+        "skipped": {"robots": len(found) - statuses.total()},
+        "cancelled": 0,
+        "statuses": dict(statuses),
+    }

@@ -1,0 +1,72 @@
+"""A crawl ends exactly, whatever is killed: a short form of `bin/chaos`, with schedules that between them hold nearly
+every kind of disturbance. Times are only bounded loosely: a busy machine is no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.chaos.database import Volume
+from tests.chaos.expected import walked
+from tests.chaos.processes import Role
+from tests.chaos.run import Grounds, run
+from tests.chaos.scene import prepare
+from tests.chaos.schedule import Planned, Schedule
+from tests.chaos.site import Site, generated
+from tests.chaos.verdict import batch_pages, judge
+
+CONTENT, LATENCY = generated(pages=150), 0.03
+LONGEST = 60.0  # seconds for any recovery
+
+STOCK, OWN = Role.STOCK, Role.OWN
+SCHEDULES = {
+    "workers are killed": Schedule(
+        1,
+        (STOCK, STOCK, OWN),
+        (
+            Planned("kill-stock-worker", 0.1, False, 1),
+            Planned("kill-horse", 0.3, False, 2),
+            Planned("kill-manager", 0.4, False, 3),
+            Planned("kill-own-worker", 0.5, False, 4),
+            Planned("kill-web", 0.5, False, 5),
+            Planned("terminate-twice", 0.7, False, 6),
+            Planned("kill-everything-stock", 0.9, True, 7),
+        ),
+    ),
+    "Redis forgets": Schedule(
+        2,
+        (STOCK, OWN),
+        (
+            Planned("restart-redis", 0.15, False, 1),
+            Planned("orphan-horse", 0.3, True, 2),
+            Planned("flush-redis", 0.4, False, 3),
+            Planned("empty-redis", 0.55, True, 4),
+            Planned("kill-everything-own", 0.8, True, 5),
+        ),
+    ),
+    "everything stands still": Schedule(
+        3,
+        (STOCK, OWN),
+        (
+            Planned("stop-worker", 0.2, False, 1),
+            Planned("lock-database", 0.2, False, 2),
+            Planned("fill-disk", 0.6, False, 3),
+        ),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
+    folder = tmp_path_factory.mktemp("chaos")
+    with Site(CONTENT, LATENCY).serving() as site:
+        yield Grounds(folder, prepare(folder / "template"), site, Volume.may_be_mounted(folder))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES.keys())
+def test_a_crawl_ends_exactly_though(grounds: Grounds, schedule: Schedule) -> None:
+    expected, said = walked(grounds.site, CONTENT), list[str]()
+    evidence = run(grounds, schedule, len(expected.hits), said.append)
+    assert judge(evidence, expected, batch_pages()).faults == [], "\n".join([str(grounds.folder), *said])
+    assert all(seconds < LONGEST for seconds in (*evidence.refetches, *evidence.revivals))
