@@ -92,6 +92,7 @@ class Site:
 def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # an answer leaves in one packet, or its second one waits for an acknowledgement
 
         def do_GET(self) -> None:
             self._reply()
