@@ -113,16 +113,18 @@ def _lifelines() -> list[bytes]:
 
 
 def send_watch() -> None:
-    """Enqueue a watch job unless one is on its way already: behind the batches, for a worker that has nothing else."""
-    _send_once(FETCH, keys.WATCH_COMING, "watch", "crawler.jobs.watch", "watch over the running crawls", result_ttl=0)
+    """Enqueue a watch job unless one waits: behind the batches, for a worker that has nothing else."""
+    if not _waiting_watches():
+        _queue(FETCH).enqueue_many(
+            [_errand_data("crawler.jobs.watch", new_id("watch"), "watch over the running crawls", result_ttl=0)]
+        )
 
 
 def keep_watch_last() -> None:
     """See that one watch waits behind the batches that were just sent. A worker that has work never comes to it; one
     that would have none watches over what the others do."""
     conn, queue = connection(), _queue(FETCH).key
-    jobs = [job.decode() for job in cast(list[bytes], conn.lrange(queue, -_TAIL, -1))]
-    watches = [job for job in jobs if job.startswith(_WATCH_PREFIX)]
+    watches = _waiting_watches()
     for job in watches[1:]:
         if conn.lrem(queue, 1, job):
             conn.delete(Job.key_for(job))
@@ -130,15 +132,23 @@ def keep_watch_last() -> None:
         send_watch()
 
 
+def is_watch(job: str) -> bool:
+    """Whether this is the id of a watch job: something to do only for a worker that has nothing else."""
+    return job.startswith(_WATCH_PREFIX)
+
+
+def _waiting_watches() -> list[str]:
+    jobs = cast(list[bytes], connection().lrange(_queue(FETCH).key, -_TAIL, -1))
+    return [job.decode() for job in jobs if is_watch(job.decode())]
+
+
 def send_notify() -> None:
-    """Enqueue the job that delivers what is in the outbox, unless one is on its way already."""
-    description = "tell people about a crawl"
-    _send_once(CRAWL, keys.NOTIFY_COMING, "notify", "crawler.jobs.notify", description, result_ttl=_KEPT)
-
-
-def watch_begins() -> None:
-    """From now on another watch job may be sent."""
-    connection().delete(keys.WATCH_COMING)
+    """Enqueue the job that delivers what is in the outbox, unless one is on its way already; that is believed for some
+    seconds only, because RQ may lose it."""
+    job = new_id("notify")
+    if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
+        data = _errand_data("crawler.jobs.notify", job, "tell people about a crawl", result_ttl=_KEPT)
+        _crawl_queue().enqueue_many([data])
 
 
 def notify_begins() -> None:
@@ -146,19 +156,10 @@ def notify_begins() -> None:
     connection().delete(keys.NOTIFY_COMING)
 
 
-def _send_once(queue: str, coming: str, kind: str, func: str, description: str, *, result_ttl: int) -> None:
-    """`coming` is forgotten after some seconds, because RQ may lose the job it speaks of."""
-    job = new_id(kind)
-    if connection().set(coming, job, nx=True, ex=10):
-        data = Queue.prepare_data(
-            func,
-            job_id=job,
-            timeout=300,
-            result_ttl=result_ttl,
-            failure_ttl=_FAILED_KEPT,
-            description=description,
-        )
-        _queue(queue).enqueue_many([data])
+def _errand_data(func: str, job: str, description: str, *, result_ttl: int) -> EnqueueData:
+    return Queue.prepare_data(
+        func, job_id=job, timeout=300, result_ttl=result_ttl, failure_ttl=_FAILED_KEPT, description=description
+    )
 
 
 def is_queued(queue: str, job: str) -> bool:
@@ -190,7 +191,7 @@ def has_work() -> bool:
         for name in (CRAWL, FETCH):
             pipe.lrange(_queue(name).key, 0, 7)
         waiting = [job for jobs in pipe.execute() for job in jobs]
-    return any(not job.decode().startswith(_WATCH_PREFIX) for job in waiting)
+    return not all(is_watch(job.decode()) for job in waiting)
 
 
 def worker_count() -> int:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from typing import Any
 
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from crawler import conf, queues
 from crawler.crashpoints import crash_point
+from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.wake import keep_or_cut_lifeline, keep_watch
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.models import Delivery
 from crawler.notify import email, outbox, webhook
+from crawler.notify.outbox import TRY_SECONDS
 from crawler.notify.transport import Message, TransportError
 from crawler.reports import words
+
+log = logging.getLogger(__name__)
 
 
 def announce() -> str:
@@ -28,7 +35,8 @@ def announce() -> str:
             continue  # another process is at it
         crash_point("notify: claimed")
         try:
-            _send(delivery)
+            with Heartbeat(partial(_renew, delivery), every=TRY_SECONDS / 4):
+                _send(delivery)
         except TransportError as error:
             outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
             failed += 1
@@ -43,6 +51,17 @@ def announce() -> str:
 
 def _is_anything_pending() -> bool:
     return Delivery.objects.filter(state=Delivery.PENDING).exists()
+
+
+def _renew(delivery: Delivery) -> bool:
+    """Keep the claim on a try; called from a thread of its own, whose database connection ends with it."""
+    try:
+        outbox.renew(delivery.id, timezone.now())
+    except DatabaseError as error:
+        log.warning("the claim on delivery %s could not be renewed: %s", delivery.id, error)
+    finally:
+        connection.close()
+    return True
 
 
 def _send(delivery: Delivery) -> None:

@@ -25,7 +25,7 @@ from crawler.engine.reconcile import reconcile
 from crawler.engine.reporter import Reporter
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.fetching.fetcher import Limits
+from crawler.fetching.fetcher import Fetcher, Limits
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.frontier.frontier import Frontier
@@ -86,6 +86,7 @@ class _Job:
         self._guard = Guard(batch.policy.private_hosts)
         self._gate = Gate(frontier.redis, LEASE_SECONDS)
         self._turns = [self._turns_at(number, part.host) for number, part in enumerate(batch.slices)]
+        self._permissions: list[Permission] = []
         self._deadline = time.monotonic() + BATCH_SECONDS
 
     def _turns_at(self, number: int, host: str) -> Turns:
@@ -96,6 +97,8 @@ class _Job:
     def renew(self) -> bool:
         for turns in self._turns:
             turns.renew()
+        for permission in list(self._permissions):
+            permission.renew()
         return self._frontier.leases.renew(self._batch.id, self._batch.token, self._frontier.now())
 
     def run(self, heartbeat: Heartbeat) -> None:
@@ -125,10 +128,7 @@ class _Job:
         Answers how many requests were made for robots.txt and are told in no result."""
         policy = self._batch.policy
         with HttpFetcher(self._guard, policy.user_agent, Limits(max_body_bytes=policy.max_body_bytes)) as fetcher:
-            memory = RobotsMemory(self._frontier.redis)
-            permission = (
-                Permission(fetcher, memory, turns, f"{self._batch.id}:{number}") if policy.obey_robots else None
-            )
+            permission = self._permission(number, fetcher, turns) if policy.obey_robots else None
             asker = Asker(fetcher, permission, turns)
             for task in part.pages:
                 if heartbeat.lost.is_set() or time.monotonic() > self._deadline:
@@ -140,6 +140,12 @@ class _Job:
                     break
                 self._reporter.add(number, result)
             return permission.counted() if permission else 0
+
+    def _permission(self, number: int, fetcher: Fetcher, turns: Turns) -> Permission:
+        memory = RobotsMemory(self._frontier.redis)
+        permission = Permission(fetcher, memory, turns, f"{self._batch.id}:{number}")
+        self._permissions.append(permission)
+        return permission
 
 
 def _asked(asker: Asker, task: PageTask) -> PageResult | None:

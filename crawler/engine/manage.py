@@ -69,7 +69,7 @@ def _leave_to_others(desk: Desk, token: str) -> None:
 def _unknown(frontier: Frontier) -> str:
     """A crawl that is not in the table. Its memory is left alone, for it may be another installation's, unless we know
     that it was deleted."""
-    if frontier.is_buried():
+    if frontier.is_condemned():
         frontier.clear()
         return "the crawl was deleted"
     log.warning("no crawl %s in this database; do two installations share one Redis?", frontier.keys.crawl)

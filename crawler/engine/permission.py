@@ -36,6 +36,7 @@ class Permission:
     def __init__(self, fetcher: Fetcher, memory: RobotsMemory, turns: Turns, holder: str) -> None:
         self._fetcher, self._memory, self._turns, self._holder = fetcher, memory, turns, holder
         self._known: dict[str, Ruling] = {}
+        self._asking: str | None = None  # the origin whose file is being asked for at this moment
         self.requests = 0  # made for robots.txt files since they were last counted
 
     def ruling(self, url: str) -> Ruling | None:
@@ -48,6 +49,12 @@ class Permission:
             self._known[origin] = self._judge(memo)
         return self._known[origin]
 
+    def renew(self) -> None:
+        """Show those who wait for a file that it is still being asked for."""
+        origin = self._asking
+        if origin is not None:
+            self._memory.still_asking(origin)
+
     def counted(self) -> int:
         """Requests made for robots.txt since the last call."""
         requests, self.requests = self.requests, 0
@@ -57,9 +64,11 @@ class Permission:
         """Ask for the file, or wait for the worker that does."""
         for _ in range(int(OTHERS_ANSWER / 0.05)):
             if self._memory.may_ask(origin, self._holder):
+                self._asking = origin
                 try:
                     return self._memory.get(origin) or self._fetch(origin)
                 finally:
+                    self._asking = None
                     self._memory.asked(origin)
             time.sleep(0.05)
             memo = self._memory.get(origin)

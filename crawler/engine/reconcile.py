@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import cast
+from uuid import UUID
 
 from django.utils import timezone
 from redis import Redis
@@ -11,6 +12,7 @@ from redis import Redis
 from crawler import pages, queues
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.lifecycle import State
+from crawler.engine.delete import delete_some
 from crawler.engine.ending import clear_away
 from crawler.engine.expire import has_deadlines
 from crawler.engine.wake import is_coming, wake
@@ -71,10 +73,10 @@ def _sweep(redis: Redis, alive: set[str]) -> None:
     for name in known - alive:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
-        if crawl is not None and crawl.is_over:
+        if frontier.is_condemned():
+            delete_some(UUID(name))
+        elif crawl is not None and crawl.is_over:
             clear_away(crawl)
-        elif crawl is None and frontier.is_buried():
-            frontier.clear()
 
 
 def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:

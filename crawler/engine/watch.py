@@ -30,10 +30,9 @@ STEP = 0.02  # seconds between two looks at the queues: what a job may have to w
 def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float] = time.monotonic) -> str:
     """Wait until a job is queued or time is up.
 
-    1. From now on another watch may be sent. 2. If nothing waits, send one: should this worker die, the next one finds
-    it. 3. Look at the queues every few milliseconds, at the crawls every second or when something is due.
+    1. If nothing waits, send the next watch: should this worker die, the next one finds it. 2. Look at the queues every
+    few milliseconds, at the crawls every second or when something is due.
     """
-    queues.watch_begins()
     if not _is_needed():
         keep_or_cut_lifeline()
         return "nothing to watch over"

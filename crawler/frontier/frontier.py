@@ -63,13 +63,19 @@ class Frontier:
             self.dead.keep()
         self.window.rewind()
 
-    def bury(self) -> None:
-        """The crawl is deleted: leave nothing of it, and for a day let nothing of it be kept that comes in late."""
+    def condemn(self) -> None:
+        """The crawl is being deleted: for a day nothing of it that comes in late is kept, and whoever reconciles sees
+        that its deletion is to be ended."""
         self.redis.set(self.keys.deleted, 1, ex=24 * 3600)
+        self.redis.sadd(CRAWLS, self.keys.crawl)
+
+    def bury(self) -> None:
+        """The crawl is deleted: leave nothing of it."""
         self.clear()
         self.redis.delete(self.keys.dead)
+        self.redis.srem(CRAWLS, self.keys.crawl)
 
-    def is_buried(self) -> bool:
+    def is_condemned(self) -> bool:
         return bool(self.redis.exists(self.keys.deleted))
 
     def clear(self) -> None:
@@ -77,4 +83,5 @@ class Frontier:
         self.window.forget()
         keys = self.keys
         self.redis.unlink(keys.seen, keys.results, keys.mark, keys.tick)
-        self.redis.srem(CRAWLS, keys.crawl)
+        if not self.is_condemned():  # else its deletion is still to be ended
+            self.redis.srem(CRAWLS, keys.crawl)

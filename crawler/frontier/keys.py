@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 PREFIX = "crawler"
 
-WATCH_COMING = f"{PREFIX}:watch"  # string: a watch job is on its way
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now

@@ -12,7 +12,7 @@ from crawler.frontier import keys
 
 KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
 KEPT_UNREACHABLE_SECONDS = 2  # long enough for one batch, shorter than any page's back-off
-LOCK_SECONDS = 60  # one robots.txt may take this long; then another worker asks
+LOCK_SECONDS = 10  # whoever asks for one renews this while it takes; one that does not is dead, and another asks
 
 
 class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +46,9 @@ class RobotsMemory:
     def may_ask(self, origin: str, holder: str) -> bool:
         """Whether this worker is the one to ask; others wait for its answer."""
         return bool(self._redis.set(keys.robots_lock(origin), holder, nx=True, ex=LOCK_SECONDS))
+
+    def still_asking(self, origin: str) -> None:
+        self._redis.expire(keys.robots_lock(origin), LOCK_SECONDS)
 
     def asked(self, origin: str) -> None:
         self._redis.delete(keys.robots_lock(origin))

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from crawler.models import Delivery
 
-TRY_SECONDS = 120  # a try that was claimed and not ended after this belongs to a process that died: try again
+TRY_SECONDS = 15  # a try that was not renewed for so long belongs to a process that died: try again
 BACK_OFF = (5, 30, 120, 600, 3600, 6 * 3600)  # seconds before the second, third, ... try; after the last we give up
 
 
@@ -25,6 +25,12 @@ def claim(delivery: Delivery, now: datetime) -> bool:
         attempts=F("attempts") + 1, due_at=now + timedelta(seconds=TRY_SECONDS)
     )
     return changed == 1
+
+
+def renew(delivery_id: UUID, now: datetime) -> None:
+    """The try goes on: nobody else is to begin another one."""
+    due_at = now + timedelta(seconds=TRY_SECONDS)
+    Delivery.objects.filter(id=delivery_id, state=Delivery.PENDING).update(due_at=due_at)
 
 
 def delivered(delivery_id: UUID, now: datetime) -> None:

@@ -6,7 +6,7 @@ Without Redis the table's part is still told.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,7 +50,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
         "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
         "redis": {"answers": seen is not None, "error": error},
         "workers": {queues.CRAWL: facts.crawl_workers, queues.FETCH: facts.fetch_workers} if seen else None,
-        "queues": {name: len(jobs) for name, jobs in seen.queued.items()} if seen else None,
+        "queues": {name: _to_do(jobs) for name, jobs in seen.queued.items()} if seen else None,
         "manager": _manager(seen) if seen else None,
         "batches": [_batch(batch, now) for batch in seen.batches] if seen else None,
         "hosts": {"waiting": facts.hosts_waiting, "shown": [_host(host) for host in seen.hosts]} if seen else None,
@@ -152,3 +152,8 @@ def _moment(epoch_seconds: float | None) -> str | None:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
+
+
+def _to_do(jobs: Collection[str]) -> int:
+    """How many of these jobs are work; a watch only waits for a worker that has none."""
+    return sum(not queues.is_watch(job) for job in jobs)

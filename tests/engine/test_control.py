@@ -13,7 +13,8 @@ from django.db import connection
 
 from crawler import pages, queues
 from crawler.core.tallies import adds_up
-from crawler.engine import conclude
+from crawler.engine import conclude, reconcile
+from crawler.engine import delete as delete_module
 from crawler.engine.control import cancel, pause, resume
 from crawler.engine.delete import delete
 from crawler.engine.manage import manage
@@ -231,3 +232,24 @@ def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
     resume(bench.crawl.id)
     bench.work()
     assert_over(bench, "finished")
+
+
+def test_a_deletion_that_died_in_its_middle_is_ended_by_whoever_reconciles(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Stands for kill -9."""
+
+    def die(crawl_id: UUID) -> bool:
+        raise Killed
+
+    bench.start()
+    with monkeypatch.context() as patch:
+        patch.setattr(delete_module, "delete_some", die)
+        with pytest.raises(Killed):
+            delete(bench.crawl.id)
+    assert bench.state() == "cancelled"
+    for _ in range(2):
+        reconcile.survey()
+    assert not Crawl.objects.exists()
+    assert not Page.objects.exists()

@@ -200,7 +200,7 @@ class Machine(RuleBasedStateMachine):
         if seconds >= 1:
             self.redis.delete(keys.RECONCILED)
         if seconds >= 12:
-            self.redis.delete(keys.WATCH_COMING, keys.NOTIFY_COMING)
+            self.redis.delete(keys.NOTIFY_COMING)
 
     @rule()
     def somebody_reconciles(self) -> None:

@@ -50,7 +50,6 @@ def leave_nothing_to_do(bench: Bench) -> None:
     manage(bench.crawl.id)
     Page.objects.update(due_at=bench.desk.now() + 3600)
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
-    queues.watch_begins()
 
 
 BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
@@ -130,16 +129,12 @@ class TestItsPlaceInTheQueue:
         bench.work("crawl", at_most=1)
         assert [job.split()[0] for job in bench.jobs("fetch")] == ["fetch", "watch"]
         for _ in range(3):
-            queues.watch_begins()  # a watch is believed to be on its way for some seconds only
             manage(bench.crawl.id)
         assert [job.split()[0] for job in bench.jobs("fetch")] == ["fetch", "watch"]
 
-    def test_one_that_rq_lost_is_replaced_once_it_is_no_longer_believed_in(self, bench: Bench) -> None:
+    def test_one_that_somebody_popped_or_rq_lost_is_replaced(self, bench: Bench) -> None:
         bench.start()
         bench.work("crawl", at_most=1)
         queues.connection().delete("rq:queue:fetch")
-        manage(bench.crawl.id)
-        assert WATCH not in bench.jobs("fetch")  # a worker may have popped it
-        queues.watch_begins()  # what Redis forgets after some seconds
         manage(bench.crawl.id)
         assert bench.jobs("fetch") == [WATCH]
