@@ -107,10 +107,10 @@ def _one(
     ran = Ran(schedule, evidence, verdict)
     _say(
         f"  {evidence.seconds:.0f} s, {ran.refetched_share:.1%} fetched again{_times(evidence)}: "
-        f"{'EXACT' if not verdict.faults else 'NOT EXACT'}"
+        f"{'exact' if not verdict.faults else 'NOT EXACT'}{', LATE' if ran.late else ''}"
     )
-    if verdict.faults:
-        _explain(grounds, schedule, evidence, verdict.faults, given)
+    if wrong := [*verdict.faults, *ran.late]:
+        _explain(grounds, schedule, evidence, wrong, given)
     else:
         _forget(grounds, schedule)
     return ran

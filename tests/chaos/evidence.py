@@ -112,11 +112,13 @@ def left_in_redis(scene: Scene) -> list[str]:
 
 
 def left_in_queues(scene: Scene) -> list[str]:
-    """Jobs that wait, and a lifeline that was planted for a crawl that is over."""
+    """Jobs that wait, and a lifeline that was planted for a crawl that is over. One that was at work when its worker
+    was killed stays in RQ's registry for a while, as any job does."""
     memory = scene.memory
     try:
-        planted = [entry for entry in memory.started("crawl") if "lifeline" in entry]
-        return sorted({*memory.queued("crawl"), *memory.queued("fetch"), *planted, *memory.keys("rq:job:*lifeline*")})
+        at_work = {entry.partition(":")[0] for entry in memory.started("crawl") if not entry.endswith(":planted")}
+        lifelines = {key.removeprefix("rq:job:") for key in memory.keys("rq:job:*lifeline*")}
+        return sorted({*memory.queued("crawl"), *memory.queued("fetch"), *(lifelines - at_work)})
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]
 

@@ -23,6 +23,22 @@ class Ran:
     verdict: Verdict
 
     @property
+    def late(self) -> list[str]:
+        """The times of this run that missed their target."""
+        evidence = self.evidence
+        timed = [
+            ("a killed worker's pages fetched again", evidence.refetches, REFETCH_TARGET),
+            ("after everything was dead", evidence.revivals, REVIVAL_TARGET),
+            ("the end announced", [] if evidence.announced is None else [evidence.announced], NOTICE_TARGET),
+        ]
+        return [
+            f"late: {label} after {seconds:.1f} s"
+            for label, times, target in timed
+            for seconds in times
+            if seconds > target
+        ]
+
+    @property
     def refetched_share(self) -> float:
         return self.verdict.refetched / max(1, len(self.evidence.pages))
 

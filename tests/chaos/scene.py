@@ -23,12 +23,13 @@ from tests.chaos.site import Site
 from tests.stack import Stack
 
 STEP = 0.01  # seconds between two looks at everything
+LAST_WORDS = 0.05  # seconds in which a request may still arrive from a process that was killed
 
 
 class Clocked(StrEnum):
     """What is timed."""
 
-    REFETCH = "refetch"  # from a worker's death to the first request for one of its unanswered pages
+    REFETCH = "refetch"  # from a worker's death to the first request for one of the pages it left unasked
     REVIVAL = "revival"  # from the start of one worker, all others being dead, to the first request
 
 
@@ -140,12 +141,14 @@ class Scene:
                 watch.disturbed = True
 
     def time_refetch(self, dead: Sequence[int]) -> None:
-        """Time how long the unanswered pages of these processes wait. To be called right after their death."""
+        """Time how long the pages of these processes wait that they had not asked for yet. To be called right after
+        their death."""
         began, busy = time.time(), bool(self._later)
+        time.sleep(LAST_WORDS)
         with contextlib.suppress(redis.RedisError):
             leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
             ids = [page for lease in leases for _, pages in lease.slices.values() for page in pages]
-            paths = frozenset(self._paths(ids)) - self.site.done
+            paths = frozenset(self._paths(ids)) - self.site.hits.keys()
             if paths:
                 self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))
 
