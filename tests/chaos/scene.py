@@ -29,7 +29,7 @@ LAST_WORDS = 0.05  # seconds in which a request may still arrive from a process 
 class Clocked(StrEnum):
     """What is timed."""
 
-    REFETCH = "refetch"  # from a worker's death to the first request for one of the pages it left unasked
+    REFETCH = "refetch"  # from a worker's death to the first request for one of the pages it had in hand
     REVIVAL = "revival"  # from the start of one worker, all others being dead, to the first request
 
 
@@ -141,14 +141,14 @@ class Scene:
                 watch.disturbed = True
 
     def time_refetch(self, dead: Sequence[int]) -> None:
-        """Time how long the pages of these processes wait that they had not asked for yet. To be called right after
-        their death."""
-        began, busy = time.time(), bool(self._later)
+        """Time how long the open pages of these processes wait. To be called right after their death."""
+        busy = bool(self._later)
         time.sleep(LAST_WORDS)
+        began = time.time()
         with contextlib.suppress(redis.RedisError):
             leases = [lease for lease, _ in self.frontier.leases.all() if _pid(lease.holder) in dead]
             ids = [page for lease in leases for _, pages in lease.slices.values() for page in pages]
-            paths = frozenset(self._paths(ids)) - self.site.hits.keys()
+            paths = frozenset(self._open_paths(ids))
             if paths:
                 self.stopwatches.append(Stopwatch(Clocked.REFETCH, began, paths, disturbed=busy))
 
@@ -157,9 +157,9 @@ class Scene:
         self.stopwatches.append(watch)
         return watch
 
-    def _paths(self, ids: Sequence[int]) -> Iterator[str]:
-        marks = ", ".join("?" * len(ids))
-        for row in self.database.rows(f"SELECT url FROM crawler_page WHERE id IN ({marks})", *ids):  # noqa: S608
+    def _open_paths(self, ids: Sequence[int]) -> Iterator[str]:
+        query = f"SELECT url FROM crawler_page WHERE status = 0 AND id IN ({', '.join('?' * len(ids))})"  # noqa: S608
+        for row in self.database.rows(query, *ids):
             yield urlsplit(row["url"]).path
 
     def _end_of(self, watch: Stopwatch) -> float | None:
