@@ -22,6 +22,7 @@ from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS
 from crawler.models import NOT_OVER, Crawl, Delivery
 
+DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
 EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
 
 
@@ -74,7 +75,7 @@ def _sweep(redis: Redis, alive: set[str]) -> None:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
         if frontier.is_condemned():
-            delete_some(UUID(name))
+            any(delete_some(UUID(name)) for _ in range(DELETIONS_A_LOOK))
         elif crawl is not None and crawl.is_over:
             clear_away(crawl)
 

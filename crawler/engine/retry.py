@@ -23,7 +23,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
 
     A crawl that was over runs again, in its next round: it finishes anew, with a new notice. A paused one stays paused.
     """
-    now = time.time()
+    now, frontier = time.time(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:
@@ -37,10 +37,10 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
                 round=F("round") + 1,
                 round_began_at=datetime.fromtimestamp(now, UTC),
             )
+        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
     if not reopened:
         return 0
     crash_point("retry: committed")
-    frontier = Frontier(queues.connection(), str(crawl_id))
     frontier.revive(page_ids)
     wake(frontier, crawl.site)
     keep_watch()
