@@ -1,0 +1,200 @@
+"""What a process on the stage does, and where it is struck: killed, stopped, or robbed of what Redis knew."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+from django.db import connection
+from rq import Queue, SimpleWorker
+from rq import Worker as ForkingWorker
+from rq.job import Job
+from rq.utils import now as rq_now
+from rq.worker import BaseWorker
+
+from crawler import crashpoints, queues
+from crawler.core.options import CrawlOptions
+from crawler.engine import control, delete, permission, reconcile, reporter, retry, watch
+from crawler.engine.ask import Asker
+from crawler.engine.start import start_crawl
+from crawler.frontier.keys import CRAWLS
+from crawler.models import Crawl, Delivery
+from crawler.worker import LOOK_EVERY, Worker
+from tests.faults.given import GivenClock, live_by
+
+
+class Actor:
+    """`strikes` are [moment, its how-manieth time, what then happens]; see `_STRIKES`."""
+
+    def __init__(self, clock: GivenClock, folder: Path, strikes: Sequence[tuple[str, int, str]]) -> None:
+        live_by(clock)
+        self._clock, self._folder, self._strikes = clock, folder, strikes
+        self._reached = mmap.mmap(-1, max(1, len(strikes)))  # a byte a strike; shared with work-horses, which die
+        crashpoints.arm(self.reach)
+        self._look_inside()
+
+    def play(self, steps: Sequence[Sequence[Any]]) -> None:
+        for name, *given in steps:
+            getattr(self, name)(*given)
+
+    def _look_inside(self) -> None:
+        """Moments inside a step have no crash point: a page, or a robots.txt, is about to be asked for."""
+        self._before(Asker, "ask", "fetch: page to be asked for")
+        self._before(permission, "fetch_robots", "fetch: robots.txt to be asked for")
+        self._before(watch, "survey", "watch: crawls to be looked at")
+
+    def _before(self, owner: Any, name: str, moment: str) -> None:
+        step = getattr(owner, name)
+
+        def reached(*given: Any) -> Any:
+            self.reach(moment)
+            return step(*given)
+
+        setattr(owner, name, reached)
+
+    # What it does
+
+    def start(self, url: str, options: dict[str, Any]) -> None:
+        start_crawl([url], CrawlOptions.from_plain(options), allow_private=True)
+
+    def work(self, worker: str, jobs: int | None = None) -> None:
+        """Work RQ's queues until they are empty, or for some jobs."""
+        _WORKERS[worker](self).work(burst=True, max_jobs=jobs, logging_level="WARNING")
+
+    def report_often(self) -> None:
+        """From now on a fetch job leaves a report after every other page."""
+        reporter.FLUSH_PAGES = 2
+
+    def look_after(self) -> None:
+        """The project's worker with nothing to do: it has just looked at the crawls, and does so every few seconds."""
+        self.wait(LOOK_EVERY)
+        self.work("project")
+        while not _all_is_done():
+            self.wait(LOOK_EVERY)
+            self.work("project")
+
+    def wait(self, seconds: float) -> None:
+        self._clock.pass_by(seconds)
+
+    def survey(self) -> None:
+        reconcile.survey()
+
+    def pause(self) -> None:
+        control.pause(_crawl())
+
+    def resume(self) -> None:
+        control.resume(_crawl())
+
+    def cancel(self) -> None:
+        control.cancel(_crawl())
+
+    def delete(self) -> None:
+        delete.ROWS_AT_ONCE = 2
+        delete.delete(_crawl())
+
+    def retry_failed(self) -> None:
+        retry.retry_failed(_crawl())
+
+    # Where it is struck
+
+    def reach(self, moment: str) -> None:
+        """The process is at this moment now."""
+        for number, (where, time, what) in enumerate(self._strikes):
+            if where != moment or self._reached[number] == time:
+                continue
+            self._reached[number] += 1
+            if self._reached[number] == time:
+                for name in what.split(", "):
+                    verb, _, given = name.partition(" ")
+                    _STRIKES[verb](self, given)
+
+    def kill(self, _: str) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def stop(self, _: str) -> None:
+        """Until the test says that it may go on."""
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def stop_worker(self, _: str) -> None:
+        """To be done in a work-horse: from now on the worker that forked it does nothing, until it may go on."""
+        os.kill(os.getppid(), signal.SIGSTOP)
+
+    def flush(self, _: str) -> None:
+        queues.connection().flushall()
+
+    def evict(self, pattern: str) -> None:
+        redis = queues.connection()
+        found = redis.keys(pattern)
+        assert found, f"there is no key {pattern} to evict"
+        redis.delete(*found)
+
+    def save(self, _: str) -> None:
+        """Keep what Redis holds now; see `theatre.restore`."""
+        redis = queues.connection()
+        keys = cast(list[bytes], redis.keys("*"))
+        kept = [(key.hex(), max(0, redis.pttl(key)), cast(bytes, redis.dump(key)).hex()) for key in keys]
+        (self._folder / "saved").write_text(json.dumps(kept))
+
+
+_STRIKES: dict[str, Callable[[Actor, str], None]] = {
+    "kill": Actor.kill,
+    "stop": Actor.stop,
+    "stop_worker": Actor.stop_worker,
+    "flush": Actor.flush,
+    "evict": Actor.evict,
+    "save": Actor.save,
+}
+
+
+def _worker(kind: type[BaseWorker], *, is_up: bool) -> Callable[[Actor], BaseWorker]:
+    """`is_up`: it has been there for a while, so that RQ's clean-up at a worker's start, and the worker's own first
+    look, are over."""
+
+    def made(actor: Actor) -> BaseWorker:
+        class Struck(kind):  # type: ignore[misc, valid-type]
+            def execute_job(self, job: Job, queue: Queue) -> None:
+                """RQ has popped the job and noted nowhere that somebody has it."""
+                actor.reach(f"popped: {str(job.func_name).rpartition('.')[2]}")
+                super().execute_job(job, queue)
+
+        redis = queues.connection()
+        worker: BaseWorker = Struck([Queue(name, connection=redis) for name in ("crawl", "fetch")], connection=redis)
+        if is_up:
+            worker.last_cleaned_at = rq_now()  # type: ignore[assignment]  # RQ gives it no type but None
+        return worker
+
+    return made
+
+
+_WORKERS: dict[str, Callable[[Actor], BaseWorker]] = {
+    "at hand": _worker(SimpleWorker, is_up=True),
+    "starting": _worker(SimpleWorker, is_up=False),
+    "forking": _worker(ForkingWorker, is_up=False),
+    "project": _worker(Worker, is_up=False),
+}
+
+
+def _crawl() -> UUID:
+    found: UUID = Crawl.objects.values_list("id", flat=True).get()
+    return found
+
+
+def _all_is_done() -> bool:
+    return not (
+        Crawl.objects.filter(state="running").exists()
+        or Delivery.objects.filter(state=Delivery.PENDING).exists()
+        or queues.connection().exists(CRAWLS)
+    )
+
+
+def act(clock: GivenClock, folder: Path, line: str) -> None:
+    """Do what one line of JSON says, then end."""
+    given = json.loads(line)
+    Actor(clock, folder, given["strikes"]).play(given["steps"])
+    connection.close()

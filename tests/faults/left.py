@@ -1,0 +1,91 @@
+"""What is left behind at one moment, in the words of the fault table: read from the database file and from Redis by a
+process that has nothing to do with the crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from redis import Redis
+
+from tests.stack import Stack
+
+_JOBS = {"manage": "tick", "fetch": "fetch job", "watch": "watch", "notify": "notify job", "watch-lifeline": "watch"}
+
+
+@dataclass(frozen=True)
+class Left:
+    """One cell each of the fault table."""
+
+    table: str  # state of the crawl, and how many of its pages are open and closed
+    redis: str  # what Redis holds of the crawl
+    rq: str  # jobs that wait in RQ's queues, that RQ takes for started, and the lifeline
+
+
+NOTHING = "nothing"
+
+
+def left_behind(stack: Stack) -> Left:
+    crawls = stack.rows("SELECT id, state FROM crawler_crawl")
+    if not crawls:
+        return Left(NOTHING, _listed(_keys(stack.redis, None)), _listed(_jobs(stack.redis)))
+    (crawl,) = crawls
+    raw = crawl["id"]
+    name = f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
+    return Left(_table(stack, crawl["state"]), _listed(_keys(stack.redis, name)), _listed(_jobs(stack.redis)))
+
+
+def _table(stack: Stack, state: str) -> str:
+    open_, closed = (len(stack.rows("SELECT id FROM crawler_page WHERE status = ?", status)) for status in (0, 1))
+    pending = len(stack.rows("SELECT id FROM crawler_delivery WHERE state = 'pending'"))
+    return _listed([f"{state}: {open_} open", f"{closed} closed", *(["delivery pending"] if pending else [])])
+
+
+def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
+    if crawl is None:
+        if redis.keys("crawler:????????-*"):
+            yield "keys"
+        return
+    key = f"crawler:{crawl}:"
+    waiting = sum(redis.zcard(name) for name in redis.keys(f"{key}queue:*"))
+    leases = [redis.hget(name, "state") for name in sorted(redis.keys(f"{key}lease:*"))]
+    if redis.exists(f"{key}lock"):
+        yield "lock"
+    if redis.exists(f"{key}mark"):
+        yield "mark"
+    if reports := redis.llen(f"{key}results"):
+        yield _counted(reports, "report")
+    for state in leases:
+        yield f"lease {cast(bytes, state).decode()}"
+    if waiting:
+        yield f"window of {waiting}"
+    if taken := redis.scard(f"{key}taken"):
+        yield f"{taken} handed out"
+    if redis.exists(f"{key}cursor"):
+        yield "cursor"
+    if seen := redis.scard(f"{key}seen"):
+        yield f"{seen} seen"
+    if dead := redis.zcard(f"{key}dead"):
+        yield _counted(dead, "dead letter")
+
+
+def _jobs(redis: Redis) -> Iterator[str]:
+    for queue in ("crawl", "fetch"):
+        for job in cast(list[bytes], redis.lrange(f"rq:queue:{queue}", 0, -1)):
+            yield _named(job)
+    for queue in ("crawl", "fetch"):
+        for job in cast(list[bytes], redis.zrange(f"rq:wip:{queue}", 0, -1)):
+            yield "lifeline" if job.endswith(b":planted") else f"{_named(job)} started"
+
+
+def _named(job: bytes) -> str:
+    return _JOBS[job.decode().partition(":")[0].rpartition("-")[0]]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _listed(parts: Any) -> str:
+    return ", ".join(parts) or NOTHING

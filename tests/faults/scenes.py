@@ -1,0 +1,218 @@
+"""How each moment of the fault table is reached: which processes do what over which site, and where they are struck."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.site import Answer, Reply, page
+
+Step = Sequence[Any]
+"""Name of a verb of `actor.Actor`, and its arguments."""
+
+Strike = tuple[str, int, str]
+"""A moment, its how-manieth time, and what then happens to the process: verbs of `actor.Actor`."""
+
+SMALL: Mapping[str, Answer] = {
+    "/": page("/a", "/b", "/c"),
+    "/a": page("/d"),
+    "/b": page(),
+    "/c": page(),
+    "/d": page("/"),
+}
+BUSY: Mapping[str, Answer] = {
+    "/": lambda before: Reply(page("/a")) if before else Reply(status=503, headers={"Retry-After": "8"}),
+    "/a": page(),
+}
+MALFORMED = Reply("not compressed at all", headers={"Content-Encoding": "gzip"})
+BROKEN: Mapping[str, Answer] = {
+    "/": page("/broken"),
+    "/broken": lambda before: Reply(page("/late")) if before else MALFORMED,
+    "/late": page(),
+}
+HOOK = "/hook"
+"""Of every site: where notices are sent."""
+
+WORK: Step = ["work", "project"]
+START: Step = ["start"]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What one process does. Without steps it is the one that was stopped, which goes on."""
+
+    steps: Sequence[Step] = ()
+    strikes: Sequence[Strike] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What happens up to the moment, the process it is about being the last; and how the crawl must end even so."""
+
+    deeds: Sequence[Deed]
+    pages: Mapping[str, Answer] = field(default_factory=lambda: SMALL)
+    options: Mapping[str, object] = field(default_factory=dict)
+    harm: str = ""  # what then happens to Redis while nobody lives: "empty" or "restore"
+    ends: str = "finished"  # "" = it is deleted
+    outcomes: Mapping[str, str] = field(default_factory=dict)  # of pages that do not close as 2xx
+    found: Sequence[str] = ()  # the pages it finds, unless all of them
+    asked: Mapping[str, int] = field(default_factory=dict)  # pages that are asked for more than once even so
+    rounds: int = 1
+    told: int = 0  # how often a notice arrives
+
+
+def dies(moment: str, time: int = 1, **more: object) -> Scene:
+    """A worker, the only one, is killed at this moment of a crawl it works on."""
+    return Scene([Deed([START, WORK], [(moment, time, "kill")])], **more)  # type: ignore[arg-type]
+
+
+def lives(moment: str, time: int, harm: str) -> Scene:
+    """At this moment Redis is harmed, while the only worker goes on."""
+    return Scene([Deed([START, WORK], [(moment, time, f"{harm}, stop")])])
+
+
+def finished_by(worker: str = "project") -> Deed:
+    return Deed([START, ["work", worker]])
+
+
+NOTIFIED: Mapping[str, object] = {"notify_webhooks": (HOOK,)}
+
+SCENES: Mapping[str, Scene] = {
+    # A crawl is started
+    "start: rows inserted": Scene([Deed([START], [("start: rows inserted", 1, "kill")])], ends=""),
+    "start: committed": Scene([Deed([START], [("start: committed", 1, "kill")])]),
+    # A tick
+    "tick: lock taken": dies("tick: lock taken", 2),
+    "tick: mark cleared": dies("tick: mark cleared", 2),
+    "collect: rows changed": dies("collect: rows changed"),
+    "collect: committed": dies("collect: committed"),
+    "collect: links remembered": dies("collect: links remembered"),
+    "collect: slices settled": dies("collect: slices settled"),
+    "repair: deaths counted": Scene(
+        [
+            Deed([START, WORK], [("fetch: pages asked", 2, "kill")]),
+            Deed([WORK], [("repair: deaths counted", 1, "kill")]),
+        ]
+    ),
+    "expire: committed": Scene(
+        [
+            Deed([START, ["work", "at hand", 3], ["wait", 4.0]]),
+            Deed([WORK], [("expire: committed", 1, "kill")]),
+        ],
+        options={"deadline": 3.0},
+        outcomes=dict.fromkeys(["/a", "/b", "/c"], "expired"),
+        found=["/", "/a", "/b", "/c"],
+    ),
+    "refill: pages let in": dies("refill: pages let in", 2),
+    "dispatch: slices taken": dies("dispatch: slices taken", 2),
+    "dispatch: batches sent": dies("dispatch: batches sent", 2),
+    "conclude: disagreement noted": Scene(
+        [
+            Deed(
+                [START, WORK],
+                [("refill: pages let in", 2, "evict *:hosts"), ("conclude: disagreement noted", 1, "kill")],
+            )
+        ]
+    ),
+    "conclude: finished": dies("conclude: finished"),
+    "tick: lock given back": dies("tick: lock given back", 2),
+    "end: keys deleted": dies("end: keys deleted", options=NOTIFIED, told=1),
+    # A fetch job
+    "fetch: begun": dies("fetch: begun", 2),
+    "fetch: batch claimed": dies("fetch: batch claimed", 2),
+    "fetch: robots.txt to be asked for": dies("fetch: robots.txt to be asked for", options={"obey_robots": True}),
+    "fetch: page to be asked for": Scene(
+        [Deed([["report_often"], START, WORK], [("fetch: page to be asked for", 4, "kill")])]
+    ),
+    "fetch: pages asked": dies("fetch: pages asked", 2),
+    "fetch: reports left": dies("fetch: reports left", 2),
+    "horse: pages asked": Scene([Deed([START, ["work", "forking"]], [("fetch: pages asked", 2, "stop_worker, kill")])]),
+    # A watch, a notify job
+    "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}),
+    "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),
+    "notify: sent": dies("notify: sent", options=NOTIFIED, told=2),
+    # A person's command
+    "resume: committed": Scene(
+        [
+            Deed([START, ["work", "at hand", 3], ["pause"], ["work", "at hand"]]),
+            Deed([["resume"]], [("resume: committed", 1, "kill")]),
+        ]
+    ),
+    "cancel: committed": Scene(
+        [
+            Deed([START, ["work", "at hand", 1]]),
+            Deed([["cancel"]], [("cancel: committed", 1, "kill")]),
+        ],
+        ends="cancelled",
+        outcomes={"/": "cancelled"},
+        found=["/"],
+    ),
+    "delete: cancelled": Scene(
+        [
+            Deed([START, ["work", "at hand", 1]]),
+            Deed([["delete"]], [("delete: cancelled", 1, "kill")]),
+        ],
+        ends="",
+    ),
+    "delete: some rows deleted": Scene(
+        [
+            Deed([START, ["work", "at hand", 3]]),
+            Deed([["delete"]], [("delete: some rows deleted", 1, "kill")]),
+        ],
+        ends="",
+    ),
+    "retry: committed": Scene(
+        [finished_by(), Deed([["retry_failed"]], [("retry: committed", 1, "kill")])],
+        pages=BROKEN,
+        asked={"/broken": 2},
+        rounds=2,
+    ),
+    # RQ
+    "rq: tick popped": dies("popped: manage", 2),
+    "rq: fetch job popped": dies("popped: fetch", 2),
+    "rq: watch popped": dies("popped: watch", 2, pages=BUSY, asked={"/": 2}),
+    "rq: watch popped, another at work": Scene(
+        [
+            Deed([START, WORK], [("watch: crawls to be looked at", 1, "stop")]),
+            Deed([["work", "at hand"]], [("popped: watch", 1, "kill")]),
+        ],
+        pages=BUSY,
+        asked={"/": 2},
+    ),
+    "rq: notify job popped": dies("popped: notify", options=NOTIFIED, told=1),
+    # Redis
+    "redis: emptied under a fetch job": lives("fetch: pages asked", 2, "flush"),
+    "redis: emptied under a tick": lives("dispatch: slices taken", 2, "flush"),
+    "redis: emptied, nobody works": Scene([Deed([START, WORK], [("fetch: pages asked", 2, "kill")])], harm="empty"),
+    "redis: emptied, a notice pending": Scene(
+        [Deed([START, WORK], [("notify: claimed", 1, "kill")])], harm="empty", options=NOTIFIED, told=1
+    ),
+    "redis: as it was before": Scene(
+        [Deed([START, WORK], [("fetch: batch claimed", 2, "save"), ("tick: lock given back", 3, "kill")])],
+        harm="restore",
+    ),
+    "redis: as it was before the end": Scene(
+        [Deed([START, WORK], [("tick: lock given back", 2, "save")])], harm="restore"
+    ),
+    "redis: leases evicted": lives("fetch: batch claimed", 2, "evict *:leases"),
+    "redis: lease:* evicted": lives("fetch: batch claimed", 2, "evict *:lease:*"),
+    "redis: results evicted": lives("fetch: reports left", 2, "evict *:results"),
+    "redis: mark evicted": lives("fetch: reports left", 2, "evict *:mark"),
+    "redis: lock evicted": lives("tick: mark cleared", 2, "evict *:lock"),
+    "redis: seen evicted": lives("collect: links remembered", 1, "evict *:seen"),
+    "redis: hosts evicted": lives("refill: pages let in", 2, "evict *:hosts"),
+    "redis: queue:* evicted": lives("refill: pages let in", 2, "evict crawler:*:queue:*"),
+    "redis: cursor evicted": lives("dispatch: batches sent", 2, "evict *:cursor"),
+    "redis: taken evicted": lives("dispatch: batches sent", 2, "evict *:taken"),
+    "redis: active evicted": lives("dispatch: batches sent", 2, "evict *:active"),
+    "redis: known_hosts evicted": lives("dispatch: batches sent", 2, "evict *:known_hosts"),
+    "redis: a job evicted": lives("dispatch: batches sent", 2, "evict rq:job:fetch-*"),
+    "redis: a late report": Scene(
+        [
+            Deed([START, WORK], [("fetch: pages asked", 2, "stop"), ("fetch: reports left", 2, "kill")]),
+            Deed([["work", "at hand"]]),
+            Deed(),
+        ]
+    ),
+}

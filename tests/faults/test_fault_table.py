@@ -1,0 +1,115 @@
+"""Whatever dies or is forgotten, and when: what is left, who repairs it and by when are what the table says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from crawler.core.tallies import adds_up
+from crawler.frontier.results import LOCK_SECONDS
+from tests.faults.left import Left, left_behind
+from tests.faults.scenes import HOOK, SCENES, Scene
+from tests.faults.table import Row, rows
+from tests.faults.theatre import Theatre
+from tests.site import Site
+from tests.stack import ROOT
+
+ROWS = rows()
+SOON = 20.0  # seconds in which every repair is done, wherever somebody is alive
+
+AT_HAND, STARTING, RECONCILE = ["work", "at hand"], ["work", "starting"], ["look_after"]
+SAME_CALL: list[str] = []
+REPAIRERS = {
+    "any worker": [AT_HAND],
+    "a starting worker": [AT_HAND, STARTING],
+    "reconcile": [STARTING, RECONCILE],
+    "the same call again": [STARTING, RECONCILE, SAME_CALL],
+}
+"""For each who, those who find nothing to repair it with, and last those who do."""
+
+
+def crash_points() -> set[str]:
+    sources = [file.read_text() for file in sorted((ROOT / "crawler").rglob("*.py"))]
+    return {moment for source in sources for moment in re.findall(r'crash_point\("([^"]+)"\)', source)}
+
+
+def test_every_crash_point_has_a_row() -> None:
+    assert crash_points() <= {row.moment for row in ROWS}
+
+
+def test_every_row_has_a_scene_and_every_scene_a_row() -> None:
+    assert sorted(row.moment for row in ROWS) == sorted(SCENES)
+
+
+@pytest.mark.parametrize("moment", sorted(crash_points()))
+def test_a_scene_named_after_a_crash_point_strikes_there(moment: str) -> None:
+    assert moment in {strike[0] for strike in SCENES[moment].deeds[-1].strikes}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.moment)
+def test_repair_is_done_soon(row: Row) -> None:
+    assert row.within <= SOON
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.moment)
+def test_it_is_as_the_table_says(row: Row, theatre: Theatre) -> None:
+    scene = SCENES[row.moment]
+    with Site({**scene.pages, HOOK: "thanks"}).serving() as site:
+        theatre.play(scene, site)
+        assert left_behind(theatre.stack) == row.left
+        repair(theatre, scene, row)
+        assert_ended_well(theatre, scene, site)
+        assert asked_again(scene, site) == row.asked_again
+
+
+def repair(theatre: Theatre, scene: Scene, row: Row) -> None:
+    """Those who have nothing to repair it with try first; then those who have."""
+    if row.who == "nobody has to":
+        return
+    if row.who == "itself":
+        assert theatre.go_on(patience=row.within).how == "done"
+        return
+    *worse_off, able = REPAIRERS[row.who]
+    for step in worse_off:
+        theatre.act([step])
+        assert not theatre.is_over(scene.ends), f"this was enough: {step}"
+    assert theatre.act([able or scene.deeds[-1].steps[-1]], patience=row.within).how == "done"
+
+
+def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:
+    """Every page has its outcome, each round was told once, and nothing is left."""
+    theatre.act([["wait", LOCK_SECONDS]])
+    assert theatre.is_over(scene.ends)
+    left = left_behind(theatre.stack)
+    assert "lifeline" not in left.rq
+    assert theatre.waiting_jobs() == []
+    assert site.hits[HOOK] == scene.told
+    if not scene.ends:
+        assert left.table == "nothing"
+        return
+    assert theatre.outcomes() == {
+        f"{site.url}{path}": scene.outcomes.get(path, "2xx") for path in scene.found or scene.pages
+    }
+    notices = theatre.stack.rows("SELECT * FROM crawler_notice ORDER BY round")
+    assert [notice["round"] for notice in notices] == list(range(1, scene.rounds + 1))
+    receipt = json.loads(notices[-1]["receipt"])
+    assert adds_up(receipt)
+    assert receipt["discovered"] == len(theatre.outcomes())
+
+
+def asked_again(scene: Scene, site: Site) -> int:
+    """Pages asked for more often than without the fault."""
+    asked = {path: times for path, times in site.hits.items() if path != HOOK}
+    return sum(max(0, times - scene.asked.get(path, 1)) for path, times in asked.items())
+
+
+def test_a_crawl_where_nothing_dies_leaves_nothing(theatre: Theatre) -> None:
+    """What the rows are held against."""
+    scene = Scene([SCENES["retry: committed"].deeds[0]])
+    with Site(scene.pages).serving() as site:
+        theatre.play(scene, site)
+        assert left_behind(theatre.stack) == Left("finished: 0 open, 5 closed", "nothing", "nothing")
+        assert_ended_well(theatre, scene, site)
+        assert asked_again(scene, site) == 0
