@@ -33,7 +33,8 @@ LOG_LINES = 15  # of each process, shown when a run fails
 
 def main() -> int:
     given = _arguments()
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _as_interrupt)
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
     os.environ |= {"DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(folder)}
     django.setup()
@@ -102,7 +103,11 @@ def _one(
 ) -> Ran:
     schedule = draw(given.seed + number, left_out)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
-    evidence = run(grounds, schedule, len(expected.hits), lambda text: _say(f"  {text}"))
+    try:
+        evidence = run(grounds, schedule, len(expected.hits), lambda text: _say(f"  {text}"))
+    except KeyboardInterrupt:
+        _forget(grounds, schedule)
+        raise
     verdict = judge(evidence, expected, pages)
     ran = Ran(schedule, evidence, verdict)
     _say(

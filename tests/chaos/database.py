@@ -46,17 +46,22 @@ class Database:
             database.executescript(_WITNESSES)
 
     def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
-        """What a query finds. A full volume or a changing log can refuse a reader for a moment: it tries again."""
+        """What a query finds. A reader can be refused for a moment: it tries again."""
         deadline = time.monotonic() + 10
-        while True:
-            try:
-                return self._rows(query, values)
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+        while (found := self.glance(query, *values)) is None:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the database {self.file} cannot be read")
+            time.sleep(0.05)
+        return found
 
-    def _rows(self, query: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    def glance(self, query: str, *values: Any) -> list[dict[str, Any]] | None:
+        """The same, or None when the reader is refused, as it can be while the volume is full."""
+        try:
+            return self._read(query, values)
+        except sqlite3.OperationalError:
+            return None
+
+    def _read(self, query: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
         connection = sqlite3.connect(f"file:{self.file}?mode=ro", uri=True, timeout=5)
         with contextlib.closing(connection) as database:
             database.row_factory = sqlite3.Row
@@ -102,6 +107,7 @@ class Volume:
         trial = cls(folder / "trial")
         mounted = trial.mount()
         trial.unmount()
+        trial.place.rmdir()
         return mounted
 
     def mount(self) -> bool:

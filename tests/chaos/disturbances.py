@@ -19,7 +19,7 @@ from tests.chaos.scene import Scene
 
 Strike = Callable[[Scene, Random], str | None]
 
-FIND_SECONDS = 6.0  # how long a target is waited for
+FIND_SECONDS = 10.0  # how long a target is waited for
 
 
 @dataclass(frozen=True)

@@ -91,12 +91,9 @@ class Scene:
         """Whether the crawl's row says so; asked ten times a second at most."""
         if not self._over and time.monotonic() - self._looked_at > 0.1:
             self._looked_at = time.monotonic()
-            self._over = self.stack_state() != "running"
+            rows = self.database.glance("SELECT state FROM crawler_crawl WHERE id = ?", self.crawl.hex)
+            self._over = any(row["state"] != "running" for row in rows or ())
         return self._over
-
-    def stack_state(self) -> str:
-        rows = self.database.rows("SELECT state FROM crawler_crawl WHERE id = ?", self.crawl.hex)
-        return str(rows[0]["state"])
 
     @property
     def settled(self) -> bool:
@@ -159,7 +156,7 @@ class Scene:
 
     def _open_paths(self, ids: Sequence[int]) -> Iterator[str]:
         query = f"SELECT url FROM crawler_page WHERE status = 0 AND id IN ({', '.join('?' * len(ids))})"  # noqa: S608
-        for row in self.database.rows(query, *ids):
+        for row in self.database.glance(query, *ids) or ():
             yield urlsplit(row["url"]).path
 
     def _end_of(self, watch: Stopwatch) -> float | None:
@@ -167,12 +164,13 @@ class Scene:
         if request is not None:
             return request.at
         if watch.what is Clocked.REVIVAL and self.expected and self.site.count_done >= self.expected:
-            row = self.database.rows(
-                "SELECT MAX(at) AS at FROM (SELECT at FROM chaos_page UNION SELECT at FROM chaos_crawl)"
-            )
-            at = row[0]["at"]
-            return float(at) if at and at > watch.began else None
+            return self._progress(watch.began)  # nothing is left to be asked for
         return time.time() if watch.what is Clocked.REVIVAL and self.over else None
+
+    def _progress(self, after: float) -> float | None:
+        """When the table changed after this moment."""
+        query = "SELECT MIN(at) AS at FROM (SELECT at FROM chaos_page UNION SELECT at FROM chaos_crawl) WHERE at > ?"
+        return next((row["at"] for row in self.database.glance(query, after) or ()), None)
 
 
 def _pid(holder: str) -> int:
