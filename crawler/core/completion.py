@@ -46,6 +46,7 @@ class Signs:
     next_due: float | None  # epoch seconds when a host of the frontier may be asked next; None = no host waits
     next_expiry: float | None = None  # epoch seconds when an open page's time is over; None = never
     paused: bool = False  # nothing new may be handed out
+    rewound: bool = False  # the table is to flow into the frontier from its beginning
 
 
 def needs_tick(signs: Signs, now: float) -> bool:
@@ -56,6 +57,8 @@ def needs_tick(signs: Signs, now: float) -> bool:
         return True
     if signs.paused:
         return False
+    if signs.rewound:
+        return True
     if signs.next_expiry is not None and signs.next_expiry <= now:
         return True
     if signs.next_due is not None:

@@ -63,6 +63,7 @@ def refill(desk: Desk) -> None:
     cursor = desk.frontier.window.cursor()
     if cursor is None or cursor.depth != level:
         cursor = Cursor(level, 0)
+        desk.frontier.window.move_cursor(cursor)
     room = _room(desk)
     if room <= 0:
         return

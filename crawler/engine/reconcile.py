@@ -85,11 +85,12 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
     keys = frontier.keys
     with frontier.redis.pipeline() as pipe:
         pipe.exists(keys.lock)
+        pipe.exists(keys.cursor)
         pipe.llen(keys.results)
         pipe.zcard(keys.leases)
         pipe.zcount(keys.leases, "-inf", now)
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
-        locked, results, leases, overdue, first = pipe.execute()
+        locked, lined_up, results, leases, overdue, first = pipe.execute()
     mark = frontier.results.mark()
     return Signs(
         locked=bool(locked),
@@ -100,4 +101,5 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
         next_due=cast(float, first[0][1]) if first else None,
         next_expiry=pages.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         paused=crawl.state == State.PAUSED,
+        rewound=not lined_up,
     )

@@ -7,8 +7,9 @@ import pytest
 from crawler import conf, pages, queues
 from crawler.core import politeness
 from crawler.core.tallies import adds_up
-from crawler.engine import dispatch
+from crawler.engine import dispatch, reconcile, retry
 from crawler.engine.control import cancel, pause
+from crawler.engine.manage import manage
 from crawler.engine.retry import retry_failed
 from crawler.models import Disagreement, Notice, Page
 from crawler.reports.dead_letters import dead_letters
@@ -123,3 +124,27 @@ def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -
     assert Page.objects.filter(outcome="cancelled").count() == cancelled
     assert adds_up(receipt_of(bench.crawl))
     assert [notice.event for notice in Notice.objects.order_by("round")] == ["crawl.cancelled", "crawl.finished"]
+
+
+@pytest.mark.site(PAGES)
+def test_if_the_sender_dies_right_after_its_commit_whoever_looks_sends_the_tick(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Stands for kill -9."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    bench.start()
+    while not dead_letters(bench.crawl).exists():
+        bench.work(at_most=1)
+    bench.work("crawl")
+    Page.objects.filter(status=Page.OPEN).update(due_at=2e9)  # the others are far from due
+    bench.desk.frontier.window.forget()
+    manage(bench.crawl.id)
+    with monkeypatch.context() as patch:
+        patch.setattr(retry, "wake", die)
+        with pytest.raises(Killed):
+            retry_failed(bench.crawl.id)
+    assert reconcile.survey().woken == 1
