@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.theatre import Theatre, staged
+from tests.faults.theatre import Theatre
 from tests.stack import Stack
 
 
 @pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Theatre]:
     stack = Stack(tmp_path_factory.mktemp("faults"), redis_url)
+    theatre = Theatre(stack)
     try:
-        with staged(stack) as theatre:
-            yield theatre
+        yield theatre
     finally:
+        theatre.end()
         stack.end()
 
 

@@ -31,6 +31,15 @@ BROKEN: Mapping[str, Answer] = {
     "/broken": lambda before: Reply(page("/late")) if before else MALFORMED,
     "/late": page(),
 }
+LATER = Reply(status=503, headers={"Retry-After": "60"})
+SLOW: Mapping[str, Answer] = {
+    "/": page("/broken", "/slow"),
+    "/broken": lambda before: [MALFORMED, LATER, Reply(page("/late"))][min(before, 2)],
+    "/slow": lambda before: Reply(page()) if before else LATER,
+    "/late": page(),
+}
+"""Asked for anew at once, /broken has its answer when /slow has; asked for only then, it has it twice as late."""
+
 HOOK = "/hook"
 """Of every site: where notices are sent."""
 
@@ -58,6 +67,7 @@ class Scene:
     outcomes: Mapping[str, str] = field(default_factory=dict)  # of pages that do not close as 2xx
     found: Sequence[str] = ()  # the pages it finds, unless all of them
     asked: Mapping[str, int] = field(default_factory=dict)  # pages that are asked for more than once even so
+    waits: float = 0.0  # seconds it waits for the site even so, from the moment on
     rounds: int = 1
     told: int = 0  # how often a notice arrives
 
@@ -129,7 +139,7 @@ SCENES: Mapping[str, Scene] = {
     "fetch: reports left": dies("fetch: reports left", 2),
     "horse: pages asked": Scene([Deed([START, ["work", "forking"]], [("fetch: pages asked", 2, "stop_worker, kill")])]),
     # A watch, a notify job
-    "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}),
+    "watch: begun": dies("watch: begun", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "notify: claimed": dies("notify: claimed", options=NOTIFIED, told=1),
     "notify: sent": dies("notify: sent", options=NOTIFIED, told=2),
     # A person's command
@@ -168,10 +178,19 @@ SCENES: Mapping[str, Scene] = {
         asked={"/broken": 2},
         rounds=2,
     ),
+    "retry: committed, the crawl runs": Scene(
+        [
+            Deed([START, ["work", "at hand", 5]]),
+            Deed([["retry_failed"]], [("retry: committed", 1, "kill")]),
+        ],
+        pages=SLOW,
+        asked={"/broken": 3, "/slow": 2},
+        waits=60,
+    ),
     # RQ
     "rq: tick popped": dies("popped: manage", 2),
     "rq: fetch job popped": dies("popped: fetch", 2),
-    "rq: watch popped": dies("popped: watch", 2, pages=BUSY, asked={"/": 2}),
+    "rq: watch popped": dies("popped: watch", 2, pages=BUSY, asked={"/": 2}, waits=8),
     "rq: watch popped, another at work": Scene(
         [
             Deed([START, WORK], [("watch: crawls to be looked at", 1, "stop")]),
@@ -179,6 +198,7 @@ SCENES: Mapping[str, Scene] = {
         ],
         pages=BUSY,
         asked={"/": 2},
+        waits=8,
     ),
     "rq: notify job popped": dies("popped: notify", options=NOTIFIED, told=1),
     # Redis

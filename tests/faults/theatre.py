@@ -8,10 +8,12 @@ import select
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, cast
+
+import pytest
 
 from tests.faults.scenes import HOOK, Scene, Step
 from tests.site import Site
@@ -22,16 +24,16 @@ TABLES = ("delivery", "notice", "disagreement", "page", "crawl")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended (killed, stopped, done, too late, failed), and the time by then."""
+    """How a process ended: killed, stopped, done, too late, failed."""
 
     how: str
-    now: float
     pid: int
 
 
 class Theatre:
-    def __init__(self, stack: Stack, stage: subprocess.Popen[str]) -> None:
-        self.stack, self._stage = stack, stage
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self._stage: subprocess.Popen[str] | None = None
         self._stopped: int | None = None
         self.now = 0.0
 
@@ -76,16 +78,26 @@ class Theatre:
         return self._told({"pid": pid, "limit": self.now + patience})
 
     def _told(self, given: dict[str, Any]) -> Ended:
-        assert self._stage.stdin is not None
-        assert self._stage.stdout is not None
-        self._stage.stdin.write(f"{json.dumps(given)}\n")
-        self._stage.stdin.flush()
-        ready, _, _ = select.select([self._stage.stdout], [], [], PATIENCE)
-        assert ready, f"the stage is silent:\n{self.stack.log()[-6000:]}"
-        answer = json.loads(self._stage.stdout.readline())
+        stage = self._stage = self._stage or _set_up(self.stack)
+        assert stage.stdin is not None
+        assert stage.stdout is not None
+        stage.stdin.write(f"{json.dumps(given)}\n")
+        stage.stdin.flush()
+        ready, _, _ = select.select([stage.stdout], [], [], PATIENCE)
+        if not ready:
+            self.end()
+            pytest.fail(f"the stage is silent:\n{self.stack.log()[-6000:]}")
+        answer = json.loads(stage.stdout.readline())
         self.now = answer["now"]
         assert answer["ended"] != "failed", self.stack.log()[-6000:]
-        return Ended(answer["ended"], answer["now"], answer["pid"])
+        return Ended(answer["ended"], answer["pid"])
+
+    def end(self) -> None:
+        """Nobody stays behind; whoever acts next has a new stage."""
+        stage, self._stage, self._stopped = self._stage, None, None
+        if stage is not None:
+            os.killpg(stage.pid, signal.SIGKILL)
+            stage.communicate()
 
     def _restore(self) -> None:
         """Redis comes back with what it held when it was saved."""
@@ -124,10 +136,9 @@ def _filled_in(step: Step, scene: Scene, site: Site) -> Step:
     return ["start", f"{site.url}/", options]
 
 
-@contextmanager
-def staged(stack: Stack) -> Iterator[Theatre]:
+def _set_up(stack: Stack) -> subprocess.Popen[str]:
     with (stack.folder / "processes.log").open("ab") as log:
-        stage = subprocess.Popen(
+        return subprocess.Popen(
             ["python", "-m", "tests.faults.stage"],
             cwd=ROOT,
             env=stack.env,
@@ -137,8 +148,3 @@ def staged(stack: Stack) -> Iterator[Theatre]:
             text=True,
             start_new_session=True,
         )
-    try:
-        yield Theatre(stack, stage)
-    finally:
-        stage.send_signal(signal.SIGTERM)
-        stage.communicate()
