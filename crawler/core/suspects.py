@@ -3,13 +3,13 @@
 A worker that dies says nothing about which of its pages was to blame. So its pages become suspects, and are handed out
 in small company first and alone at last: only a page that died alone is closed as crashed.
 
-A host's suspects wait in a lane of their own beside the host's other pages: "host|8" for batches of eight, "host|1" for
-batches of one. No host name holds a "|" (WHATWG URL, forbidden host code points).
+A host's suspects wait in a lane of their own beside the host's other pages: "host|16" for batches of sixteen, "host|1"
+for batches of one. No host name holds a "|" (WHATWG URL, forbidden host code points).
 """
 
 from __future__ import annotations
 
-SMALL_COMPANY = 8  # suspects in a batch, while they have more than one attempt left
+SMALL_COMPANY = 16  # suspects in a batch, while they have more than one attempt left: the root of a batch's 256 pages
 
 
 def lane_of(host: str, *, deaths: int, attempts: int, max_attempts: int) -> str:

@@ -42,8 +42,7 @@ class Pace:
         self._delay = cache(lambda host: politeness.host_delay(options.delay, gate.crawl_delay(host)))
 
     def slices_at_once(self, lane: str) -> int:
-        at_once = politeness.slices_at_once(self._delay(suspects.host_of(lane)), self._concurrency)
-        return at_once if suspects.company(lane) is None else max(1, at_once // 2)
+        return politeness.slices_at_once(self._delay(suspects.host_of(lane)), self._concurrency)
 
     def slice_pages(self, lane: str) -> int:
         pages = politeness.slice_pages(self._delay(suspects.host_of(lane)))

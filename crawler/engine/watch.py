@@ -33,6 +33,7 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
     1. If nothing waits, send the next watch: should this worker die, the next one finds it. 2. Look at the queues every
     few milliseconds, at the crawls every second or when something is due.
     """
+    queues.plant_lifeline()  # before all else: this may be the one that was planted before
     if not _is_needed():
         keep_or_cut_lifeline()
         return "nothing to watch over"
