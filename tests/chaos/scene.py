@@ -52,7 +52,7 @@ class Struck:
 
     kind: str
     what: str
-    at: float  # epoch seconds
+    at: float  # epoch seconds, when it was done
     share: float  # of the pages that were answered by then
 
 
@@ -130,9 +130,10 @@ class Scene:
         self.wait_for(lambda: not self._later, 60)
 
     def note(self, kind: str, what: str, began: float) -> None:
-        """A disturbance took place: whatever was being timed when it began says nothing."""
-        self.struck.append(Struck(kind, what, began, self.share))
+        """A disturbance took place: whatever was being timed when it began says nothing. Finding its target may have
+        taken some seconds since then."""
         self.quiet_since = time.time()
+        self.struck.append(Struck(kind, what, self.quiet_since, self.share))
         for watch in self.stopwatches:
             if watch.began < began and (watch.ended is None or watch.ended > began):
                 watch.disturbed = True
