@@ -22,7 +22,7 @@ from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected, measured, walked
 from tests.chaos.report import Ran, Report
-from tests.chaos.run import UNDISTURBED, Grounds, run, undisturbed
+from tests.chaos.run import UNDISTURBED, Grounds, run
 from tests.chaos.scene import prepare
 from tests.chaos.schedule import Schedule, draw
 from tests.chaos.verdict import batch_pages, judge
@@ -78,7 +78,7 @@ def _session(given: argparse.Namespace, grounds: Grounds, known: Expected | None
     if left_out:
         _say(f"left out, because no volume may be mounted here: {', '.join(left_out)}")
     _say("crawling undisturbed")
-    calm = undisturbed(grounds)
+    calm = _uninterrupted(grounds, UNDISTURBED, None)
     pages = batch_pages()
     report = Report(str(given.docs or "made up"), calm, [], left_out)
     expected = known or measured(calm)
@@ -103,11 +103,7 @@ def _one(
 ) -> Ran:
     schedule = draw(given.seed + number, left_out)
     _say(f"run {number + 1}/{given.runs}: {schedule}")
-    try:
-        evidence = run(grounds, schedule, len(expected.hits), lambda text: _say(f"  {text}"))
-    except KeyboardInterrupt:
-        _forget(grounds, schedule)
-        raise
+    evidence = _uninterrupted(grounds, schedule, len(expected.hits))
     verdict = judge(evidence, expected, pages)
     ran = Ran(schedule, evidence, verdict)
     _say(
@@ -119,6 +115,15 @@ def _one(
     else:
         _forget(grounds, schedule)
     return ran
+
+
+def _uninterrupted(grounds: Grounds, schedule: Schedule, expected: int | None) -> Evidence:
+    """A run; one that is interrupted leaves nothing behind, for it proves nothing."""
+    try:
+        return run(grounds, schedule, expected, lambda text: _say(f"  {text}"))
+    except KeyboardInterrupt:
+        _forget(grounds, schedule)
+        raise
 
 
 def _times(evidence: Evidence) -> str:

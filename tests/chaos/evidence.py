@@ -7,9 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import redis
 
+from tests.chaos.memory import Memory
 from tests.chaos.processes import Role, children_of
 from tests.chaos.scene import Clocked, Scene, Struck
 
@@ -86,8 +88,8 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         notices=len(told),
         received=[received.id for received in scene.site.received],
         receipt=json.loads(told[0]["receipt"]) if told else {},
-        left_in_redis=left_in_redis(scene),
-        left_in_queues=left_in_queues(scene),
+        left_in_redis=left_in_redis(scene.memory, scene.crawl),
+        left_in_queues=left_in_queues(scene.memory),
         left_working=left_working(scene),
         hits=scene.site.hits,
         struck=tuple(scene.struck),
@@ -100,21 +102,20 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
 
 
 def nothing_left(scene: Scene) -> bool:
-    return not (left_in_redis(scene) or left_in_queues(scene) or left_working(scene))
+    return not (left_in_redis(scene.memory, scene.crawl) or left_in_queues(scene.memory) or left_working(scene))
 
 
-def left_in_redis(scene: Scene) -> list[str]:
+def left_in_redis(memory: Memory, crawl: UUID) -> list[str]:
     """Keys of the crawl. Those that end by themselves (its dead letters, a note that it was deleted) may stay."""
     try:
-        return scene.memory.keys(f"crawler:{scene.crawl}:*")
+        return memory.keys(f"crawler:{crawl}:*")
     except redis.RedisError as error:
         return [f"Redis does not answer: {error}"]
 
 
-def left_in_queues(scene: Scene) -> list[str]:
+def left_in_queues(memory: Memory) -> list[str]:
     """Jobs that wait, and a lifeline that was planted for a crawl that is over. One that was at work when its worker
     was killed stays in RQ's registry for a while, as any job does."""
-    memory = scene.memory
     try:
         at_work = {entry.partition(":")[0] for entry in memory.started("crawl") if not entry.endswith(":planted")}
         lifelines = {key.removeprefix("rq:job:") for key in memory.keys("rq:job:*lifeline*")}

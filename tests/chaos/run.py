@@ -38,10 +38,6 @@ class Grounds:
 UNDISTURBED = Schedule(0, (Role.STOCK, Role.STOCK, Role.OWN), ())
 
 
-def undisturbed(grounds: Grounds) -> Evidence:
-    return run(grounds, UNDISTURBED, None)
-
-
 def run(
     grounds: Grounds, schedule: Schedule, expected: int | None, say: Callable[[str], None] = lambda text: None
 ) -> Evidence:

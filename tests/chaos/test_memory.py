@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from crawler.launch.children import Children
 from tests.chaos.memory import Memory
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Children(grace=2.0) as children:
-        memory = Memory(children, tmp_path / "redis", tmp_path / "redis.log")
-        memory.start()
-        yield memory
-        memory.kill()
-        memory.client.close()
 
 
 def test_it_comes_back_with_its_data(memory: Memory) -> None:
