@@ -7,4 +7,6 @@ stage    the process that has everything loaded and forks the ones that die
 actor    what such a process does, and where it is struck
 given    the clock all of them go by: it stands still until somebody waits
 left     what is left behind, in the words of the table
+
+A new crash point needs a scene in `scenes` and a row in the document; the test of the row shows what is left there.
 """
