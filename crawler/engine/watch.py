@@ -6,10 +6,12 @@ of all running crawls. It gives way at once when there is anything else to do (r
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
 
+from django.db import DatabaseError
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -20,6 +22,8 @@ from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
 from crawler.engine.wake import keep_or_cut_lifeline, keep_watch, stay_awake
 from crawler.models import Crawl, Delivery
+
+log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
 LOOK_EVERY = 1.0  # seconds between two looks at the crawls, unless something is due sooner
@@ -33,19 +37,21 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
     1. If nothing waits, send the next watch: should this worker die, the next one finds it. 2. Look at the queues every
     few milliseconds, at the crawls every second or when something is due.
     """
+    try:
+        return _watch(sleep, clock)
+    except (RedisError, DatabaseError) as error:
+        log.warning("the crawls could not be looked at: %s", error)
+        sleep(LOOK_EVERY)
+        patiently(stay_awake, sleep=sleep, clock=clock)
+        return "Redis or the database does not answer; another watch follows"
+
+
+def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
     queues.plant_lifeline()  # before all else: this may be the one that was planted before
     if not _is_needed():
         keep_or_cut_lifeline()
         return "nothing to watch over"
     crash_point("watch: begun")
-    try:
-        return _watch(sleep, clock)
-    except RedisError:
-        patiently(stay_awake, sleep=sleep, clock=clock)
-        raise
-
-
-def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
     stay_awake()
     until, look_at = clock() + WATCH_SECONDS, clock()
     while clock() < until:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from crawler import queues
 from crawler.core.outcomes import Outcome
+from crawler.engine import watch as watch_module
 from crawler.engine.manage import manage
 from crawler.engine.watch import WATCH_SECONDS, watch
 from crawler.models import Crawl, Delivery, Notice, Page
@@ -78,6 +80,20 @@ def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: Giv
     assert not queues.has_work()
     queues.connection().rpush("rq:queue:crawl", "manage-1")
     assert watched(time) == "there is work to do"
+
+
+@BUSY
+def test_a_database_that_is_away_for_a_while_is_watched_until_it_is_back(
+    bench: Bench, time: GivenTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_nothing_to_do(bench)
+
+    def is_away() -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(watch_module, "survey", is_away)
+    assert "does not answer" in watched(time)
+    assert bench.jobs("fetch") == [WATCH]
 
 
 def test_without_a_running_crawl_it_ends_at_once_and_sends_nothing(bench: Bench, time: GivenTime) -> None:
