@@ -82,6 +82,7 @@ class Page(models.Model):
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
     attempts = models.SmallIntegerField(default=0)
     deaths = models.SmallIntegerField(default=0)  # workers that died with it in hand
+    died_with = models.CharField(max_length=16, default="")  # token of the last lease whose holder died with it
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
     expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and another try might do better

@@ -117,15 +117,19 @@ def apply(
     return row.tallies
 
 
-def count_lost_attempts(crawl: UUID, ids: Sequence[int], now: float, *, blamed_from: int | None) -> list[int]:
-    """A worker died with these pages in hand: count the attempt and the death.
+def count_lost_attempts(
+    crawl: UUID, ids: Sequence[int], token: str, now: float, *, blamed_from: int | None
+) -> list[int]:
+    """A worker died with these pages in hand: count the attempt and the death, once a lease (`token`).
 
     With `blamed_from` a page that has been tried so often is closed as crashed; without it nobody is to blame, because
     the page was not alone. Answers the pages that were closed.
     """
     with _change_of(crawl, now) as (_, change):
         pages = Page.objects.filter(crawl_id=crawl, id__in=ids, status=Page.OPEN)
-        change.retries += pages.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
+        change.retries += pages.exclude(died_with=token).update(
+            attempts=F("attempts") + 1, deaths=F("deaths") + 1, died_with=token
+        )
         if blamed_from is None:
             return []
         blamed = list(pages.filter(attempts__gte=blamed_from).values_list("id", "attempts"))
@@ -290,10 +294,10 @@ def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Cha
 
 _INSERT = """
     INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error,
-        expires_at, attempts, deaths, due_at, given_up, content_type, title, redirect_to, bytes, elapsed_ms)
+        expires_at, attempts, deaths, died_with, due_at, given_up, content_type, title, redirect_to, bytes, elapsed_ms)
     VALUES {rows} ON CONFLICT DO NOTHING
 """
-_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, 0, false, '', '', '', 0, 0)"
+_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, '', 0, false, '', '', '', 0, 0)"
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:

@@ -121,8 +121,9 @@ def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
 
 def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Crawl) -> None:
     page = page_id(crawl)
-    for _ in range(5):
-        assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=None) == []
+    for lease in "abcde":
+        for _ in range(2):  # a lease is counted once
+            assert pages.count_lost_attempts(crawl.id, [page], lease, NOW, blamed_from=None) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths) == (Page.OPEN, 5, 5)
     assert_counters_match_rows(crawl)
@@ -131,8 +132,9 @@ def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Cr
 
 def test_a_page_alone_with_its_worker_is_blamed_once_its_attempts_are_used_up(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=2) == []
-    assert pages.count_lost_attempts(crawl.id, [page], NOW, blamed_from=2) == [page]
+    assert pages.count_lost_attempts(crawl.id, [page], "a", NOW, blamed_from=2) == []
+    assert pages.count_lost_attempts(crawl.id, [page], "a", NOW, blamed_from=2) == []
+    assert pages.count_lost_attempts(crawl.id, [page], "b", NOW, blamed_from=2) == [page]
     row = Page.objects.get(id=page)
     assert (row.outcome, row.given_up) == (Outcome.CRASHED, True)
     assert "died 2 times" in row.error

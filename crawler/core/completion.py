@@ -19,6 +19,11 @@ class QueueSide:
     def is_empty(self) -> bool:
         return not (self.results or self.leases or self.hosts or self.dirty)
 
+    @property
+    def only_waits(self) -> bool:
+        """Whether there is nothing but pages waiting for their time."""
+        return bool(self.hosts) and not (self.results or self.leases or self.dirty)
+
 
 class Verdict(StrEnum):
     """What the two checks say together."""

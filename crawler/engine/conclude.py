@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 def conclude(desk: Desk) -> Verdict:
     """Compare the two checks and do what follows from them."""
     queue_side = desk.frontier.queue_side()
+    if queue_side.only_waits and not pages.has_open(desk.id):
+        desk.frontier.window.forget()  # what waits was closed since, by a deadline or a limit
+        queue_side = desk.frontier.queue_side()
     if not queue_side.is_empty:
         return Verdict.GO_ON  # so the table need not be asked
     said = verdict(queue_side, open_pages=pages.has_open(desk.id))

@@ -49,7 +49,8 @@ def _count_deaths(desk: Desk, lease: Lease, now: float) -> None:
     and go on in smaller company."""
     ids = _ids(lease)
     is_alone = [suspects.company(lane) for lane, _ in lease.slices.values()] == [1]
-    blamed = pages.count_lost_attempts(desk.id, ids, now, blamed_from=conf.max_attempts() if is_alone else None)
+    blamed_from = conf.max_attempts() if is_alone else None
+    blamed = pages.count_lost_attempts(desk.id, ids, lease.token, now, blamed_from=blamed_from)
     desk.frontier.dead.add(blamed, now)
 
 

@@ -44,6 +44,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='page',
+            name='died_with',
+            field=models.CharField(default='', max_length=16),
+        ),
+        migrations.AddField(
+            model_name='page',
             name='expires_at',
             field=models.FloatField(null=True),
         ),

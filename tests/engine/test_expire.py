@@ -8,6 +8,7 @@ import pytest
 
 from crawler.engine import reconcile
 from crawler.engine.control import pause, resume
+from crawler.engine.manage import manage
 from crawler.engine.retry import retry_failed
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of
@@ -62,3 +63,17 @@ def test_a_deadline_counts_anew_when_dead_letters_are_sent_again(bench: Bench) -
     )
     assert retry_failed(bench.crawl.id) == 1
     assert Page.objects.get().expires_at == pytest.approx(time.time() + 3600, abs=60)
+
+
+@pytest.mark.site(PAGES)
+def test_what_waits_for_another_try_does_not_hold_up_the_end(bench: Bench) -> None:
+    """A page that expired while it waited for a time far ahead is still in the window; the crawl ends without it."""
+    bench.start(deadline=3600.0)
+    while not Page.objects.filter(attempts=1, status=Page.OPEN).exists():
+        bench.work(at_most=1)
+    Page.objects.filter(status=Page.OPEN).update(due_at=time.time() + 300)
+    bench.desk.frontier.window.forget()
+    manage(bench.crawl.id)
+    make_old(bench.crawl, 3600)
+    manage(bench.crawl.id)
+    assert bench.state() == "finished"
