@@ -88,20 +88,23 @@ class Memory:
 
     def written(self) -> int:
         """Bytes of the file of commands: to this length it can be rewound."""
-        return self._file().stat().st_size
+        file = self._file()
+        return file.stat().st_size if file is not None else 0
 
     def rewind(self, written: int) -> None:
         """Lose what was written later, as a machine does that loses its power. The server must be dead."""
-        os.truncate(self._file(), written)
+        file = self._file()
+        if file is not None:
+            os.truncate(file, written)
 
     def empty(self) -> None:
         """The server must be dead."""
         shutil.rmtree(self._folder)
 
-    def _file(self) -> Path:
-        """One file until Redis 6, a folder of them since 7."""
+    def _file(self) -> Path | None:
+        """One file until Redis 6, a folder of them since 7; None while a server that begins empty has made none."""
         files = [*self._folder.glob("appendonly.aof"), *self._folder.glob("appendonlydir/*.incr.aof")]
-        return files[-1]
+        return files[-1] if files else None
 
 
 def _text(value: object) -> str:
