@@ -40,6 +40,9 @@ def conclude(desk: Desk) -> Verdict:
 def finish(crawl: Crawl) -> bool:
     """running -> finished while no page is open, with the outbox row, in one transaction; whether it was this call."""
     with transaction.atomic():
+        # Locked by a statement of its own: PostgreSQL would let the update wait for whoever opens pages at this moment,
+        # and then go by what the table held before.
+        Crawl.objects.select_for_update().filter(id=crawl.id).first()
         open_page = Page.objects.filter(crawl_id=OuterRef("pk"), status=Page.OPEN)
         changed = (
             Crawl.objects.filter(id=crawl.id, state=State.RUNNING)

@@ -52,6 +52,8 @@ def manage(crawl_id: UUID) -> str:
     try:
         done = _work(desk, token)
         desk.frontier.results.note_tick(desk.now(), done)
+    except Crawl.DoesNotExist:
+        done = "the crawl was deleted in the middle of this tick"
     except Exception:
         patiently(lambda: _leave_to_others(desk, token))  # Redis or the database is away: somebody must look again
         raise

@@ -253,3 +253,38 @@ def test_a_deletion_that_died_in_its_middle_is_ended_by_whoever_reconciles(
         reconcile.survey()
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
+
+
+def test_a_crawl_deleted_in_the_middle_of_a_tick_is_no_failure(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    apply = pages.apply
+
+    def deleted_before(*args: object, **kwargs: object) -> object:
+        assert delete(bench.crawl.id)
+        return apply(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pages, "apply", deleted_before)
+    assert "deleted" in manage(bench.crawl.id)
+    assert keys_left(bench) == [CrawlKeys(str(bench.crawl.id)).deleted]
+
+
+@pytest.mark.parametrize("_again", range(3))
+def test_dead_letters_sent_again_at_the_moment_of_the_finish_are_fetched(bench: Bench, _again: int) -> None:
+    """Either the crawl has not finished and takes them in, or it finishes first and is opened again."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    manage(bench.crawl.id)
+    Crawl.objects.filter(id=bench.crawl.id).update(
+        state="running", finished_at=None, outcomes={"timeout": 1}, statuses={}
+    )
+    Page.objects.update(outcome="timeout", http_status=None, given_up=True)
+    Notice.objects.all().delete()
+    at_once(lambda: conclude.finish(Crawl.objects.get(id=bench.crawl.id)), lambda: retry_failed(bench.crawl.id))
+    resume(bench.crawl.id)
+    bench.work()
+    assert bench.state() == "finished"
+    assert not pages.has_open(bench.crawl.id)
+    assert receipt_of(bench.crawl)["statuses"] == {"200": 1}
