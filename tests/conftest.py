@@ -17,6 +17,12 @@ import redis
 from tests.stack import Stack
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--stories", type=int, default=10, help="how many stories of each kind the state machine tells (default: 10)"
+    )
+
+
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -1,0 +1,91 @@
+"""One clock for everything: Redis's keys, leases, back-offs and watches. It moves only when told to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self
+
+from redis import Redis
+
+from crawler.engine.heartbeat import Heartbeat
+from crawler.frontier.leases import RENEW_EVERY
+
+_PASS = """
+-- What Redis itself, and RQ's registries of started jobs, would forget in so many milliseconds.
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left = redis.call('PTTL', key)
+  if left > 0 then
+    if left <= tonumber(ARGV[1]) then redis.call('DEL', key) else redis.call('PEXPIRE', key, left - ARGV[1]) end
+  end
+end
+for _, key in ipairs(redis.call('KEYS', 'rq:wip:*')) do
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, '(1', '+inf')) do
+    redis.call('ZINCRBY', key, -ARGV[1] / 1000, member)
+  end
+end
+"""
+
+
+class Clock:
+    """Can stand in for the module `time`. It begins at the real time, because rows get their defaults from there."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis, self._pass = redis, redis.register_script(_PASS)
+        self.now = float(int(time.time()) + 1)
+        self.pulses: list[Pulse] = []
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def moment(self) -> datetime:
+        return datetime.fromtimestamp(self.now, UTC)
+
+    def sleep(self, seconds: float) -> None:
+        """Time passes: keys expire, and whoever is at work shows that it is alive."""
+        until = self.now + seconds
+        while self.now < until:
+            step = min(until - self.now, RENEW_EVERY) if self.pulses else until - self.now
+            self.now += step
+            self.forget(step)
+            for pulse in list(self.pulses):
+                pulse.beat()
+
+    def forget(self, seconds: float) -> None:
+        """Redis ages by so much."""
+        self._pass(args=[int(seconds * 1000)])
+
+
+class Pulse(Heartbeat):
+    """A heartbeat that beats when the machine's clock has moved by its interval, instead of in a thread."""
+
+    clock: Clock
+
+    def beat(self) -> None:
+        self._stop = _Once()
+        self._run()
+
+    def __enter__(self) -> Self:
+        self.clock.pulses.append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clock.pulses.remove(self)
+
+
+class _Once(threading.Event):
+    """Lets a loop that waits for its end go round once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rounds = 1
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._rounds -= 1
+        return self._rounds < 0

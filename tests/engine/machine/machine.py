@@ -1,0 +1,150 @@
+"""The crawler on a stage where anything can happen at any step, set up for one story and watched from within."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from random import Random
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from crawler import conf, pages, queues
+from crawler.core import politeness
+from crawler.core.work import SliceReport
+from crawler.engine import (
+    collect,
+    conclude,
+    control,
+    delete,
+    dispatch,
+    fetch,
+    manage,
+    permission,
+    reconcile,
+    reporter,
+    retry,
+    start,
+    turns,
+    watch,
+)
+from crawler.frontier import frontier as frontier_module
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.keys import CrawlKeys
+from crawler.models import Crawl
+from tests.engine.machine import memory
+from tests.engine.machine.clock import Clock, Pulse
+from tests.engine.machine.ledger import Excuses, Ledger
+from tests.engine.machine.stage import OneAfterAnother, Stage
+from tests.engine.machine.workers import Workers
+from tests.engine.machine.world import World
+
+MAX_ATTEMPTS = 4
+
+
+class Machine:
+    """All chance comes from one generator, so that a seed is a story that can be told again."""
+
+    def __init__(self, world: World, chance: Random) -> None:
+        self.world, self.chance = world, chance
+        self.story: list[str] = []
+        self.redis = queues.connection()
+        self.redis.flushall()
+        world.begin_anew()
+        self.patches, self.stack = pytest.MonkeyPatch(), ExitStack()
+        self.stage, self.clock, self.excuses = Stage(), Clock(self.redis), Excuses()
+        self.workers = Workers(self.redis, self.stage, self.clock)
+        self.ledgers: list[Ledger] = []
+        self.withheld: list[tuple[Frontier, str, Sequence[SliceReport]]] = []
+        self.snapshot: memory.Snapshot | None = None
+        self.needs_help = False  # a running crawl may need somebody who looks from outside
+
+    def tell(self, what: str) -> None:
+        self.story.append(what)
+
+    def set_up(self) -> None:
+        Pulse.clock = self.clock
+        self.stack.callback(self.patches.undo)
+        self.stack.enter_context(self.stage.set_up(self.patches))
+        given = lambda redis: self.clock.time  # noqa: E731
+        for owner, name, value in (
+            (frontier_module, "redis_clock", given),
+            (reconcile, "redis_clock", given),
+            (timezone, "now", self.clock.moment),
+            (fetch, "Turns", partial(turns.Turns, sleep=self.clock.sleep)),
+            (fetch, "Heartbeat", Pulse),
+            (turns, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
+            (fetch, "ThreadPoolExecutor", OneAfterAnother),
+            (politeness, "SLICE_PAGES", 3),
+            (dispatch, "SLICES_A_BATCH", 2),
+            (delete, "ROWS_AT_ONCE", 5),
+            (watch, "STEP", 0.25),
+            (conf, "max_attempts", lambda: MAX_ATTEMPTS),
+            (conclude, "finish", self._finished_by(conclude.finish)),
+            (pages, "reopen", self._reopened_by(pages.reopen)),
+            (manage, "manage", self._ticked_by(manage.manage)),
+        ):
+            self.patches.setattr(owner, name, value)
+        for module in (start, retry, control, fetch, reporter, permission):
+            self.patches.setattr(module, "time", self.clock)
+        drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
+        self.patches.setattr(collect, "random", drawn)
+        for module in (queues, dispatch, manage):
+            self.patches.setattr(module, "secrets", SimpleNamespace(token_hex=lambda size: drawn.randbytes(size).hex()))
+        self.workers.come()
+
+    # What the machine watches from within
+
+    def _finished_by(self, finish: Callable[[Crawl], bool]) -> Callable[[Crawl], bool]:
+        """Both completion checks agree whenever finished is said."""
+
+        def watched(crawl: Crawl) -> bool:
+            with self.stage.nobody():
+                queue_side = Frontier(self.redis, str(crawl.id)).queue_side()
+            done = finish(crawl)
+            if done:
+                with self.stage.nobody():
+                    assert queue_side.is_empty, f"finished, although there was {queue_side}"
+                    assert not pages.has_open(crawl.id)
+                    self.ledger_of(crawl.id).ends[crawl.round] += 1
+            return done
+
+        return watched
+
+    def _reopened_by(self, reopen: Callable[..., int]) -> Callable[..., int]:
+        """Exactly the dead letters are opened again, of which the caller named some or all."""
+
+        def watched(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                before = {row.id for row in ledger.rows() if not row.is_closed}
+                expected = {page for page in ledger.dead_letters() if ids is None or page in ids}
+            number = reopen(crawl, ids, now)
+            with self.stage.nobody():
+                after = {row.id for row in ledger.rows() if not row.is_closed}
+                assert after - before == expected
+                assert number == len(expected)
+                ledger.reopened(expected)
+            return number
+
+        return watched
+
+    def _ticked_by(self, tick: Callable[[UUID], str]) -> Callable[[UUID], str]:
+        """A tick that ends leaves no report that nobody will look at."""
+
+        def watched(crawl: UUID) -> str:
+            said = tick(crawl)
+            with self.stage.nobody():
+                keys = CrawlKeys(str(crawl))
+                is_left = self.redis.exists(keys.results) and not self.redis.exists(keys.mark, keys.lock)
+                assert self.excuses.redis_lost_something or not is_left, "a tick left a report behind"
+            return said
+
+        return watched
+
+    def ledger_of(self, crawl: UUID) -> Ledger:
+        return next(ledger for ledger in self.ledgers if ledger.id == crawl)

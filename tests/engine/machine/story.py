@@ -1,0 +1,110 @@
+"""A story from its beginning to its end: whatever happens, each promise holds after it, and the crawl ends exactly."""
+
+from __future__ import annotations
+
+from crawler.core.lifecycle import State
+from crawler.engine import reconcile
+from crawler.models import Crawl
+from tests.engine.machine.happenings import Happenings
+
+PROMPT = 40.0  # seconds within which a lone worker finds out that a deadline has passed, having repaired what it must
+JOBS_TO_THE_END = 1500  # more than any crawl of this size needs
+
+
+class Story(Happenings):
+    """Told once."""
+
+    def run(self, happenings: int) -> None:
+        """Begin a crawl, let so many things happen to it, and see it to its end."""
+        try:
+            self.set_up()
+            self.begin_a_crawl()
+            for _ in range(happenings):
+                self.something_happens()
+                self._check()
+            self._come_to_its_end()
+        except BaseException as error:
+            error.add_note("\n".join(self.story))
+            raise
+        finally:
+            self.stack.close()
+            Crawl.objects.all().delete()
+
+    # What must hold
+
+    def _check(self) -> None:
+        assert self.stage.is_empty
+        if not any(ledger.is_being_deleted for ledger in self.ledgers):  # in the middle of a tick, for instance
+            assert not self.workers.failures, self.workers.failures[0]
+        for ledger in self.ledgers:
+            ledger.check()
+        self._check_that_a_starting_worker_finds_something_to_do()
+
+    def _check_that_a_starting_worker_finds_something_to_do(self) -> None:
+        """While a crawl runs, and unless somebody died just now who had to see to it."""
+        if self.workers.has_lifeline:
+            self.needs_help = self.workers.is_lifeline_lost = False
+        elif self.workers.is_lifeline_lost:
+            self.needs_help = True
+        elif not self.needs_help and self.workers.is_idle:
+            assert not Crawl.objects.filter(state=State.RUNNING).exists(), "a running crawl that nobody would find"
+
+    # The end
+
+    def _come_to_its_end(self) -> None:
+        for ledger in self.ledgers:
+            if ledger.is_being_deleted:
+                self.delete(ledger)
+            else:
+                self.resume(ledger)
+        self._come_to_rest()
+        assert all(ledger.is_over for ledger in self.ledgers), "a crawl never ended"
+        self._clear_up()
+        for ledger in self.ledgers:
+            ledger.check()
+            ledger.check_end()
+
+    def _come_to_rest(self) -> None:
+        if self.workers.has_lifeline and self.chance.random() < 0.6:
+            self._be_left_to_one_worker()
+        else:
+            self._be_looked_after()
+
+    def _be_left_to_one_worker(self) -> None:
+        """A stock worker starts, and nobody else does anything."""
+        self.tell("a lone worker starts")
+        latest = max((row.expires_at or 0 for ledger in self.ledgers for row in ledger.rows()), default=0)
+        has_end = all(ledger.options.deadline is not None for ledger in self.ledgers)
+        until = max(self.clock.now, latest) + PROMPT
+        self.workers.start_one()
+        for _ in range(JOBS_TO_THE_END):
+            assert not has_end or self.clock.now < until, "a crawl goes on beyond its deadline"
+            if all(ledger.is_over for ledger in self.ledgers):
+                return
+            assert self.workers.run_next() is not None, "the last worker fell asleep"
+
+    def _be_looked_after(self) -> None:
+        """Workers run what there is, and somebody looks now and then."""
+        self.tell("workers work, and somebody looks now and then")
+        for _ in range(60):
+            if all(ledger.is_over for ledger in self.ledgers):
+                return
+            self.clock.sleep(6.0)
+            reconcile.survey()
+            self._run_all()
+
+    def _run_all(self) -> None:
+        """What waits, watches among it, until nothing but watches waits."""
+        for _ in range(200):
+            if not self.workers.has_work:
+                return
+            self.workers.run_next()
+
+    def _clear_up(self) -> None:
+        """Everything is over; what is late arrives, and somebody looks once more."""
+        while self.withheld:
+            self.a_late_report_arrives()
+        for _ in range(3):
+            self.clock.sleep(130.0)  # a notice whose sender died is tried again after two minutes
+            reconcile.survey()
+            self._run_all()
