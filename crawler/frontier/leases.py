@@ -110,15 +110,11 @@ class Leases:
         return self._redis.zcard(self._keys.leases)
 
     def look_again(self, lease: Lease, at: float, absent_since: float | None) -> None:
-        """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does)."""
-        key = self._keys.lease(lease.batch)
-        with self._redis.pipeline() as pipe:
-            if absent_since is None:
-                pipe.hdel(key, "absent")
-            else:
-                pipe.hset(key, "absent", str(absent_since))
-            pipe.zadd(self._keys.leases, {lease.batch: at}, xx=True)
-            pipe.execute()
+        """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does). A
+        lease that is gone by now stays gone."""
+        keys = [self._keys.leases, self._keys.lease(lease.batch)]
+        absent = "" if absent_since is None else str(absent_since)
+        script.run(self._redis, "look", keys, [lease.batch, lease.token, at, absent])
 
     def _hold(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
         keys = [self._keys.leases, self._keys.lease(batch)]

@@ -126,3 +126,11 @@ def test_a_lease_whose_record_was_forgotten_is_dropped(handed_out: Frontier, clo
     clock.move(LEASE_SECONDS)
     assert overdue(handed_out) == []
     assert handed_out.leases.outstanding() == 0
+
+
+def test_putting_off_a_look_at_a_lease_that_is_gone_leaves_nothing(handed_out: Frontier) -> None:
+    lease = handed_out.leases.get(BATCH)
+    assert lease is not None
+    handed_out.clear()
+    handed_out.leases.look_again(lease, 1e9, absent_since=1.0)
+    assert not handed_out.redis.keys(f"*:lease:{BATCH}")

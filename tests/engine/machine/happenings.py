@@ -77,11 +77,8 @@ class Happenings(People):
         super().__init__(world, chance)
         self.variety = variety
 
-    def something_happens(self) -> None:
+    def something_happens(self, jobs: int, what: str) -> None:
         """Work goes on for some jobs; then this."""
-        jobs = self.chance.choice((0, 0, 1, 2, 3, 5))
-        weights = self.variety.happenings
-        what = self.chance.choices(list(weights), list(weights.values()))[0]
         self.tell(f"after {jobs} jobs: {what}")
         self._work(jobs)
         self._let(what)

@@ -203,7 +203,8 @@ class Ledger:
         crawl = self.crawl
         assert self.is_being_deleted == (crawl is None), "a deleted crawl is not gone"
         if not self._excuses.redis_lost_something:  # else it may not know of a crawl that is over
-            assert left_of(self._redis, str(self.id)) == set()
+            left = left_of(self._redis, str(self.id))
+            assert left == set(), f"left in Redis: {sorted(left)}"
         if crawl is None:
             return
         assert crawl.is_over, "the crawl never ended"

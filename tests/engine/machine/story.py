@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from crawler.core.lifecycle import State
 from crawler.engine import reconcile
 from crawler.models import Crawl
@@ -14,21 +17,42 @@ JOBS_TO_THE_END = 1500  # more than any crawl of this size needs
 class Story(Happenings):
     """Told once."""
 
-    def run(self, happenings: int) -> None:
-        """Begin a crawl, let so many things happen to it, and see it to its end."""
-        try:
+    def open(self) -> None:
+        """Begin a crawl."""
+        self.is_sound = False  # until the next check
+        with self._told():
             self.set_up()
             self.begin_a_crawl()
-            for _ in range(happenings):
-                self.something_happens()
-                self._check()
-            self._come_to_its_end()
-        except BaseException as error:
-            error.add_note("\n".join(self.story))
-            raise
+
+    def go_on(self, jobs: int, what: str) -> None:
+        """Work goes on for some jobs; then this happens."""
+        self.is_sound = False
+        with self._told():
+            self.something_happens(jobs, what)
+
+    def check(self) -> None:
+        with self._told():
+            self._check()
+        self.is_sound = True
+
+    def close(self) -> None:
+        """See the crawls to their end, unless something was wrong with them already."""
+        try:
+            if self.is_sound:
+                with self._told():
+                    self._come_to_its_end()
         finally:
             self.stack.close()
             Crawl.objects.all().delete()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """An error is told with what led to it."""
+        try:
+            yield
+        except BaseException as error:
+            error.add_note("\n".join(self.story))
+            raise
 
     # What must hold
 
