@@ -12,6 +12,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.work import Batch, SliceReport, decode_report
 from crawler.engine.fetch import fetch
 from crawler.frontier.gate import Gate
+from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
 from crawler.models import Page
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -116,3 +117,11 @@ def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, sett
     bench.start()
     bench.work()
     assert Page.objects.get().outcome == Outcome.CONNECT
+
+
+@pytest.mark.site({"/": Reply(page(), after=RENEW_EVERY * 1.3)})
+def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
+    fetch(handed_out(bench))
+    ((lease, look_at),) = bench.desk.frontier.leases.all()
+    assert lease.since is not None
+    assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
