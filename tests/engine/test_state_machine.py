@@ -16,14 +16,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from redis import Redis
 
 from tests.engine.machine.happenings import Variety
+from tests.engine.machine.stage import crash_points
 from tests.engine.machine.story import Story
-from tests.engine.machine.varieties import VARIETIES
+from tests.engine.machine.varieties import HURRIED, VARIETIES
 from tests.engine.machine.world import PLAN, World
 
 HAPPENINGS = 30  # in a story, at most; with the work between them a crawl of this site comes to its end or near it
+AFTERWARDS = 5  # happenings behind a death at a crash point
 JOBS = (0, 0, 1, 2, 3, 5)  # that are run between two happenings
 
 
@@ -63,9 +64,7 @@ def world() -> Iterator[World]:
 
 
 @pytest.mark.parametrize("variety", VARIETIES)
-def test_a_crawl_ends_exactly(
-    variety: str, world: World, real_redis: Redis, transactional_db: None, pytestconfig: pytest.Config
-) -> None:
+def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.Config) -> None:
     told = type(f"{variety.title()}Machine", (Machine,), {"world": world, "variety": VARIETIES[variety]})
     run_state_machine_as_test(
         told,
@@ -79,3 +78,18 @@ def test_a_crawl_ends_exactly(
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.parametrize("moment", crash_points())
+def test_a_death_at_any_crash_point_is_survived(moment: str, world: World) -> None:
+    """However seldom the stories above come there."""
+    variety, chance = HURRIED if moment.startswith("expire") else VARIETIES["disturbed"], Random(moment)
+    story = Story(world, variety, chance)
+    try:
+        story.open_with_a_death(moment)
+        story.check()
+        for what in chance.sample(list(variety.happenings), AFTERWARDS):
+            story.go_on(chance.choice(JOBS), what)
+            story.check()
+    finally:
+        story.close()

@@ -43,7 +43,7 @@ from tests.engine.machine.stage import OneAfterAnother, Stage
 from tests.engine.machine.workers import Workers
 from tests.engine.machine.world import World
 
-MAX_ATTEMPTS = 4
+MAX_ATTEMPTS = 3
 
 
 class Machine:
@@ -82,7 +82,7 @@ class Machine:
             (politeness, "SLICE_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
-            (watch, "STEP", 0.25),
+            (watch, "STEP", 0.5),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),

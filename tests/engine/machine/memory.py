@@ -10,6 +10,7 @@ from redis import Redis
 from tests.engine.machine.clock import Clock
 
 EVICTED = ("hosts", "cursor", "taken", "leases", "active", "seen", "mark", "known_hosts", "rest", "results")
+OF_THE_QUEUE_SIDE = ("hosts", "leases", "mark", "results")
 
 
 @dataclass(frozen=True)

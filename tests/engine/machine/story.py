@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from crawler.core.lifecycle import State
 from crawler.engine import reconcile
 from crawler.models import Crawl
-from tests.engine.machine.happenings import Happenings
+from tests.engine.machine import memory
+from tests.engine.machine.happenings import REACHED_BY, Happenings
+from tests.engine.machine.stage import Process
 
 PROMPT = 40.0  # seconds within which a lone worker finds out that a deadline has passed, having repaired what it must
 JOBS_TO_THE_END = 1500  # more than any crawl of this size needs
@@ -23,6 +26,13 @@ class Story(Happenings):
         with self._told():
             self.set_up()
             self.begin_a_crawl()
+
+    def open_with_a_death(self, moment: str) -> None:
+        """Begin a crawl, and bring about a death at this crash point."""
+        self.is_sound = False
+        with self._told():
+            self.set_up()
+            self._bring_about_a_death(moment)
 
     def go_on(self, jobs: int, what: str) -> None:
         """Work goes on for some jobs; then this happens."""
@@ -54,12 +64,54 @@ class Story(Happenings):
             error.add_note("\n".join(self.story))
             raise
 
+    # A death at a certain crash point
+
+    def _bring_about_a_death(self, moment: str) -> None:
+        actor, process = REACHED_BY[moment.partition(":")[0]], Process(moment)
+        if actor == "begin":
+            self.begin_a_crawl(process)
+        self.begin_a_crawl()
+        self._work(self.chance.randint(1, 12))
+        match actor, moment:
+            case ("resume", _):
+                self.pause(self.ledgers[0])
+                self.resume(self.ledgers[0], process)
+            case ("cancel", _):
+                self.cancel(self.ledgers[0], process)
+            case ("delete", _):
+                self.delete(self.ledgers[0], process)
+            case ("send again", _):
+                while not self.ledgers[0].dead_letters():
+                    self._work(1)
+                self.send_again(self.ledgers[0], process)
+            case (_, "repair: deaths counted"):
+                self._die_in_a_job("fetch: batch claimed")
+                process = self._die_in_a_job(moment)
+            case (_, "conclude: disagreement noted"):
+                self._lose(partial(memory.evict, self.redis, str(self.ledgers[0].id), memory.OF_THE_QUEUE_SIDE))
+                process = self._die_in_a_job(moment)
+            case ("begin", _):
+                pass
+            case _:
+                process = self._die_in_a_job(moment)
+        assert process.is_dead, f"nobody comes to {moment!r} any more"
+
+    def _die_in_a_job(self, moment: str) -> Process:
+        """In the first that comes there."""
+        process = Process(moment)
+        for _ in range(JOBS_TO_THE_END):
+            job = self.workers.pop()
+            if job is not None:
+                self.workers.run(job, process)
+                if process.is_dead:
+                    break
+        return process
+
     # What must hold
 
     def _check(self) -> None:
         assert self.stage.is_empty
-        if not any(ledger.is_being_deleted for ledger in self.ledgers):  # in the middle of a tick, for instance
-            assert not self.workers.failures, self.workers.failures[0]
+        assert not self.workers.failures, self.workers.failures[0]
         for ledger in self.ledgers:
             ledger.check()
         self._check_that_a_starting_worker_finds_something_to_do()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.machine.happenings import VERBS, Variety
+from tests.engine.machine.happenings import Variety
 
 AT_WORK = (
     "a tick",
@@ -16,7 +16,8 @@ AT_WORK = (
     "a worker starts",
 )
 FORGETTING = ("redis forgets everything", "redis comes back as it was", "redis evicts some keys")
-BEHIND_PEOPLE = ("a tick past the lock", "a job", "a late report arrives")
+GOVERNING = ("pause", "resume", "resume", "cancel", "cancel", "send again", "send again", "send again", "delete")
+AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arrives")
 
 DISTURBED = {
     "a worker dies": 8,
@@ -63,7 +64,9 @@ LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 
 VARIETIES = {
     "disturbed": Variety(DISTURBED, AT_WORK),
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
-    "governed": Variety(GOVERNED, (*VERBS, *BEHIND_PEOPLE)),
+    "governed": Variety(GOVERNED, AMONG_PEOPLE),
     "limited": Variety(LIMITED, AT_WORK, LIMITS),
-    "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *VERBS), ({}, *LIMITS)),
+    "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
 }
+
+HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))

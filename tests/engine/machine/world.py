@@ -39,8 +39,8 @@ PLAN: dict[str, Planned] = {
     "north/": Planned(
         links=("north/hub", "north/a", "north/b", "south/", "north/gone", "north/broken", "north/secret")
     ),
-    "north/hub": Planned(links=(*_names("north", 1, 10), "north/")),
-    **_leaves("north", 1, 10),
+    "north/hub": Planned(links=(*_names("north", 1, 6), "north/")),
+    **_leaves("north", 1, 6),
     "north/a": Planned(links=("north/c", "north/busy", "north/leaf1")),
     "north/b": Planned(links=("north/old", "north/sick")),
     "north/c": Planned(links=("north/d", "north/round")),
@@ -60,8 +60,8 @@ PLAN: dict[str, Planned] = {
     "north/about": Planned(moved_to="north/round"),
     "north/secret": Planned(links=("north/never",)),  # robots.txt forbids it
     "south/": Planned(links=("south/hub", "south/away", "south/slow", "south/forbidden", "north/")),
-    "south/hub": Planned(links=(*_names("south", 1, 8), "north/hub")),
-    **_leaves("south", 1, 8),
+    "south/hub": Planned(links=(*_names("south", 1, 5), "north/hub")),
+    **_leaves("south", 1, 5),
     "south/away": Planned(moved_to="north/new2"),
     "north/new2": Planned(links=("south/g",)),
     "south/g": Planned(),
