@@ -44,7 +44,7 @@ def public_trust() -> ssl.SSLContext:
 class Exchange:
     """The one request an adapter is busy with: what it asks for, what has happened so far, how long it may take."""
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: Limits, clock: Clock, on_sent: Callable[[], None] | None = None) -> None:
         self.limits = limits
         self.target = "/"  # path and query, sent to the letter
         self.reused = True  # no new connection was tried for it
@@ -52,6 +52,7 @@ class Exchange:
         self.received = 0  # bytes that arrived
         self._clock = clock
         self._began = clock()
+        self._on_sent = on_sent
 
     def begin(self, target: str) -> None:
         self.target = target
@@ -62,6 +63,14 @@ class Exchange:
         self.reused = True
         self.sent = False
         self.received = 0
+
+    def note_sent(self) -> None:
+        """The first bytes of this try have been handed to the socket, or it broke while taking them."""
+        if self.sent:
+            return
+        self.sent = True
+        if self._on_sent is not None:
+            self._on_sent()
 
     def patience(self, seconds: float) -> float:
         """How long to wait for the next step: `seconds`, or what is left of the whole if that is less."""
@@ -190,8 +199,10 @@ class _Guarded(HTTPConnection):
     def send(self, data: Any) -> None:
         if self.sock is None:
             self.connect()
-        self._exchange.sent = True
-        super().send(data)
+        try:
+            super().send(data)
+        finally:
+            self._exchange.note_sent()
 
 
 class _GuardedTls(_Guarded, HTTPSConnection):

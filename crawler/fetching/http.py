@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -36,7 +36,11 @@ class _Wish:
 
 
 class HttpFetcher:
-    """A `Fetcher` that keeps one connection per host open. Not for sharing between threads."""
+    """A `Fetcher` that keeps one connection per host open. Not for sharing between threads.
+
+    `on_sent` is called once for every request sent, right after its bytes were handed to the socket and before the
+    answer is awaited: twice in one `get` when a kept connection turned out to be closed.
+    """
 
     def __init__(
         self,
@@ -44,13 +48,14 @@ class HttpFetcher:
         user_agent: str,
         limits: Limits | None = None,
         *,
+        on_sent: Callable[[], None] | None = None,
         clock: Clock = time.monotonic,
         now: Clock = time.time,
         trust: Trust = public_trust,
     ) -> None:
         self._limits = limits or Limits()
         self._now = now
-        self._exchange = Exchange(self._limits, clock)
+        self._exchange = Exchange(self._limits, clock, on_sent)
         self._adapter = GuardedAdapter(guard, self._exchange, trust)
         self._headers = CaseInsensitiveDict(
             {

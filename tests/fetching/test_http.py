@@ -288,6 +288,36 @@ def test_what_is_posted_is_never_sent_twice() -> None:
     assert server.bodies == [b"one", b"two"]
 
 
+# When a request is sent
+
+
+def test_it_says_when_a_request_is_sent_before_it_waits_for_the_answer() -> None:
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            """Play the server, in the very thread that would wait for it."""
+            with listener.accept()[0] as sock:
+                asked.append(sock.recv(1000))
+                sock.sendall(page("<p>answered").data)
+
+        with HttpFetcher(LOOPBACK, "Tester/1", on_sent=answer) as fetcher:
+            fetched = fetcher.get(f"http://127.0.0.1:{listener.getsockname()[1]}/a")
+    assert fetched.body == b"<p>answered"
+    assert [head.split()[1] for head in asked] == [b"/a"]
+
+
+def test_it_says_so_for_each_of_two_tries_and_never_for_none() -> None:
+    sent: list[str] = []
+    with (
+        Server({"/a": page(), "/b": (Reply(then=Then.CLOSE), page())}) as server,
+        HttpFetcher(LOOPBACK, "Tester/1", on_sent=lambda: sent.append("sent")) as fetcher,
+    ):
+        asked = [fetcher.get(server.origin + path).requests for path in ("/a", "/b")]
+        asked.append(fetcher.get("http://10.0.0.1/").requests)
+    assert (asked, len(sent)) == ([1, 2, 0], 3)
+
+
 # What goes wrong
 
 
