@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
 from crawler.core.outcomes import Outcome
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 MIB = 1024 * 1024
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 Wants = Callable[[str], bool]
 """Whether the body of a response with this media type is worth reading; "" when the server did not say."""
@@ -45,6 +46,8 @@ class Fetched:
     content_type_header: str = ""  # the header as sent; its charset matters to the parser
     location: str = ""  # where a redirect points, as sent; may be relative
     retry_after: float | None = None  # seconds the server asked us to wait
+    etag: str = ""  # the answer's validators, fit to be sent back as they are; "" when it has none
+    last_modified: str = ""
     body: bytes = b""  # decoded; empty unless it was wanted and complete
     bytes_read: int = 0  # of the body, as they came over the wire (chunk framing not counted)
     elapsed_ms: int = 0
@@ -55,11 +58,21 @@ class Fetched:
 class Fetcher(Protocol):
     """Asks for one URL at a time and never raises for anything a server does."""
 
-    def get(self, url: str, *, wants: Wants = is_html, truncate_at: int | None = None) -> Fetched:
+    def get(
+        self,
+        url: str,
+        *,
+        wants: Wants = is_html,
+        truncate_at: int | None = None,
+        max_bytes: int | None = None,
+        headers: Mapping[str, str] = NOTHING,
+    ) -> Fetched:
         """What came of asking for this http(s) URL; redirects are reported, not followed.
 
         A body is read if `wants` says so of its media type. Without a media type it is read as well if what arrives
-        looks like HTML. `truncate_at` keeps that many bytes of a longer body instead of calling it too large.
+        looks like HTML. `truncate_at` keeps that many bytes of a longer body instead of calling it too large;
+        `max_bytes` stands in for the limit of `Limits`, in either direction. `headers` go out with this request, in
+        place of those of the same name that always do.
         """
         ...
 

@@ -16,12 +16,13 @@ from crawler.core.outcomes import Outcome, of_status
 from crawler.core.urls import normalise
 from crawler.fetching import encodings
 from crawler.fetching.connections import BUFFER, Clock, Exchange, GuardedAdapter, Trust, public_trust
-from crawler.fetching.fetcher import Fetched, Limits, Wants, is_html
+from crawler.fetching.fetcher import NOTHING, Fetched, Limits, Wants, is_html
 from crawler.fetching.guard import Guard
 from crawler.fetching.headers import media_type_of, parse_retry_after, text_of
 from crawler.fetching.trouble import TROUBLE, BodyTooLarge, NotHttp, explain, one_line, outcome_of
 
 WORTH_DRAINING = 64 * 1024  # bytes of an unwanted body that cost less to read than a new connection
+LONGEST_VALIDATOR = 500  # characters of an ETag or Last-Modified worth keeping
 SNIFFED = 1445  # bytes looked at for a missing media type; what browsers look at
 _BLANK = b" \t\r\n\f\0"  # with the zeroes of UTF-16
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -32,7 +33,8 @@ class _Wish:
     """What the caller wants of the body."""
 
     wants: Wants
-    truncate_at: int | None
+    truncate_at: int | None = None
+    max_bytes: int | None = None
 
 
 class HttpFetcher:
@@ -65,13 +67,21 @@ class HttpFetcher:
             }
         )
 
-    def get(self, url: str, *, wants: Wants = is_html, truncate_at: int | None = None) -> Fetched:
-        return self._ask("GET", url, None, {}, _Wish(wants, truncate_at))
+    def get(
+        self,
+        url: str,
+        *,
+        wants: Wants = is_html,
+        truncate_at: int | None = None,
+        max_bytes: int | None = None,
+        headers: Mapping[str, str] = NOTHING,
+    ) -> Fetched:
+        return self._ask("GET", url, None, headers, _Wish(wants, truncate_at, max_bytes))
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
         """What came of sending `body`; the answer's own body is not kept. Never sent twice."""
         sent = {**headers, "Content-Length": str(len(body))}
-        return self._ask("POST", url, body, sent, _Wish(lambda media_type: False, None))
+        return self._ask("POST", url, body, sent, _Wish(lambda media_type: False))
 
     def close(self) -> None:
         self._adapter.close()
@@ -126,6 +136,8 @@ class HttpFetcher:
             content_type_header=content_type,
             location=text_of(_first(response, "location")),
             retry_after=parse_retry_after(_first(response, "retry-after"), self._now()),
+            etag=_validator(response, "etag"),
+            last_modified=_validator(response, "last-modified"),
             error=unknown,
         )
 
@@ -163,7 +175,8 @@ class HttpFetcher:
         return bytes(body)
 
     def _allowed(self, wish: _Wish) -> int:
-        return max(self._limits.max_body_bytes, wish.truncate_at or 0)
+        limit = self._limits.max_body_bytes if wish.max_bytes is None else wish.max_bytes
+        return max(limit, wish.truncate_at or 0)
 
 
 def _prepared(method: str, url: str, body: bytes | None, headers: CaseInsensitiveDict[str]) -> requests.PreparedRequest:
@@ -179,6 +192,12 @@ def _prepared(method: str, url: str, body: bytes | None, headers: CaseInsensitiv
 def _first(response: HTTPResponse, name: str) -> str:
     values: list[str] = response.headers.getlist(name)
     return values[0].strip() if values else ""
+
+
+def _validator(response: HTTPResponse, name: str) -> str:
+    """A validator that a later request can carry; one that is garbled or endless is as good as none."""
+    value = _first(response, name)
+    return value if len(value) <= LONGEST_VALIDATOR and value.isprintable() else ""
 
 
 def _may_be_wanted(fetched: Fetched, wish: _Wish) -> bool:

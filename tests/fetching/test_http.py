@@ -288,6 +288,40 @@ def test_what_is_posted_is_never_sent_twice() -> None:
     assert server.bodies == [b"one", b"two"]
 
 
+# What one request asks for beyond the others
+
+
+def test_headers_go_out_with_one_request_and_in_place_of_the_usual_ones() -> None:
+    with Server({"/": page()}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
+        fetcher.get(f"{server.origin}/", headers={"If-None-Match": '"a"', "accept": "application/xml"})
+        fetcher.get(f"{server.origin}/")
+    once, usual = (head.lower().split("\n") for head in server.requests)
+    assert {'if-none-match: "a"', "accept: application/xml"} <= set(once)
+    assert len([line for line in once if line.startswith("accept:")]) == 1
+    assert not [line for line in usual if line.startswith("if-none-match")]
+
+
+def test_it_gives_the_validators_of_the_answer() -> None:
+    when = "Tue, 15 Nov 1994 12:45:26 GMT"
+    fetched = ask(page(etag='W/"a b"', last_modified=when))
+    assert (fetched.etag, fetched.last_modified) == ('W/"a b"', when)
+    assert ask(page()).etag == ""
+
+
+@pytest.mark.parametrize("value", ['"' + "a" * 500 + '"', '"a\r\n b"', '"a\tb"'])
+def test_a_validator_that_cannot_be_sent_back_is_none(value: str) -> None:
+    fetched = ask(page(etag=value))
+    assert (fetched.outcome, fetched.etag) == (Outcome.SUCCESS, "")
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(1999, Outcome.TOO_LARGE), (2000, Outcome.SUCCESS)])
+def test_one_request_may_have_a_limit_of_its_own(limit: int, outcome: Outcome) -> None:
+    body = page(b"<" * 2000)
+    assert ask(body, SMALL, max_bytes=limit).outcome is outcome
+    assert ask(body, max_bytes=limit).outcome is outcome
+    assert ask(page(gzipped(b"<" * 2000), content_encoding="gzip"), SMALL, max_bytes=limit).outcome is outcome
+
+
 # When a request is sent
 
 
