@@ -308,7 +308,7 @@ def test_it_gives_the_validators_of_the_answer() -> None:
     assert ask(page()).etag == ""
 
 
-@pytest.mark.parametrize("value", ['"' + "a" * 500 + '"', '"a\r\n b"', '"a\tb"'])
+@pytest.mark.parametrize("value", ['"' + "a" * 500 + '"', '"a\tb"'])
 def test_a_validator_that_cannot_be_sent_back_is_none(value: str) -> None:
     fetched = ask(page(etag=value))
     assert (fetched.outcome, fetched.etag) == (Outcome.SUCCESS, "")
