@@ -13,6 +13,7 @@ from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import Tallies
+from crawler.core.work import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
 
 NOT_OVER = [state for state in State if not state.is_over]
 
@@ -24,6 +25,12 @@ class Crawl(models.Model):
     state = models.CharField(max_length=16, choices=[(s, s) for s in State], default=State.RUNNING)
     start_urls = models.JSONField()
     options = models.JSONField(default=dict)
+    sealed = models.TextField(default="", blank=True)  # its credentials and proxy, encrypted; "" = none
+    source = models.CharField(max_length=255, default="", blank=True)  # the name of its list of URLs; "" = none
+    source_report = models.JSONField(default=dict, blank=True)  # what was read of that list, see `engine.load`
+    loaded_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of whoever reads the list
+    previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="next_runs")
+    schedule = models.ForeignKey("Schedule", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
@@ -38,6 +45,7 @@ class Crawl(models.Model):
     bytes = models.BigIntegerField(default=0)
     retries = models.BigIntegerField(default=0)
     samples = models.JSONField(default=list)  # recent progress, see `core.progress`
+    priorities = models.JSONField(default=list)  # of its pages, the most urgent first
 
     class Meta:
         indexes: ClassVar = [
@@ -76,7 +84,9 @@ class Page(models.Model):
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="pages")
     key = models.BinaryField(max_length=16)  # digest of the URL: unique whatever the URL's length
     url = models.TextField()
+    kind = models.CharField(max_length=8, default=PAGE, choices=[(kind, kind) for kind in (PAGE, SITEMAP, EXTERNAL)])
     status = models.SmallIntegerField(default=OPEN, choices=[(OPEN, "open"), (CLOSED, "closed")])
+    priority = models.SmallIntegerField(default=USUAL_PRIORITY)  # 0 = last, 10 = first
     depth = models.IntegerField(default=0)  # links from the nearest start URL it was found from
     hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
@@ -86,6 +96,11 @@ class Page(models.Model):
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
     expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and another try might do better
+    rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here
+    linked = models.BooleanField(default=True)  # whether a link or a person led here; False = a sitemap alone did
+    in_sitemap = models.BooleanField(default=False)
+    lastmod = models.CharField(max_length=40, default="")  # as its sitemap says
+    trap_id = models.BigIntegerField(null=True)  # the trap it is quarantined for
 
     outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
     http_status = models.SmallIntegerField(null=True)
@@ -96,11 +111,16 @@ class Page(models.Model):
     elapsed_ms = models.IntegerField(default=0)
     fetched_at = models.DateTimeField(null=True)
     error = models.TextField(default="")
+    directives = models.TextField(default="")  # what meta robots and X-Robots-Tag say: "noindex nofollow"
+    not_followed = models.IntegerField(default=0)  # links left out because of rel=nofollow or a nofollow page
+    reused = models.BooleanField(default=False)  # the answer was remembered: nothing was asked for
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
         indexes: ClassVar = [
-            models.Index(fields=["crawl", "id"], condition=models.Q(status=0), name="page_open"),
+            models.Index(fields=["crawl", "priority", "id"], condition=models.Q(status=0), name="page_open"),
+            models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),
+            models.Index(fields=["crawl", "id"], condition=models.Q(linked=False), name="page_orphan"),
             models.Index(fields=["crawl", "id"], condition=models.Q(given_up=True), name="page_given_up"),
             models.Index(
                 fields=["crawl", "expires_at"],
@@ -111,6 +131,62 @@ class Page(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+
+class Trap(models.Model):
+    """An endless series of pages, or the count of a shape of URLs that may become one. See `core.traps`."""
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="traps")
+    key = models.BinaryField(max_length=16)  # digest of reason and pattern
+    reason = models.CharField(max_length=32)
+    pattern = models.TextField()  # for people: "/calendar/*/*", "/shop?color=*&size=*"
+    pages = models.BigIntegerField(default=0)  # pages of this shape that were let in
+    quarantined = models.BigIntegerField(default=0)  # pages closed as a trap
+    left_out = models.BigIntegerField(default=0)  # pages beyond those, which have no row
+    released = models.BooleanField(default=False)  # a person said that these pages are honest
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.pattern}"
+
+
+class Schedule(models.Model):
+    """A crawl that is begun again and again, by `clock`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    start_urls = models.JSONField()
+    options = models.JSONField(default=dict)
+    sealed = models.TextField(default="", blank=True)
+    rule = models.CharField(max_length=100)  # "every 6h", or a cron expression
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    next_at = models.DateTimeField()
+    last_error = models.TextField(default="", blank=True)  # why the last time came to nothing
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["next_at"], condition=models.Q(enabled=True), name="schedule_next"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.start_urls[0]} {self.rule}"
+
+
+class Answer(models.Model):
+    """What a server said of a URL, remembered for all crawls that may share it. Losing one costs a request."""
+
+    key = models.BinaryField(max_length=16, primary_key=True)  # digest of the URL, and of what was sent beside it
+    stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last known to be so
+    etag = models.TextField(default="")
+    last_modified = models.TextField(default="")
+    result = models.BinaryField()  # compressed, see `crawler.answers`
+
+    def __str__(self) -> str:
+        return bytes(self.key).hex()
 
 
 class Disagreement(models.Model):

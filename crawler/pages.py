@@ -25,11 +25,11 @@ from crawler.core.progress import with_sample
 from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
 from crawler.core.urls import key_of
-from crawler.core.work import PageResult
+from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page
 
-INSERT_ROWS = 99  # rows a statement; 10 values each stay under SQLite's smallest limit of 999
+INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class OpenPage:
     due_at: float
     deaths: int = 0
     expires_at: float | None = None
+    priority: int = USUAL_PRIORITY
+    kind: str = PAGE
 
 
 @dataclass
@@ -64,6 +66,7 @@ class _Change:
     def __post_init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
+        self.priorities: set[int] = set()  # of the pages that were opened
 
     def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
         self.outcomes[outcome.value] += pages
@@ -207,9 +210,9 @@ def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
     return {page.id: page for page in _open(rows)}
 
 
-def next_open(crawl: UUID, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
-    """Open pages in the order of their discovery, behind row `after`; of one depth only, when given."""
-    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, id__gt=after).order_by("id")
+def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
+    """Open pages of one priority in the order of their discovery, behind row `after`; of one depth only, when given."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, priority=priority, id__gt=after).order_by("id")
     if depth is not None:
         rows = rows.filter(depth=depth)
     return list(_open(rows[:at_most]))
@@ -232,14 +235,16 @@ def has_open(crawl: UUID) -> bool:
 
 
 def count_rows(crawl: UUID) -> Tallies:
-    """The tallies counted anew from the rows themselves."""
-    groups = Page.objects.filter(crawl_id=crawl).order_by().values_list("outcome", "http_status")
+    """The tallies counted anew from the rows themselves; links that leave the site and were not asked for are none."""
+    rows = Page.objects.filter(crawl_id=crawl).exclude(outcome=Outcome.EXTERNAL)
+    groups = rows.order_by().values_list("outcome", "http_status")
     return tallied(groups.annotate(pages=Count("id")))
 
 
 _CLOSE = """
     UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
-        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s, given_up = %s
+        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s, given_up = %s,
+        directives = %s, not_followed = %s, reused = %s
     WHERE id = %s AND status = 0
 """
 
@@ -257,6 +262,9 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
         _moment(result.fetched_at),
         _storable(result.error),
         is_dead_letter(result),
+        _storable(result.directives),
+        result.not_followed,
+        result.reused,
         result.id,
     ]
     cursor.execute(_CLOSE, values)
@@ -293,11 +301,12 @@ def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Cha
 
 
 _INSERT = """
-    INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error,
-        expires_at, attempts, deaths, died_with, due_at, given_up, content_type, title, redirect_to, bytes, elapsed_ms)
+    INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error, kind, priority, rel,
+        linked, in_sitemap, lastmod, trap_id, expires_at, attempts, deaths, died_with, due_at, given_up, content_type,
+        title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
     VALUES {rows} ON CONFLICT DO NOTHING
 """
-_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0, 0, '', 0, false, '', '', '', 0, 0)"
+_ROW = f"({', '.join(['%s'] * 17)}, 0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false)"
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
@@ -312,8 +321,12 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
     for outcome, pages in by_outcome.items():
         chunks = (pages[at : at + INSERT_ROWS] for at in range(0, len(pages), INSERT_ROWS))
         inserted = sum(_insert_rows(crawl.id, chunk, expires_at) for chunk in chunks)
+        if outcome is Outcome.EXTERNAL or not inserted:
+            continue
         change.discovered += inserted
-        if outcome is not None and inserted:
+        if outcome is None:
+            change.priorities.update(page.priority for page in pages)
+        else:
             change.count_closed(outcome, inserted)
 
 
@@ -329,7 +342,23 @@ def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | No
 def _row(page: Discovery) -> tuple[Any, ...]:
     status = Page.OPEN if page.outcome is None else Page.CLOSED
     outcome = page.outcome.value if page.outcome else ""
-    return key_of(page.url), page.url, status, page.depth, page.hops, page.parent_id, outcome, page.error
+    return (
+        key_of(page.url),
+        page.url,
+        status,
+        page.depth,
+        page.hops,
+        page.parent_id,
+        outcome,
+        page.error,
+        page.kind,
+        page.priority,
+        page.rel,
+        page.linked,
+        page.in_sitemap,
+        page.lastmod[:40],
+        page.trap_id,
+    )
 
 
 def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
@@ -340,11 +369,15 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.bytes += change.bytes
     crawl.retries += change.retries
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed)
-    crawl.save(update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples"])
+    crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
+    crawl.save(
+        update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities"]
+    )
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    for values in rows.values_list("id", "url", "attempts", "due_at", "deaths", "expires_at"):
+    fields = ("id", "url", "attempts", "due_at", "deaths", "expires_at", "priority", "kind")
+    for values in rows.values_list(*fields):
         yield OpenPage(*values)
 
 

@@ -215,14 +215,14 @@ def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> 
 
 
 def test_open_pages_come_in_the_order_of_discovery(crawl: Crawl) -> None:
-    first = pages.next_open(crawl.id, after=0, at_most=1, depth=None)
-    second = pages.next_open(crawl.id, after=first[0].id, at_most=9, depth=None)
+    first = pages.next_open(crawl.id, 5, after=0, at_most=1, depth=None)
+    second = pages.next_open(crawl.id, 5, after=first[0].id, at_most=9, depth=None)
     assert [page.url for page in first + second] == [START, f"{START}b"]
 
 
 def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
     pages.apply(crawl.id, [], [], found("c"), NOW)
-    assert [page.url for page in pages.next_open(crawl.id, after=0, at_most=9, depth=1)] == [f"{START}c"]
+    assert [page.url for page in pages.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
     assert pages.shallowest_open(crawl.id) == 0
 
 

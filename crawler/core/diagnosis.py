@@ -159,6 +159,8 @@ def explain(facts: Facts) -> list[str]:
     if not facts.redis_answers:
         told = ["Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."]
         return [*told, *_open(facts), *_ends(facts), *_disagreed(facts)]
+    if facts.state is State.LOADING:
+        return ["Its list of URLs is still being read; nothing is asked for before that is done."]
     answer = _paused(facts) if facts.state is State.PAUSED else _running(facts)
     more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed)
     return [*answer, *(sentence for part in more for sentence in part(facts))]

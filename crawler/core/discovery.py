@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.scope import Scope
-from crawler.core.work import PageResult
+from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
 
 MAX_HOPS = (
     10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
@@ -33,6 +33,13 @@ class Discovery:
     parent_id: int | None
     outcome: Outcome | None = None
     error: str = ""
+    kind: str = PAGE
+    priority: int = USUAL_PRIORITY
+    rel: str = ""
+    linked: bool = True
+    in_sitemap: bool = False
+    lastmod: str = ""
+    trap_id: int | None = None
 
 
 def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:

@@ -9,6 +9,7 @@ from typing import assert_never
 class State(StrEnum):
     """Where a crawl is in its life."""
 
+    LOADING = "loading"  # its list is being read into the table; nothing is handed out yet
     RUNNING = "running"  # pages are handed out and results taken in
     PAUSED = "paused"  # results are taken in, nothing new is handed out
     FINISHED = "finished"  # every page has its outcome, and that was announced
@@ -19,12 +20,13 @@ class State(StrEnum):
         match self:
             case State.FINISHED | State.CANCELLED:
                 return True
-            case State.RUNNING | State.PAUSED:
+            case State.LOADING | State.RUNNING | State.PAUSED:
                 return False
         assert_never(self)
 
 
 FOLLOWS: dict[State, frozenset[State]] = {
+    State.LOADING: frozenset({State.RUNNING, State.CANCELLED}),
     State.RUNNING: frozenset({State.PAUSED, State.FINISHED, State.CANCELLED}),
     State.PAUSED: frozenset({State.RUNNING, State.CANCELLED}),
     State.FINISHED: frozenset({State.RUNNING}),  # its dead letters were sent again

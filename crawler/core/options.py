@@ -8,11 +8,14 @@ from typing import Any
 
 import msgspec
 
+from crawler.core import parameters
 from crawler.core.errors import BadInput
 
 MAX_CONCURRENCY = 64
 MAX_DELAY = 3600.0
 MAX_DAYS = 366  # that a deadline may lie ahead
+MAX_PER_MINUTE = 60_000.0
+EXTERNALS = ("ignore", "record", "check")
 
 
 class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,12 +23,27 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     max_pages: int | None = None  # pages asked for, at most; None = no limit
     max_depth: int | None = None  # links from a start URL, at most; None = no limit
+    max_bytes: int | None = None  # body bytes read, after which nothing more is asked for; None = no limit
     include: tuple[str, ...] = ()  # a page is taken only if one of these is found in its URL
     exclude: tuple[str, ...] = ()  # a page is not taken if one of these is found in its URL
     subdomains: bool = False  # hosts below the start hosts belong to the site
+    hosts: tuple[str, ...] = ()  # further hosts of the site: "host", "host:port", or "*.host" for those below it
+    path_prefixes: tuple[str, ...] = ()  # a page is taken only if its path begins with one of these
+    recursive: bool = True  # False: what was given is asked for, and nothing it leads to
+    externals: str = "record"  # links that leave the site: "ignore" them, "record" them, "check" each once
+    traps: bool = True  # quarantine pages of endless series
+    drop_parameters: tuple[str, ...] = parameters.USUAL  # query parameters without a meaning for the page; "utm_*"
+    sitemaps: bool = False  # take pages from the sitemaps robots.txt names, and from /sitemap.xml
+    sitemap_urls: tuple[str, ...] = ()  # further sitemaps
     delay: float = 0.0  # seconds between two requests to one host, at least
+    per_minute: float | None = None  # requests a minute to one host, at most; None = no limit
     concurrency: int = 4  # connections to one host at a time, over all workers
+    throttle: bool = True  # ask a host less often while it is slow or in trouble
     obey_robots: bool = True
+    obey_nofollow: bool = False  # leave out links of nofollow pages, and those with rel nofollow, ugc or sponsored
+    obey_noindex: bool = False  # leave noindex pages out of exports
+    revisit: bool = False  # ask with ETag and Last-Modified for what changed since last time, and remember for the next
+    response_ttl: float | None = None  # seconds an answer is good for, whichever crawl it was for; None = ask always
     deadline: float | None = None  # seconds the crawl may take; what is open then closes as expired; None = no end
     page_ttl: float | None = None  # seconds a page may stay open before it closes as expired; None = no end
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
@@ -44,22 +62,11 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_options(options: CrawlOptions) -> CrawlOptions:
     """The same options, or BadInput naming the first field that cannot be used."""
-    if options.max_pages is not None and options.max_pages < 1:
-        raise BadInput("max_pages", f"The page limit must be 1 or more, not {options.max_pages}.")
-    if options.max_depth is not None and options.max_depth < 1:
-        raise BadInput(
-            "max_depth",
-            f"The depth limit must be 1 or more, not {options.max_depth}; "
-            "for the start URL alone, set the page limit to 1.",
-        )
-    if not 0 <= options.delay <= MAX_DELAY:
-        raise BadInput("delay", f"The delay must be between 0 and {MAX_DELAY:.0f} seconds, not {options.delay:g}.")
-    if not 1 <= options.concurrency <= MAX_CONCURRENCY:
-        raise BadInput(
-            "concurrency", f"Connections per host must be between 1 and {MAX_CONCURRENCY}, not {options.concurrency}."
-        )
+    _check_reach(options)
+    _check_manners(options)
     _check_span("deadline", "The time for the crawl", options.deadline)
     _check_span("page_ttl", "The time for a page", options.page_ttl)
+    _check_span("response_ttl", "The time an answer is good for", options.response_ttl)
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
         for pattern in patterns:
             _check_pattern(field, pattern)
@@ -72,6 +79,35 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
                 "notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://."
             )
     return options
+
+
+def _check_reach(options: CrawlOptions) -> None:
+    if options.max_pages is not None and options.max_pages < 1:
+        raise BadInput("max_pages", f"The page limit must be 1 or more, not {options.max_pages}.")
+    if options.max_depth is not None and options.max_depth < 1:
+        raise BadInput(
+            "max_depth",
+            f"The depth limit must be 1 or more, not {options.max_depth}; "
+            "for the start URL alone, set the page limit to 1.",
+        )
+    if options.max_bytes is not None and options.max_bytes < 1:
+        raise BadInput("max_bytes", f"The limit on bytes must be 1 or more, not {options.max_bytes}.")
+    if options.externals not in EXTERNALS:
+        raise BadInput("externals", f"External links can be {', '.join(EXTERNALS)}; not {options.externals!r}.")
+
+
+def _check_manners(options: CrawlOptions) -> None:
+    if options.per_minute is not None and not 0 < options.per_minute <= MAX_PER_MINUTE:
+        raise BadInput(
+            "per_minute",
+            f"Requests a minute must be more than 0 and at most {MAX_PER_MINUTE:,.0f}, not {options.per_minute:g}.",
+        )
+    if not 0 <= options.delay <= MAX_DELAY:
+        raise BadInput("delay", f"The delay must be between 0 and {MAX_DELAY:.0f} seconds, not {options.delay:g}.")
+    if not 1 <= options.concurrency <= MAX_CONCURRENCY:
+        raise BadInput(
+            "concurrency", f"Connections per host must be between 1 and {MAX_CONCURRENCY}, not {options.concurrency}."
+        )
 
 
 def _check_span(field: str, name: str, seconds: float | None) -> None:

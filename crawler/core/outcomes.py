@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     REDIRECT = "3xx"  # a response in 300-399; its target is a page of its own
     CLIENT_ERROR = "4xx"  # a response in 400-499
     SERVER_ERROR = "5xx"  # a response in 500-599
+    UNCHANGED = "unchanged"  # 304 to a question with validators: the answer is the one that is remembered
 
     DNS = "dns"  # the host name does not resolve
     CONNECT = "connect"  # the connection was refused, reset or never made
@@ -37,13 +38,14 @@ class Outcome(StrEnum):
     PRIVATE_ADDRESS = "private_address"  # the host leads to an address that is not public
     TOO_MANY_REDIRECTS = "too_many_redirects"  # the eleventh hop of a chain
     EXPIRED = "expired"  # its deadline passed before it was asked for
+    EXTERNAL = "external"  # a link that leaves the site, recorded only: no page of the crawl, and in none of its sums
 
     CANCELLED = "cancelled"  # the crawl was cancelled while it was open
 
     @property
     def kind(self) -> Kind:
         match self:
-            case Outcome.SUCCESS | Outcome.REDIRECT | Outcome.CLIENT_ERROR | Outcome.SERVER_ERROR:
+            case Outcome.SUCCESS | Outcome.REDIRECT | Outcome.CLIENT_ERROR | Outcome.SERVER_ERROR | Outcome.UNCHANGED:
                 return Kind.FETCHED
             case (
                 Outcome.DNS
@@ -62,6 +64,7 @@ class Outcome(StrEnum):
                 | Outcome.PRIVATE_ADDRESS
                 | Outcome.TOO_MANY_REDIRECTS
                 | Outcome.EXPIRED
+                | Outcome.EXTERNAL
             ):
                 return Kind.SKIPPED
             case Outcome.CANCELLED:

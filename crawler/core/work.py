@@ -11,6 +11,19 @@ import msgspec
 
 from crawler.core.outcomes import Outcome
 
+USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
+PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
+"""The kinds of page rows: pages of the site, its sitemaps, and links that leave it (asked once, never followed)."""
+
+
+class SitemapEntry(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One URL that a sitemap names, or robots.txt names as a sitemap."""
+
+    url: str  # normalised
+    lastmod: str = ""  # as written
+    priority: int | None = None  # 0 (last) to 10 (first); None = not said
+    is_sitemap: bool = False
+
 
 class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """What a fetch job must know about its crawl's options; carried with the batch, so it needs no database."""
@@ -21,15 +34,24 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     concurrency: int  # connections to one host at a time, over all workers
     private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be asked although not public; "*" = all
     max_body_bytes: int
+    per_minute: float | None = None  # requests a minute to one host, at most
+    throttle: bool = True  # ask a host less often while it is slow or in trouble
+    obey_nofollow: bool = False
+    sitemaps: bool = False  # report the sitemaps that robots.txt names
+    own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.scope`
+    sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
 
 
-class PageTask(msgspec.Struct, frozen=True, array_like=True):
+class PageTask(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     """One page to fetch."""
 
     id: int  # primary key of the page row
     url: str  # normalised
     attempt: int  # 1 for the first time it is asked for
     expires_at: float | None = None  # epoch seconds after which it is not asked for any more
+    kind: str = PAGE
+    etag: str = ""  # of the remembered answer; "" = none
+    last_modified: str = ""  # the same
 
 
 class Slice(msgspec.Struct, frozen=True, array_like=True):
@@ -78,6 +100,13 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     retry_after: float | None = None  # seconds the server asked us to wait
     robots_unreachable: bool = False  # robots.txt could not be had, so nothing may be asked for now
     error: str = ""  # one line for a person
+    directives: str = ""  # "noindex nofollow", by meta robots and X-Robots-Tag
+    rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of the links that have any
+    not_followed: int = 0  # links left out because of such a rel, or a nofollow page
+    etag: str = ""
+    last_modified: str = ""
+    entries: tuple[SitemapEntry, ...] = ()  # what a sitemap names, or robots.txt of this page's host
+    reused: bool = False  # the answer was remembered: nothing was asked for
 
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from crawler import conf, pages, queues
 from crawler.core import suspects
 from crawler.core.outcomes import Outcome
-from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
+from crawler.core.work import USUAL_PRIORITY, Batch, FetchPolicy, PageTask, Slice
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk, waiting
 from crawler.frontier.window import Cursor
@@ -67,7 +67,7 @@ def refill(desk: Desk) -> None:
     room = _room(desk)
     if room <= 0:
         return
-    rows = pages.next_open(desk.id, cursor.id, room, depth)
+    rows = pages.next_open(desk.id, USUAL_PRIORITY, cursor.id, room, depth)
     if cursor.id == 0 and desk.options.max_pages is not None:
         rows = _tried_first(pages.tried_before(desk.id), rows, room)
     if rows:
@@ -147,7 +147,7 @@ def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
 
 def _tasks(ids: Sequence[int], rows: dict[int, OpenPage]) -> tuple[PageTask, ...]:
     known = [rows[page] for page in ids if page in rows]
-    return tuple(PageTask(row.id, row.url, row.attempts + 1, row.expires_at) for row in known)
+    return tuple(PageTask(row.id, row.url, row.attempts + 1, row.expires_at, row.kind) for row in known)
 
 
 def _policy(desk: Desk) -> FetchPolicy:
@@ -159,4 +159,9 @@ def _policy(desk: Desk) -> FetchPolicy:
         concurrency=options.concurrency,
         private_hosts=options.private_hosts,
         max_body_bytes=conf.max_body_bytes(),
+        per_minute=options.per_minute,
+        throttle=options.throttle,
+        obey_nofollow=options.obey_nofollow,
+        sitemaps=options.sitemaps,
+        sealed=desk.crawl.sealed,
     )

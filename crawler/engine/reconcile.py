@@ -100,6 +100,6 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
         next_expiry=pages.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
-        paused=crawl.state == State.PAUSED,
+        paused=crawl.state != State.RUNNING,
         rewound=not lined_up,
     )

@@ -36,6 +36,7 @@ _DONE = {
 }
 
 _STANDS = {
+    State.LOADING: "Its list is still being read",
     State.RUNNING: "It is running",
     State.PAUSED: "It is paused",
     State.FINISHED: "It is finished",

@@ -24,6 +24,7 @@ NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by i
 LATELY = 10.0  # seconds
 
 STATES = {
+    State.LOADING: "Reading its list",
     State.RUNNING: "Running",
     State.PAUSED: "Paused",
     State.FINISHED: "Finished",
@@ -162,6 +163,8 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
             return f"{pages} in {took}, none left open.{_expired(receipt)}"
         case State.CANCELLED:
             return f"After {took}, with {words.count(receipt['cancelled'])} of {pages} not asked for."
+        case State.LOADING:
+            return "Its list of URLs is being read; nothing is asked for before that is done."
         case State.PAUSED:
             return "Paused: nothing new is asked for."
         case State.RUNNING:

@@ -21,5 +21,5 @@ def test_only_a_running_crawl_finishes() -> None:
     assert predecessors(State.FINISHED) == (State.RUNNING,)
 
 
-def test_a_paused_crawl_can_be_cancelled() -> None:
-    assert set(predecessors(State.CANCELLED)) == {State.RUNNING, State.PAUSED}
+def test_a_crawl_that_is_not_over_can_be_cancelled() -> None:
+    assert set(predecessors(State.CANCELLED)) == {State.LOADING, State.RUNNING, State.PAUSED}
