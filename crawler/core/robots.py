@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+
+from crawler.core.robots_rule import Rule, rule_of, target_of
 
 MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
 
@@ -17,13 +20,11 @@ _MISSPELT = {
     **dict.fromkeys(("useragent", "user agent"), "user-agent"),
     "site-map": "sitemap",
 }
-_UNRESERVED = "A-Za-z0-9._~-"  # its "-" comes last in a character class and means itself there
-_KEPT = ":/?#@!&()+,;=" + _UNRESERVED
-_TO_TIDY_IN_RULE = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_KEPT}]")
-_TO_TIDY_IN_URL = re.compile(f"%[0-9A-Fa-f]{{2}}|[^\x80-\U0010ffff{_KEPT}]")  # what is not ASCII is not normalised
-_IS_UNRESERVED = re.compile(f"[{_UNRESERVED}]")
-_QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of a path, without a meaning in a query
-_IN_QUERY = re.compile("|".join(_QUERY_TEXT))
+_RATE = re.compile(r"([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*([smhd]?)(?![0-9a-z])", re.IGNORECASE)
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}  # seconds
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # https://mimesniff.spec.whatwg.org/#binary-data-byte
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class RobotsAnswer(Enum):
@@ -53,45 +54,12 @@ def verdict_of_status(http_status: int | None) -> RobotsAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One allow or disallow line."""
-
-    allow: bool
-    parts: tuple[str, ...]  # what stands between the "*", in comparable form
-    anchored: bool  # ended with "$"
-
-    @property
-    def length(self) -> int:
-        """Octets of the pattern: the more, the more specific (RFC 9309, 2.2.2)."""
-        return sum(map(len, self.parts)) + len(self.parts) - 1 + self.anchored
-
-    def matches(self, target: str) -> bool:
-        """Whether the pattern fits this path and query in comparable form.
-
-        Each part is taken at its first occurrence, which leaves the most room for the next: no backtracking.
-        """
-        first, *others = self.parts
-        if not target.startswith(first):
-            return False
-        if not others:
-            return not self.anchored or target == first
-        position = len(first)
-        for part in others[:-1]:
-            found = target.find(part, position)
-            if found == -1:
-                return False
-            position = found + len(part)
-        if self.anchored:
-            return len(target) - len(others[-1]) >= position and target.endswith(others[-1])
-        return target.find(others[-1], position) != -1
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """What is asked of one crawler, all groups that name it taken together (RFC 9309, 2.2.1)."""
 
     rules: tuple[Rule, ...] = ()  # the most specific first, and allow before disallow among equals
     crawl_delay: float | None = None  # seconds; not part of the RFC
+    request_gap: float | None = None  # seconds between two requests, by a Request-rate; not part of the RFC
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,23 +69,45 @@ class Rules:
     groups: Mapping[str, Group]  # by product token in lower case; "*" for everyone not named
     sitemaps: tuple[str, ...]  # as written, each once
 
-    def allows(self, url: str, user_agent_token: str) -> bool:
-        """Whether the crawler of this product token ("examplebot", or "examplebot/1.0") may fetch the normalised `url`.
-
-        The most specific matching rule decides, allow wins a tie, and what nothing matches is allowed.
-        """
-        target = _comparable(url[url.index("/", 8) :], _TO_TIDY_IN_URL)
+    def deciding(self, url: str, user_agent_token: str) -> Rule | None:
+        """The rule that decides about the normalised `url` for the crawler of this product token ("examplebot", or
+        "examplebot/1.0"): the most specific that matches; allow wins a tie. None when there is none."""
+        target = target_of(url)
         if target == "/robots.txt":  # "implicitly allowed" (2.2.2)
-            return True
-        rules = self._group(user_agent_token).rules
-        return next((rule.allow for rule in rules if rule.matches(target)), True)
+            return None
+        return next((rule for rule in self._group(user_agent_token).rules if rule.matches(target)), None)
+
+    def allows(self, url: str, user_agent_token: str) -> bool:
+        """Whether the crawler of this product token may fetch the normalised `url`; what nothing matches is allowed."""
+        rule = self.deciding(url, user_agent_token)
+        return rule is None or rule.allow
 
     def crawl_delay(self, user_agent_token: str) -> float | None:
-        """Seconds the host wants between two requests of this crawler, if it says so."""
+        """Seconds the host wants between two requests of this crawler, if it says so in a Crawl-delay."""
         return self._group(user_agent_token).crawl_delay
+
+    def request_gap(self, user_agent_token: str) -> float | None:
+        """Seconds between two requests that keep to the host's Request-rate, if it has one. One that is for some hours
+        of the day is kept all day."""
+        return self._group(user_agent_token).request_gap
+
+    def delay(self, user_agent_token: str) -> float | None:
+        """Seconds to leave between two requests, by Crawl-delay or Request-rate, whichever asks for more."""
+        group = self._group(user_agent_token)
+        return max((said for said in (group.crawl_delay, group.request_gap) if said is not None), default=None)
 
     def _group(self, user_agent_token: str) -> Group:
         return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or Group()
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """One line that says something."""
+
+    line: int  # from 1
+    source: str  # the line without its comment
+    key: str  # in lower case
+    value: str
 
 
 @dataclass(slots=True)
@@ -126,10 +116,11 @@ class _Draft:
 
     rules: list[Rule] = field(default_factory=list)
     crawl_delay: float | None = None
+    request_gap: float | None = None
 
     def finished(self) -> Group:
         ordered = sorted(self.rules, key=lambda rule: (-rule.length, not rule.allow))
-        return Group(tuple(ordered), self.crawl_delay)
+        return Group(tuple(ordered), self.crawl_delay, self.request_gap)
 
 
 def parse(text: str | bytes) -> Rules:
@@ -139,34 +130,73 @@ def parse(text: str | bytes) -> Rules:
        records the RFC does not know do (2.2.4, "MUST NOT interfere").
     2. Groups that name the same crawler are one.
     3. Rules before the first user-agent line belong to nobody.
-    4. A crawl-delay belongs to the crawlers named so far; the first one given counts.
+    4. A Crawl-delay or a Request-rate belongs to the crawlers named so far; the first one given counts.
     """
     drafts: dict[str, _Draft] = {}
     named: list[_Draft] = []  # whom the next rule is for
     naming = False  # the last record of the RFC was a user-agent line
     sitemaps: dict[str, None] = {}
-    for key, value in _records(text):
-        match key:
+    for record in _records(text):
+        match record.key:
             case "user-agent":
-                named = [*named, *_drafts_of(drafts, value)] if naming else _drafts_of(drafts, value)
+                fresh = _drafts_of(drafts, record.value)
+                named = [*named, *fresh] if naming else fresh
                 naming = True
             case "allow" | "disallow":
                 naming = False
-                _add_rule(named, key, value)
+                _add_rule(named, record)
             case "crawl-delay":
-                _add_delay(named, value)
-            case "sitemap" if value:
-                sitemaps[value] = None
+                _add_delay(named, record.value)
+            case "request-rate":
+                _add_rate(named, record.value)
+            case "sitemap" if record.value:
+                sitemaps[record.value] = None
     return Rules({token: draft.finished() for token, draft in drafts.items()}, tuple(sitemaps))
 
 
-def _records(text: str | bytes) -> Iterator[tuple[str, str]]:
-    """Key in lower case, and value of each line that has both; misspellings that are common are understood."""
+def oddity_of(body: bytes, media_type: str) -> str:
+    """What a person should know about a robots.txt that is not what it should be; "" when it is. `media_type` is in
+    lower case. Lines that can be read count all the same: "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
+    said = []
+    if len(body) > MAX_BYTES:
+        said.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
+    what = _foreign(body, media_type)
+    if what:
+        some = "what reads like a rule was taken for one" if _has_rules(body) else "it has no rules we can read"
+        said.append(f"robots.txt is {what}; {some}")
+    return ". ".join(said)
+
+
+def _foreign(body: bytes, media_type: str) -> str:
+    """What it is instead of a text file. Many a server calls every file HTML, so only one without rules is judged by
+    its media type."""
+    text = _decoded(body[:MAX_BYTES])
+    if text.lstrip().startswith("<") or (media_type in _HTML and text.strip() and not _has_rules(body)):
+        return "an HTML page"
+    if not body.startswith(_UTF_16) and _BINARY.search(body):
+        return "a binary file"
+    return ""
+
+
+def _has_rules(body: bytes) -> bool:
+    rules = parse(body)
+    return bool(rules.sitemaps) or any(group != Group() for group in rules.groups.values())
+
+
+def _decoded(raw: bytes) -> str:
+    """The text without its byte order mark. RFC 9309, 2.3 asks for UTF-8; UTF-16 is understood where a mark says so."""
+    if raw.startswith(_UTF_16):
+        return raw.decode("utf-16", "replace")
+    return raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+def _records(text: str | bytes) -> Iterator[_Record]:
+    """The lines that have a key and a value; misspellings that are common are understood."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-    lines = _LINE_END.split(raw[:MAX_BYTES].decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-    if len(raw) > MAX_BYTES:
+    lines = _LINE_END.split(_decoded(raw[:MAX_BYTES]))
+    if len(raw) > MAX_BYTES and raw[MAX_BYTES] not in b"\r\n":
         lines.pop()  # half a rule is another rule
-    for line in lines:
+    for number, line in enumerate(lines, 1):
         content = line.partition("#")[0].strip()
         key, colon, value = content.partition(":")
         if not colon:  # "disallow /" is understood as it is meant
@@ -175,7 +205,7 @@ def _records(text: str | bytes) -> Iterator[tuple[str, str]]:
                 continue
             key, value = words
         name = key.strip().lower()
-        yield _MISSPELT.get(name, name), value.strip()
+        yield _Record(number, content, _MISSPELT.get(name, name), value.strip())
 
 
 def _drafts_of(drafts: dict[str, _Draft], value: str) -> list[_Draft]:
@@ -189,39 +219,12 @@ def _token(value: str) -> str:
     return words[0].lower() if words else ""
 
 
-def _add_rule(named: list[_Draft], key: str, value: str) -> None:
-    if not named or not value:  # an empty pattern matches nothing
+def _add_rule(named: list[_Draft], record: _Record) -> None:
+    if not named or not record.value:  # an empty pattern matches nothing
         return
-    rule = _rule(allow=key == "allow", pattern=value)
+    rule = rule_of(allow=record.key == "allow", pattern=record.value, line=record.line, source=record.source)
     for draft in named:
         draft.rules.append(rule)
-
-
-def _rule(*, allow: bool, pattern: str) -> Rule:
-    if not pattern.startswith(("/", "*")):
-        pattern = f"/{pattern}"
-    anchored = pattern.endswith("$")
-    comparable = _comparable(pattern.removesuffix("$"), _TO_TIDY_IN_RULE)
-    return Rule(allow, tuple(re.split(r"\*+", comparable)), anchored)
-
-
-def _comparable(text: str, to_tidy: re.Pattern[str]) -> str:
-    """Path and query in the form in which rules and URLs are compared (2.2.2).
-
-    Unreserved characters stand for themselves; everything without a meaning in a URL is encoded, in upper case. So are
-    "$" and a URL's "*": "%24" and "%2A" in a rule match them verbatim (2.2.3). "/foo?bar=https://foo.bar" is the
-    same as "/foo?bar=https%3A%2F%2Ffoo.bar".
-    """
-    path, mark, query = to_tidy.sub(_tidied, text).partition("?")
-    return path + mark + _IN_QUERY.sub(lambda match: _QUERY_TEXT[match[0]], query)
-
-
-def _tidied(match: re.Match[str]) -> str:
-    found = match[0]
-    if len(found) == 1:
-        return "".join(f"%{octet:02X}" for octet in found.encode("utf-8", "surrogateescape"))
-    character = chr(int(found[1:], 16))
-    return character if _IS_UNRESERVED.match(character) else found.upper()
 
 
 def _add_delay(named: list[_Draft], value: str) -> None:
@@ -234,3 +237,14 @@ def _add_delay(named: list[_Draft], value: str) -> None:
     for draft in named:
         if draft.crawl_delay is None:
             draft.crawl_delay = seconds
+
+
+def _add_rate(named: list[_Draft], value: str) -> None:
+    """ "1/10" is a page in ten seconds, "100/15m" a hundred in fifteen minutes."""
+    found = _RATE.match(value)
+    if found is None or int(found[1]) == 0:
+        return
+    gap = int(found[2]) * _UNITS[found[3].lower()] / int(found[1])
+    for draft in named:
+        if draft.request_gap is None:
+            draft.request_gap = gap

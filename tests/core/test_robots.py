@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.robots import MAX_BYTES, RobotsAnswer, Rules, parse, verdict_of_status
+from crawler.core.robots import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots_rule import MAX_TOLD
 from crawler.core.urls import normalise
 from tests.suites import cases
 
@@ -91,6 +92,15 @@ def test_no_more_is_decided_otherwise_than_is_listed() -> None:
 @pytest.mark.parametrize("case", protego_cases("crawl_delay"), ids=name_of)
 def test_it_reads_crawl_delays_as_protego_does(case: dict[str, Any]) -> None:
     assert parse(case["robots"]).crawl_delay(case["args"][0]) == case["expect"]
+
+
+@pytest.mark.parametrize("case", protego_cases("request_rate"), ids=name_of)
+def test_it_reads_request_rates_as_protego_does(case: dict[str, Any]) -> None:
+    """As the seconds between two requests that keep to it; the hours of the day are not looked at. Of a line with
+    neither a colon nor the key's hyphen we do not guess the meaning."""
+    rate = re.match(r"RequestRate\(requests=(\d+), seconds=(\d+)", case["expect"] or "")
+    gap = int(rate[2]) / int(rate[1]) if rate and "request rate 1/10s" not in case["robots"] else None
+    assert parse(case["robots"]).request_gap(case["args"][0]) == gap
 
 
 @pytest.mark.parametrize("case", protego_cases("sitemaps"), ids=name_of)
@@ -198,6 +208,42 @@ def test_a_crawl_delay_that_is_no_duration_is_passed_over(value: str) -> None:
     assert parse(f"User-agent: *\nCrawl-delay: {value}").crawl_delay("bot") is None
 
 
+@pytest.mark.parametrize(
+    ("value", "gap"),
+    [
+        ("1/10", 10.0),
+        ("1 / 10 s", 10.0),
+        ("100/15M", 9.0),
+        ("2/1h", 1800.0),
+        ("1/1d 0600-0845", 86400.0),
+        ("5/0", 0.0),
+        ("0/5", None),
+        ("1/10x", None),
+        ("-1/10", None),
+        ("1/", None),
+        ("10", None),
+        ("", None),
+    ],
+)
+def test_a_request_rate_is_read_as_the_seconds_between_two_requests(value: str, gap: float | None) -> None:
+    assert parse(f"User-agent: *\nRequest-rate: {value}").request_gap("bot") == gap
+
+
+@pytest.mark.parametrize(
+    ("lines", "delay"),
+    [
+        ("Crawl-delay: 2\nRequest-rate: 1/5", 5.0),
+        ("Crawl-delay: 7\nRequest-rate: 1/5", 7.0),
+        ("Crawl-delay: 7", 7.0),
+        ("Request-rate: 1/5", 5.0),
+        ("Crawl-delay: 0", 0.0),
+        ("Disallow: /", None),
+    ],
+)
+def test_of_crawl_delay_and_request_rate_the_slower_is_kept(lines: str, delay: float | None) -> None:
+    assert parse(f"User-agent: *\n{lines}").delay("bot") == delay
+
+
 def test_a_crawl_delay_does_not_end_the_list_of_names() -> None:
     rules = parse("User-agent: a\nCrawl-delay: 9\nUser-agent: b\nDisallow: /")
     assert not rules.allows("https://example.com/", "a")
@@ -210,9 +256,23 @@ def test_the_rules_file_itself_is_always_allowed() -> None:
     assert not rules.allows("https://example.com/robots.txt?x", "bot")
 
 
-@pytest.mark.parametrize("text", [b"\xef\xbb\xbfUser-agent: *\nDisallow: /", "\ufeffUser-agent: *\rDisallow: /"])
-def test_a_byte_order_mark_is_passed_over(text: str | bytes) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbfUser-agent: *\nDisallow: /",
+        "\ufeffUser-agent: *\rDisallow: /",
+        "\ufeffUser-agent: *\r\nDisallow: /".encode("utf-16-le"),
+        "\ufeffUser-agent: *\nDisallow: /".encode("utf-16-be"),
+        "\ufeffUser-agent: *\nDisallow: /\n".encode("utf-16-le") + b"/",  # half a character at its end
+    ],
+)
+def test_a_byte_order_mark_tells_the_encoding_and_is_passed_over(text: str | bytes) -> None:
     assert not parse(text).allows("https://example.com/", "bot")
+
+
+def test_what_is_not_ascii_is_the_same_in_utf_16() -> None:
+    rules = parse("User-agent: *\nDisallow: /ツ".encode("utf-16"))
+    assert not rules.allows("https://example.com/%E3%83%84", "bot")
 
 
 def test_only_the_first_half_megabyte_is_read_and_no_half_rule_of_it() -> None:
@@ -223,6 +283,70 @@ def test_only_the_first_half_megabyte_is_read_and_no_half_rule_of_it() -> None:
     assert not rules.allows("https://example.com/first", "bot")
     assert rules.allows("https://example.com/", "bot")  # "Disallow: /" is not what it says
     assert rules.allows("https://example.com/last", "bot")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_last_rule_that_just_fits_is_read(line_end: str) -> None:
+    rule = f"{line_end}Disallow: /private"
+    start = f"User-agent: *{line_end}#"
+    text = start + "x" * (MAX_BYTES - len(start) - len(rule)) + rule
+    assert len(text) == MAX_BYTES
+    for ending in ("", line_end, f"{line_end}more"):
+        assert not parse(text + ending).allows("https://example.com/private", "bot")
+    assert parse(f"{text}-parts").allows("https://example.com/private", "bot")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("User-agent: *\nDisallow: /private\n", "Disallow: /private (line 2)"),
+        ("# hello\r\n\r\nuser-agent:*\r\n  disallow :/priv*  # why\r\n", "disallow :/priv* (line 4)"),
+        ("User-agent: *\rAllow: /\rDisallow: /p\rDisallow: /private", "Disallow: /private (line 4)"),
+        ("User-agent: *\nDisallow: /private\nDisallow: /private", "Disallow: /private (line 2)"),  # the first of equals
+        ("User-agent: *\ndisallow /", "disallow / (line 2)"),
+        (f"User-agent: *\nDisallow: /private{'*' * 900}", f"Disallow: /private{'*' * (MAX_TOLD - 18)}… (line 2)"),
+        ("User-agent: *\nDisallow: /public", None),
+    ],
+)
+def test_the_rule_that_closes_a_page_can_be_named(text: str | bytes, told: str | None) -> None:
+    rule = parse(text).deciding("https://example.com/private", "bot")
+    assert (rule and rule.told) == told
+
+
+def test_a_rule_is_told_on_one_line_of_text_whatever_its_octets() -> None:
+    rules = parse(b"User-agent: *\nDisallow: /\x00\xe9\x1b[31m\xe2\x80\xa8")
+    ((rule,),) = (group.rules for group in rules.groups.values())
+    assert rule.told == "Disallow: /\ufffd\ufffd\ufffd[31m (line 2)"
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "said"),
+    [
+        (b"User-agent: *\nDisallow: /", "text/plain", ""),
+        (b"User-agent: *\nDisallow: /", "text/html", ""),  # many a server calls every file that
+        (b"", "text/html", ""),
+        (b"", "text/plain", ""),
+        (b"\xff\xfeD\0i\0", "text/plain", ""),
+        (b"# nothing is forbidden \xe9", "text/plain", ""),
+        (b"\n <!doctype html><p>Not found", "text/plain", "an HTML page; it has no rules we can read"),
+        (b"Not found", "text/html", "an HTML page; it has no rules we can read"),
+        (b"\xef\xbb\xbf<html>", "", "an HTML page; it has no rules we can read"),
+        (b"<pre>\nUser-agent: *\nDisallow: /\n", "", "an HTML page; what reads like a rule was taken for one"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "image/png", "a binary file; it has no rules we can read"),
+        (b"\x1f\x8b\x08\0", "", "a binary file; it has no rules we can read"),
+        (b"User-agent: *\nDisallow: /\0", "", "a binary file; what reads like a rule was taken for one"),
+    ],
+)
+def test_what_is_no_rules_file_is_called_by_its_name(body: bytes, media_type: str, said: str) -> None:
+    assert oddity_of(body, media_type) == (said and f"robots.txt is {said}")
+
+
+def test_a_file_that_was_not_read_to_its_end_is_called_that() -> None:
+    assert oddity_of(b"#" * MAX_BYTES, "") == ""
+    assert oddity_of(b"#" * (MAX_BYTES + 1), "") == "robots.txt is larger than 500 KiB; the rest was not read"
+    assert oddity_of(b"<" * (MAX_BYTES + 1), "").endswith(
+        "read. robots.txt is an HTML page; it has no rules we can read"
+    )
 
 
 def test_sitemaps_belong_to_the_host_and_are_listed_once() -> None:
@@ -272,6 +396,7 @@ LINES = st.sampled_from(
         "Allow: /a*b$",
         "disallow /x",
         "Crawl-delay: 1",
+        "Request-rate: 1/2m",
         ":",
     ]
 )
@@ -282,8 +407,9 @@ TEXTS = st.one_of(st.text(), st.binary(), st.lists(st.one_of(LINES, st.text(max_
 def test_any_text_is_read_and_any_url_answered(text: str | bytes, url: str | None, token: str) -> None:
     rules = parse(text)
     assert rules.allows(url or "https://example.com/", token) in (True, False)
-    delay = rules.crawl_delay(token)
+    delay = rules.delay(token)
     assert delay is None or delay >= 0
+    assert oddity_of(text.encode("utf-8", "replace") if isinstance(text, str) else text, "") is not None
 
 
 @given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=12), st.booleans())

@@ -1,0 +1,93 @@
+"""One rule of a robots.txt: which paths it fits, how specific it is, and how it is told (RFC 9309, 2.2.2 and 2.2.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_TOLD = 200  # characters of a rule that are told
+
+_UNRESERVED = "A-Za-z0-9._~-"  # its "-" comes last in a character class and means itself there
+_KEPT = ":/?#@!&()+,;=" + _UNRESERVED
+_TO_TIDY_IN_RULE = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_KEPT}]")
+_TO_TIDY_IN_URL = re.compile(f"%[0-9A-Fa-f]{{2}}|[^\x80-\U0010ffff{_KEPT}]")  # what is not ASCII is not normalised
+_IS_UNRESERVED = re.compile(f"[{_UNRESERVED}]")
+_QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of a path, without a meaning in a query
+_IN_QUERY = re.compile("|".join(_QUERY_TEXT))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One allow or disallow line."""
+
+    allow: bool
+    parts: tuple[str, ...]  # what stands between the "*", in comparable form
+    anchored: bool  # ended with "$"
+    line: int = 0  # its number in the file, from 1
+    source: str = ""  # the line without its comment; octets that are not UTF-8 as lone surrogates
+
+    @property
+    def length(self) -> int:
+        """Octets of the pattern: the more, the more specific (RFC 9309, 2.2.2)."""
+        return sum(map(len, self.parts)) + len(self.parts) - 1 + self.anchored
+
+    @property
+    def told(self) -> str:
+        """The rule for a person, on one line: "Disallow: /private (line 12)"."""
+        text = self.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_TOLD + 1])
+        short = text if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}…"
+        return f"{short} (line {self.line})"
+
+    def matches(self, target: str) -> bool:
+        """Whether the pattern fits this path and query in comparable form.
+
+        Each part is taken at its first occurrence, which leaves the most room for the next: no backtracking.
+        """
+        first, *others = self.parts
+        if not target.startswith(first):
+            return False
+        if not others:
+            return not self.anchored or target == first
+        position = len(first)
+        for part in others[:-1]:
+            found = target.find(part, position)
+            if found == -1:
+                return False
+            position = found + len(part)
+        if self.anchored:
+            return len(target) - len(others[-1]) >= position and target.endswith(others[-1])
+        return target.find(others[-1], position) != -1
+
+
+def rule_of(*, allow: bool, pattern: str, line: int = 0, source: str = "") -> Rule:
+    """The rule of a line's value, which is not empty; a forgotten slash at its start is added."""
+    if not pattern.startswith(("/", "*")):
+        pattern = f"/{pattern}"
+    anchored = pattern.endswith("$")
+    comparable = _comparable(pattern.removesuffix("$"), _TO_TIDY_IN_RULE)
+    return Rule(allow, tuple(re.split(r"\*+", comparable)), anchored, line, source)
+
+
+def target_of(url: str) -> str:
+    """Path and query of a normalised URL in the form rules are compared with."""
+    return _comparable(url[url.index("/", 8) :], _TO_TIDY_IN_URL)
+
+
+def _comparable(text: str, to_tidy: re.Pattern[str]) -> str:
+    """Path and query in the form in which rules and URLs are compared (2.2.2).
+
+    Unreserved characters stand for themselves; everything without a meaning in a URL is encoded, in upper case. So are
+    "$" and a URL's "*": "%24" and "%2A" in a rule match them verbatim (2.2.3). "/foo?bar=https://foo.bar" is the
+    same as "/foo?bar=https%3A%2F%2Ffoo.bar".
+    """
+    path, mark, query = to_tidy.sub(_tidied, text).partition("?")
+    return path + mark + _IN_QUERY.sub(lambda match: _QUERY_TEXT[match[0]], query)
+
+
+def _tidied(match: re.Match[str]) -> str:
+    found = match[0]
+    if len(found) == 1:
+        return "".join(f"%{octet:02X}" for octet in found.encode("utf-8", "surrogateescape"))
+    character = chr(int(found[1:], 16))
+    return character if _IS_UNRESERVED.match(character) else found.upper()
