@@ -31,6 +31,11 @@ def dead_letter_seconds() -> float:
     return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)
 
 
+def answer_seconds() -> float:
+    """For how long an answer is remembered after it was last known to be so."""
+    return float(settings.CRAWLER_ANSWER_DAYS * 86400)
+
+
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 

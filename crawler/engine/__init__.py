@@ -3,6 +3,7 @@
 start      check what a person typed, insert the rows, wake the manager
 manage     one tick of the manager: collect results, repair leases, hand out batches, conclude
 collect, repair, dispatch, conclude    the four steps of a tick
+remember   use and fill the memory of answers
 fetch      one fetch job: ask for the pages of a batch and leave what came of it
 wake       send a tick, and see to it that nobody sleeps while a crawl runs
 reconcile  find running crawls with no sign of life and wake them

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from crawler.core import charsets, links
+from crawler.core.freshness import conditions, is_unchanged
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import normalise
 from crawler.core.work import PageResult, PageTask
@@ -42,7 +43,7 @@ class Asker:
             return None
         requests = self._permission.counted() if self._permission else 0
         fetched_at = self._now()
-        return result_of(task, self._fetcher.get(task.url), fetched_at, requests)
+        return result_of(task, self._fetcher.get(task.url, headers=conditions(task)), fetched_at, requests)
 
 
 def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:
@@ -55,10 +56,11 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
+    unchanged = is_unchanged(task, fetched.http_status)
     return PageResult(
         id=task.id,
         attempt=task.attempt,
-        outcome=fetched.outcome,
+        outcome=Outcome.UNCHANGED if unchanged else fetched.outcome,
         http_status=fetched.http_status,
         content_type=fetched.content_type,
         title=title,
@@ -69,5 +71,7 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
         requests=requests_before + fetched.requests,
         fetched_at=fetched_at,
         retry_after=fetched.retry_after,
+        etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
+        last_modified=task.last_modified if unchanged else fetched.last_modified,
         error=fetched.error,
     )

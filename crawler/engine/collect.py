@@ -16,6 +16,7 @@ from crawler.core.urls import key_of
 from crawler.core.work import PageResult, SliceReport, decode_report
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk
+from crawler.engine.remember import confirmed, remember, to_remember
 from crawler.pages import Retry
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ def collect(desk: Desk) -> int:
     reports = list(_decoded(raw))
     ended = [report for report in reports if report.done and _leased(desk, report)]
     requests = sum(report.requests for report in ended)
-    _store(desk, [result for report in reports for result in report.results], requests)
+    take_in(desk, [result for report in reports for result in report.results], requests)
     crash_point("collect: links remembered")
     _settle(desk, ended)
     crash_point("collect: slices settled")
@@ -57,20 +58,24 @@ def _leased(desk: Desk, report: SliceReport) -> tuple[str, tuple[int, ...]] | No
     return lease.slices.get(report.slice) if lease is not None and lease.token == report.token else None
 
 
-def _store(desk: Desk, results: Sequence[PageResult], requests: int) -> None:
-    """1. Decide per result: retry or close. 2. Look up which links may be new. 3. Commit. 4. Only then remember them
-    in the seen-set (rule R2b), and what was given up among the dead letters."""
+def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> None:
+    """1. Fill in unchanged pages from the memory of answers. 2. Decide per result: retry or close. 3. Look up which
+    links may be new. 4. Commit. 5. Only then remember them in the seen-set (rule R2b), what was given up among the dead
+    letters, and the answers for later crawls."""
     now = desk.now()
+    results, in_vain = confirmed(desk, results)
     closings, again = _decided(results, now)
     found = _found(desk, closings)
+    learnt = to_remember(desk, closings)
     keys = {url: key_of(url) for url in found}
     unseen = desk.frontier.seen.unseen(list(keys.values()))
     candidates = list(found.values())
-    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now, requests)
+    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now, requests + in_vain)
     crash_point("collect: committed")
     ordered = list(keys.values())
     desk.frontier.seen.add([ordered[place] for place in unseen])
     desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
+    remember(desk, learnt)
 
 
 def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:
