@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
 from crawler.fetching.trouble import NotHttp
 
-ACCEPTED = "gzip, deflate"  # what we say in Accept-Encoding
-STEP = 64 * 1024  # bytes decoded at a time, at most
+# Both come with the project; where they cannot be had (no wheel, a Python without libzstd) we ask for what is left.
+try:
+    import brotli
+except ImportError:
+    brotli = None
+try:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+except ImportError:
+    zstd = None  # type: ignore[assignment]  # absent
 
+STEP = 64 * 1024  # bytes decoded at a time, at most
+MAX_FRAMES = 10_000  # of one zstd body; each costs a decoder, and one that holds nothing is nine bytes
+ZSTD_WINDOW = 23  # 8 MB as a power of two: what a decoder of HTTP must and need keep in memory (RFC 9659)
+
+_BROTLI_LIMIT = STEP // 4  # its decoder fills the block it has begun: 32 KiB, and beyond it another of 64
 _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
+
+Decoder = Callable[[Iterable[bytes]], Iterator[bytes]]
 
 
 class _Inflater(Protocol):
@@ -30,14 +50,12 @@ def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
 
     One encoding at most: a body compressed twice has no honest use.
     """
-    names = [name.strip().lower() for name in content_encoding.split(",")]
-    match [name for name in names if name not in ("", "identity")]:
-        case []:
-            return iter(pieces)
-        case ["gzip" | "x-gzip"]:
-            return _gunzipped(pieces)
-        case ["deflate"]:
-            return _inflated(pieces)
+    names = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if not names:
+        return iter(pieces)
+    name = "gzip" if names[0] == "x-gzip" else names[0]
+    if len(names) == 1 and name in _DECODERS:
+        return _DECODERS[name](pieces)
     raise NotHttp(f"the body is encoded as {content_encoding!r}, which was not asked for")
 
 
@@ -92,3 +110,78 @@ def _drained(inflater: _Inflater, data: bytes) -> Iterator[bytes]:
 def _is_zlib_header(head: bytes) -> bool:
     """RFC 1950, 2.2: method 8, and the first two bytes are a multiple of 31."""
     return len(head) >= 2 and head[0] & 0x0F == 8 and (head[0] << 8 | head[1]) % 31 == 0
+
+
+def _unbrotlied(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """RFC 7932. Its decoder does not say where in a piece the body ended, so what follows it there is an error."""
+    decoder = brotli.Decompressor()
+    begun = False
+    for piece in pieces:
+        if decoder.is_finished():
+            continue
+        begun = begun or bool(piece)
+        yield from _brotli_steps(decoder, piece)
+    if begun and not decoder.is_finished():
+        raise NotHttp("the br body ends before its end")
+
+
+def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
+    while True:
+        try:
+            step: bytes = decoder.process(data, output_buffer_limit=_BROTLI_LIMIT)
+        except brotli.error as error:
+            raise NotHttp(f"the body cannot be decoded: {error}") from error
+        if step:
+            yield step
+        elif decoder.can_accept_more_data():
+            return
+        data = b""
+
+
+def _unzstded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """RFC 8878: frames one after another; what follows the last and is not a frame is dropped, as with gzip."""
+    decoder: Any = None
+    frames = 0
+    for piece in pieces:
+        data = piece
+        while data:
+            if decoder is None:
+                if frames and not _is_zstd_frame(data):
+                    return
+                if frames == MAX_FRAMES:
+                    raise NotHttp(f"the zstd body has more than {MAX_FRAMES:,} frames")
+                decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW})
+                frames += 1
+            yield from _zstd_steps(decoder, data)
+            data = decoder.unused_data
+            decoder = None if decoder.eof else decoder
+    if decoder is not None:
+        raise NotHttp("the zstd body ends before its end")
+
+
+def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
+    while True:
+        try:
+            step: bytes = decoder.decompress(data, STEP)
+        except zstd.ZstdError as error:
+            raise NotHttp(f"the body cannot be decoded: {error}") from error
+        if step:
+            yield step
+        if decoder.eof or decoder.needs_input:
+            return
+        data = b""
+
+
+def _is_zstd_frame(data: bytes) -> bool:
+    """Whether this begins like a frame, as far as it has arrived."""
+    skippable = data[0] & 0xF0 == 0x50 and _ZSTD_SKIPPABLE.startswith(data[1:4])
+    return skippable or _ZSTD_MAGIC.startswith(data[:4])
+
+
+_DECODERS: dict[str, Decoder] = {
+    "gzip": _gunzipped,
+    "deflate": _inflated,
+    **({"br": _unbrotlied} if brotli is not None else {}),
+    **({"zstd": _unzstded} if zstd is not None else {}),
+}
+ACCEPTED = ", ".join(_DECODERS)  # what we say in Accept-Encoding
