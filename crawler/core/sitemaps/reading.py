@@ -1,0 +1,155 @@
+"""A whole sitemap file, of whatever kind: its entries, and what was wrong with it."""
+
+from __future__ import annotations
+
+import math
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from crawler.core.sitemaps.breaks import Break, NotASitemap
+from crawler.core.sitemaps.lines import Lines
+from crawler.core.sitemaps.listed import Listed
+from crawler.core.sitemaps.markup import Markup
+from crawler.core.sitemaps.unpacked import limited, unpacked
+from crawler.core.urls import normalise
+from crawler.core.work import SitemapEntry
+
+# https://www.sitemaps.org/protocol.html: "no more than 50,000 URLs and must be no larger than 50MB (52,428,800 bytes)"
+MAX_BYTES = 52_428_800  # decoded
+MAX_ENTRIES = 50_000
+MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
+
+_SNIFFED = 1024  # bytes looked at to tell what the file is
+_BLANK = b" \t\r\n"
+_HTML = re.compile(
+    rb"(?>(?:<\?xml[^>]*>|<!--.*?-->|\s)*)<(?:!doctype\s+html|html|head|body|title|meta|script)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """What came of reading a file."""
+
+    entries: tuple[SitemapEntry, ...]  # each URL once, in order of appearance
+    is_sitemap: bool = True  # False: it is something else altogether
+    error: str = ""  # one line for a person; "" = all of it was read and made sense
+
+
+def read(pieces: Iterable[bytes], url: str) -> Sitemap:
+    """The sitemap that lies at the normalised `url`, gzipped or not. It never raises for what is in it.
+
+    1. What begins with "<" is XML, anything else plain text.
+    2. A break ends the reading; what was read before it counts.
+    3. At most MAX_ENTRIES of at most MAX_BYTES are read.
+    4. URLs are resolved against `url`, and those nobody could ask for are left out and counted.
+    """
+    gathered = _Gathered(url)
+    try:
+        _gather(pieces, gathered)
+    except NotASitemap as reason:
+        return Sitemap(entries=(), is_sitemap=False, error=str(reason))
+    except Break as reason:
+        return Sitemap(gathered.taken(), error="; ".join([str(reason), *gathered.remarks()]))
+    return Sitemap(gathered.taken(), error="; ".join(gathered.remarks()))
+
+
+def _gather(pieces: Iterable[bytes], gathered: _Gathered) -> None:
+    head, source = _sniffed(limited(unpacked(pieces), MAX_BYTES))
+    reader = _reader_of(head)
+    for piece in source:
+        gathered.add(reader.feed(piece))
+    gathered.add(reader.close())
+    if isinstance(reader, Lines) and reader.passed_over:
+        gathered.left_out += reader.passed_over
+        if not gathered.entries:
+            raise NotASitemap("this is not a sitemap: neither XML nor a list of web addresses")
+
+
+def _sniffed(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The beginning, without the mark and the blanks that XML has no place for, and the pieces from there."""
+    source, head = iter(pieces), b""
+    try:
+        while len(head) < _SNIFFED and (piece := next(source, b"")):
+            head = (head + piece).lstrip(_BLANK).removeprefix(BOM_UTF8).lstrip(_BLANK)
+    except Break as reason:
+        if not head:
+            raise NotASitemap(str(reason)) from reason
+        return head, _broken_off(head, reason)
+    return head, chain((head,), source)
+
+
+def _broken_off(head: bytes, reason: Break) -> Iterator[bytes]:
+    yield head
+    raise reason
+
+
+def _reader_of(head: bytes) -> Markup | Lines:
+    if not head:
+        raise NotASitemap("the file is empty")
+    start = head[:_SNIFFED]
+    if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        start = start[2:].replace(b"\0", b"").lstrip(_BLANK)
+    if _HTML.match(start):
+        raise NotASitemap("this is an HTML page, not a sitemap")
+    return Markup() if start.startswith(b"<") else Lines(head)
+
+
+class _Gathered:
+    """The entries found so far."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._listed = 0
+        self.entries: dict[str, SitemapEntry] = {}
+        self._only_alternate: set[str] = set()
+        self.left_out = 0
+
+    def add(self, listed: Iterable[Listed]) -> None:
+        for entry in listed:
+            self._listed += 1
+            if self._listed <= MAX_ENTRIES:
+                self._add(entry)
+            if self._listed > MAX_ENTRIES or len(self.entries) > MAX_ENTRIES:
+                raise Break(f"more than {MAX_ENTRIES:,} entries; the rest was not read")
+
+    def taken(self) -> tuple[SitemapEntry, ...]:
+        return tuple(self.entries.values())[:MAX_ENTRIES]
+
+    def remarks(self) -> Iterator[str]:
+        if self.left_out == 1:
+            yield "1 entry is not a web address and was left out"
+        elif self.left_out:
+            yield f"{self.left_out:,} entries are not web addresses and were left out"
+
+    def _add(self, listed: Listed) -> None:
+        url = normalise(listed.loc, self._url) if listed.loc else None
+        if url is None:
+            self.left_out += 1
+            return
+        lastmod = (listed.lastmod or "")[:MAX_LASTMOD]
+        entry = SitemapEntry(url, lastmod, priority_of(listed.priority), listed.is_sitemap)
+        if url in self._only_alternate:
+            self._only_alternate.discard(url)
+            self.entries[url] = entry
+        self.entries.setdefault(url, entry)
+        for reference in listed.alternate:
+            self._add_alternate(normalise(reference, url))
+
+    def _add_alternate(self, url: str | None) -> None:
+        """The same page in another language; what the file says of that one itself counts for more."""
+        if url is not None and url not in self.entries:
+            self.entries[url] = SitemapEntry(url)
+            self._only_alternate.add(url)
+
+
+def priority_of(text: str | None) -> int | None:
+    """0 (last) to 10 (first) for the protocol's 0.0 to 1.0; None when it is no number."""
+    try:
+        number = float((text or "").replace(",", "."))
+    except ValueError:
+        return None
+    return round(min(max(number, 0.0), 1.0) * 10) if math.isfinite(number) else None
