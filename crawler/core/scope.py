@@ -44,9 +44,13 @@ class Scope:
         """Whether this normalised URL belongs to the crawl."""
         if url in self.starts:
             return True
-        host = host_of(url)
-        if host not in self.sites and site_of(host) not in self.sites and not host.endswith(self.below):
+        if not self.is_on_site(url):
             return False
         if any(pattern.search(url) for pattern in self.exclude):
             return False
         return not self.include or any(pattern.search(url) for pattern in self.include)
+
+    def is_on_site(self, url: str) -> bool:
+        """Whether this normalised URL lies on a host of the site, wanted or not."""
+        host = host_of(url)
+        return host in self.sites or site_of(host) in self.sites or host.endswith(self.below)
