@@ -20,6 +20,7 @@ from django.db.models import Count, F, Min, QuerySet
 
 from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery, Place
+from crawler.core.lists import Entry
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
 from crawler.core.retries import is_dead_letter
@@ -92,6 +93,13 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float) -> None:
     """Insert the start pages of a crawl whose row is inserted in the same transaction."""
     with _change_of(crawl.id, now) as (row, change):
         _insert(row, [Discovery(url, 0, 0, None) for url in urls], change, now)
+
+
+def open_listed_pages(crawl: UUID, entries: Iterable[Entry], now: float) -> int:
+    """Insert the pages that a part of a list names; how many of them were new."""
+    with _change_of(crawl, now) as (row, change):
+        _insert(row, [Discovery(entry.url, 0, 0, None, priority=entry.priority) for entry in entries], change, now)
+        return change.discovered
 
 
 def apply(

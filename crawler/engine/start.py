@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,14 +41,31 @@ def start_crawl(
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
-    check_options(options)
-    allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
-    guard = Guard(allowed)
+    options = judged(options, allow_private=allow_private)
+    guard = Guard(options.private_hosts)
     for url in start_urls:
         _check_address(guard, url, "start_urls")
+    return _made(start_urls, options, owner)
+
+
+def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
+    """The options as a crawl keeps them, with the addresses it may ask; BadInput when one cannot be used."""
+    check_options(options)
+    allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     for url in options.notify_webhooks:
-        _check_address(guard, url, "notify_webhooks")
-    return _made(start_urls, msgspec.structs.replace(options, private_hosts=allowed), owner)
+        _check_address(Guard(allowed), url, "notify_webhooks")
+    return msgspec.structs.replace(options, private_hosts=allowed)
+
+
+@contextmanager
+def services_needed() -> Iterator[None]:
+    """ServiceDown when Redis or the database does not answer."""
+    try:
+        yield
+    except RedisError as error:
+        raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
+    except DatabaseError as error:
+        raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
 
 
 def _check_address(guard: Guard, url: str, field: str) -> None:
@@ -64,17 +82,13 @@ def _check_address(guard: Guard, url: str, field: str) -> None:
 
 def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> Crawl:
     crawl = Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
-    try:
+    with services_needed():
         redis = queues.connection()
         redis.ping()
         with transaction.atomic():
             crawl.save()
             pages.open_start_pages(crawl, start_urls, time.time())
             crash_point("start: rows inserted")
-    except RedisError as error:
-        raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
-    except DatabaseError as error:
-        raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
     crash_point("start: committed")
     try:
         wake(Frontier(redis, str(crawl.id)), crawl.site)
