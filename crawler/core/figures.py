@@ -1,10 +1,14 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and sizes as they write them."""
 
 from __future__ import annotations
+
+import re
+from decimal import Decimal
 
 DASH = "–"  # noqa: RUF001 (an en dash is meant): stands for a figure nobody can give
 
 _UNITS = ("kB", "MB", "GB", "TB")
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*(?:([kmgt])(i?)b?|b|bytes?)?", re.ASCII | re.IGNORECASE)
 
 
 def count(number: int) -> str:
@@ -28,6 +32,24 @@ def size(number_of_bytes: int) -> str:
         if value < 999.95 or unit == _UNITS[-1]:
             break
     return f"{value:,.1f} {unit}"
+
+
+def exact_size(number_of_bytes: int) -> str:
+    """2_000_000_000 -> "2GB", 1_500 -> "1500B": as `bytes_of` reads it, in the largest unit that keeps it exact."""
+    for power in range(len(_UNITS), 0, -1):
+        if number_of_bytes and number_of_bytes % 1000**power == 0:
+            return f"{number_of_bytes // 1000**power}{_UNITS[power - 1]}"
+    return f"{number_of_bytes}B"
+
+
+def bytes_of(typed: str) -> int | None:
+    """ "500", "10MB", "1.5 GB" or "2GiB" -> bytes; None when it is no size. By thousands, with an "i" by 1024."""
+    match = _SIZE.fullmatch(typed.strip())
+    if match is None:
+        return None
+    number, letter, binary = match.groups()
+    power = "kmgt".index(letter.lower()) + 1 if letter else 0
+    return int(Decimal(number) * (1024 if binary else 1000) ** power)
 
 
 def duration(seconds: float) -> str:

@@ -24,3 +24,14 @@ def seconds_of(typed: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def exact_span(seconds: float) -> str:
+    """7200 -> "2h", 90 -> "1m 30s", 0.5 -> "0.5": as `seconds_of` reads it."""
+    if seconds < 1 or seconds != int(seconds):
+        return repr(seconds)
+    rest, parts = int(seconds), []
+    for unit in ("d", "h", "m", "s"):
+        number, rest = divmod(rest, _UNITS[unit])
+        parts += [f"{number}{unit}"] if number else []
+    return " ".join(parts)

@@ -4,88 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
-from django.utils.datastructures import MultiValueDict
 
+from crawler.core import dropping
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
-from crawler.core.spans import seconds_of
 from crawler.models import Crawl
-
-Number = TypeVar("Number", int, float)
+from crawler.web.fields import LinesField, NumberInput, SizeField, SpanField, TickedUnlessSaid
+from crawler.web.groups import USUAL, Group, groups_of
 
 DEFAULTS = CrawlOptions()
-
-GROUPS = (
-    ("How far", ("max_pages", "max_depth", "subdomains")),
-    ("How fast", ("concurrency", "delay", "obey_robots")),
-    ("How long", ("deadline", "page_ttl")),
-    ("Which pages", ("include", "exclude")),
-    ("When it is finished", ("notify_emails", "notify_webhooks")),
-    ("Private networks", ("allow_private",)),
-)
-"""The options as the page shows them; every field but the start URLs stands in one group."""
-
-
-class LinesField(forms.CharField):
-    """Several values, one a line; blank lines are dropped."""
-
-    def __init__(self, *, rows: int = 2, placeholder: str = "", **kwargs: Any) -> None:
-        attributes = {"rows": rows, "placeholder": placeholder, "spellcheck": "false", "autocapitalize": "off"}
-        super().__init__(widget=forms.Textarea(attrs=attributes), **kwargs)
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, (list, tuple)) else value
-
-    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # lines in place of one text
-        lines = (super().to_python(value) or "").splitlines()
-        return [line.strip() for line in lines if line.strip()]
-
-
-class NumberInput(forms.TextInput):
-    """A number as text: what was typed comes back with its error, where a browser's number field would drop it."""
-
-    def __init__(self, inputmode: str = "numeric", placeholder: str = "") -> None:
-        super().__init__(attrs={"inputmode": inputmode, "placeholder": placeholder, "autocomplete": "off"})
-
-
-class SpanField(forms.CharField):
-    """A span of time, in seconds or with units; None when left empty."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(widget=NumberInput("text", placeholder="no limit"), **kwargs)
-
-    def prepare_value(self, value: Any) -> Any:
-        return f"{value:.10g}" if isinstance(value, float) else value
-
-    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # seconds in place of text
-        typed = super().to_python(value)
-        if not typed:
-            return None
-        seconds = seconds_of(typed)
-        if seconds is None:
-            raise forms.ValidationError(
-                f"{self.label} must be a time such as 2h, 30m or 90s; a bare number is seconds."
-            )
-        return seconds
-
-
-class TickedUnlessSaid(forms.CheckboxInput):
-    """A box that is ticked by default: a request that does not name it at all leaves it ticked.
-
-    The page sends a hidden "off" before the box, so unticking it does name it.
-    """
-
-    template_name = "crawler/widgets/ticked_unless_said.html"
-
-    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
-        if name not in data:
-            return True
-        values = data.getlist(name) if isinstance(data, MultiValueDict) else [data[name]]
-        return values[-1] not in ("off", "false", "0", "", False)
 
 
 class CrawlForm(forms.Form):
@@ -101,20 +32,36 @@ class CrawlForm(forms.Form):
         label="Page limit",
         required=False,
         widget=NumberInput(placeholder="no limit"),
-        help_text="Pages asked for, at most.",
+        help_text="Pages asked for, at most, such as 500.",
         error_messages={"invalid": "The page limit must be a whole number, such as 500."},
     )
     max_depth = forms.IntegerField(
         label="Depth limit",
         required=False,
         widget=NumberInput(placeholder="no limit"),
-        help_text="Links from a start URL, at most.",
+        help_text="Links in a row from a start URL, at most, such as 3.",
         error_messages={"invalid": "The depth limit must be a whole number, such as 3."},
+    )
+    subdomains = forms.BooleanField(
+        label="Take in subdomains", required=False, help_text="For example.com also docs.example.com."
+    )
+    hosts = LinesField(
+        label="Further hosts",
+        required=False,
+        placeholder="*.example.org",
+        help_text="Hosts that belong to the site too, one a line, such as cdn.example.net; "
+        "*.example.org means all below example.org.",
+    )
+    path_prefixes = LinesField(
+        label="Only below these paths",
+        required=False,
+        placeholder="/docs/",
+        help_text="Beginnings of paths, one a line. A page must begin with one of them.",
     )
     include = LinesField(
         label="Only URLs that match",
         required=False,
-        placeholder="/docs/",
+        placeholder=r"/20\d\d/",
         help_text="Regular expressions, one a line. One of them must be found in the URL.",
     )
     exclude = LinesField(
@@ -123,8 +70,43 @@ class CrawlForm(forms.Form):
         placeholder=r"\?print=1$",
         help_text="Regular expressions, one a line. None of them may be found in the URL.",
     )
-    subdomains = forms.BooleanField(
-        label="Take in subdomains", required=False, help_text="For example.com also docs.example.com."
+    recursive = forms.BooleanField(
+        label="Follow links",
+        required=False,
+        initial=True,
+        widget=TickedUnlessSaid(),
+        help_text="Off, what you typed above is asked for, and nothing it leads to.",
+    )
+    externals = forms.ChoiceField(
+        label="Links to other sites",
+        required=False,
+        initial=DEFAULTS.externals,
+        choices=[
+            ("ignore", "Leave them out"),
+            ("record", "Record them"),
+            ("check", "Check each of them once"),
+        ],
+        help_text="Recorded, they are listed but not asked for. Checked, you learn which of them are broken.",
+        error_messages={"invalid_choice": "Links to other sites can be left out, recorded or checked."},
+    )
+    obey_nofollow = forms.BooleanField(
+        label="Obey nofollow",
+        required=False,
+        help_text="Leave out links marked nofollow, ugc or sponsored, and all links of pages that say nofollow.",
+    )
+    obey_noindex = forms.BooleanField(
+        label="Obey noindex", required=False, help_text="Leave pages that say noindex out of downloads."
+    )
+    sitemaps = forms.BooleanField(
+        label="Read the site's sitemaps",
+        required=False,
+        help_text="Take pages from the sitemaps robots.txt names, and from /sitemap.xml.",
+    )
+    sitemap_urls = LinesField(
+        label="Further sitemaps",
+        required=False,
+        placeholder="https://example.com/news.xml",
+        help_text="Web addresses, one a line. They are read whether the box above is ticked or not.",
     )
     obey_robots = forms.BooleanField(
         label="Obey robots.txt",
@@ -133,12 +115,12 @@ class CrawlForm(forms.Form):
         widget=TickedUnlessSaid(),
         help_text="Leave this on for sites that are not yours.",
     )
-    delay = forms.FloatField(
-        label="Delay",
+    throttle = forms.BooleanField(
+        label="Slow down when the site does",
         required=False,
-        widget=NumberInput("decimal", placeholder="0"),
-        help_text="Seconds between two requests to one host, at least.",
-        error_messages={"invalid": "The delay must be a number of seconds, such as 0.5."},
+        initial=True,
+        widget=TickedUnlessSaid(),
+        help_text="Ask a host less often while its answers take long or are errors.",
     )
     concurrency = forms.IntegerField(
         label="Connections per host",
@@ -146,6 +128,25 @@ class CrawlForm(forms.Form):
         widget=NumberInput(placeholder=str(DEFAULTS.concurrency)),
         help_text="At one time, over all workers.",
         error_messages={"invalid": "Connections per host must be a whole number, such as 4."},
+    )
+    delay = forms.FloatField(
+        label="Delay",
+        required=False,
+        widget=NumberInput("decimal", placeholder="0"),
+        help_text="Seconds between two requests to one host, at least, such as 0.5.",
+        error_messages={"invalid": "The delay must be a number of seconds, such as 0.5."},
+    )
+    per_minute = forms.FloatField(
+        label="Requests a minute",
+        required=False,
+        widget=NumberInput("decimal", placeholder="no limit"),
+        help_text="To one host, at most, such as 30.",
+        error_messages={"invalid": "Requests a minute must be a number, such as 30."},
+    )
+    max_bytes = SizeField(
+        label="Limit on bytes",
+        required=False,
+        help_text="Such as 500MB or 2GB. When so much was read, nothing more is asked for.",
     )
     deadline = SpanField(
         label="Time for the crawl",
@@ -155,7 +156,36 @@ class CrawlForm(forms.Form):
     page_ttl = SpanField(
         label="Time for a page",
         required=False,
-        help_text="From the moment it is found. A page open for longer is not asked for any more.",
+        help_text="Such as 30m, from the moment it is found. A page open for longer is not asked for any more.",
+    )
+    traps = forms.BooleanField(
+        label="Watch for endless series",
+        required=False,
+        initial=True,
+        widget=TickedUnlessSaid(),
+        help_text="Set pages aside that a calendar or a filter makes without end. You can let them in later.",
+    )
+    keep_parameters = forms.BooleanField(
+        label="Keep the usual parameters",
+        required=False,
+        help_text="Off, utm_source, PHPSESSID and their like are cut from URLs: they say nothing about the page.",
+    )
+    drop_parameters = LinesField(
+        label="Cut these parameters too",
+        required=False,
+        placeholder="ref_*",
+        help_text="Names of query parameters, one a line, such as sid; * stands for any characters.",
+    )
+    revisit = forms.BooleanField(
+        label="Ask only for what changed",
+        required=False,
+        help_text="A page that is as it was when it was last crawled this way is not sent again.",
+    )
+    response_ttl = SpanField(
+        label="Reuse answers younger than",
+        required=False,
+        placeholder="never",
+        help_text="Such as 10m. An answer another crawl got so recently is taken instead of asking again.",
     )
     notify_emails = LinesField(
         label="E-mail to",
@@ -185,22 +215,13 @@ class CrawlForm(forms.Form):
         self._mark_errors()
 
     def options(self) -> CrawlOptions:
-        """What was chosen; not judged yet."""
-        data = self.cleaned_data
-        return CrawlOptions(
-            max_pages=data["max_pages"],
-            max_depth=data["max_depth"],
-            include=tuple(data["include"]),
-            exclude=tuple(data["exclude"]),
-            subdomains=data["subdomains"],
-            delay=_or(data["delay"], DEFAULTS.delay),
-            concurrency=_or(data["concurrency"], DEFAULTS.concurrency),
-            obey_robots=data["obey_robots"],
-            deadline=data["deadline"],
-            page_ttl=data["page_ttl"],
-            notify_emails=tuple(data["notify_emails"]),
-            notify_webhooks=tuple(data["notify_webhooks"]),
+        """What was chosen; not judged yet. A field that was left empty means the default, a zero does not."""
+        typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
+        chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
+        chosen["drop_parameters"] = dropping.chosen(
+            self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
         )
+        return CrawlOptions(**chosen)
 
     @property
     def private_allowed(self) -> bool:
@@ -216,14 +237,18 @@ class CrawlForm(forms.Form):
             self.add_error("allow_private", "Tick this to allow it for this crawl.")
         self._mark_errors()
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def usual(self) -> list[forms.BoundField]:
+        """The options that are always seen."""
+        return [self[name] for name in USUAL]
+
+    def groups(self) -> list[Group]:
         """The options under the headings they stand below."""
-        return [(heading, [self[name] for name in names if name in self.fields]) for heading, names in GROUPS]
+        return groups_of(self)
 
     @property
     def options_open(self) -> bool:
-        """Whether the folded options must be open: neither an error nor a choice of another time hides."""
-        return any(name not in {"start_urls", "__all__"} for name in {*self.errors, *self.initial})
+        """Whether the folded options must be unfolded: neither an error nor a choice of another time hides."""
+        return any(group.is_open or group.changed for group in self.groups())
 
     def _mark_errors(self) -> None:
         """The cursor starts in the first field with an error, else in the first of all."""
@@ -236,15 +261,16 @@ class CrawlForm(forms.Form):
         self.fields[first].widget.attrs["autofocus"] = True
 
 
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _typed_for(crawl: Crawl) -> dict[str, Any]:
     """What had to be typed for this crawl: field -> value, for those that differ from the default."""
     chosen = {name: getattr(crawl.chosen, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
     if "*" in other.pop("private_hosts", ()):
         other["allow_private"] = True
+    if "drop_parameters" in other:
+        other["drop_parameters"], other["keep_parameters"] = dropping.typed_for(other["drop_parameters"])
     return {"start_urls": crawl.start_urls, **other}
-
-
-def _or(given: Number | None, default: Number) -> Number:
-    """The given number, zero included, or the default where the field was left empty."""
-    return default if given is None else given

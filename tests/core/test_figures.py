@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.core import figures
 
@@ -56,3 +58,43 @@ def test_a_rate_is_a_dash_until_it_is_known(pages_a_second: float | None, text: 
 def test_one_page_is_not_several() -> None:
     assert [figures.counted(number, "page") for number in (1, 0, 1170)] == ["1 page", "0 pages", "1,170 pages"]
     assert figures.counted(2, "batch") == "2 batches"
+
+
+@pytest.mark.parametrize(
+    ("typed", "size"),
+    [
+        ("500", 500),
+        ("500B", 500),
+        ("10MB", 10_000_000),
+        ("10 mb", 10_000_000),
+        ("10m", 10_000_000),
+        ("1.5GB", 1_500_000_000),
+        (" 2 TB ", 2_000_000_000_000),
+        ("2GiB", 2 * 1024**3),
+        ("1.0005kB", 1000),  # there is no half byte
+        ("0", 0),  # refused by `check_options`, which says why
+    ],
+)
+def test_a_size_is_understood(typed: str, size: int) -> None:
+    assert figures.bytes_of(typed) == size
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "much", "-1", "1,5GB", "10 XB", "MB", "1e9", "nan", "10MB 5kB", "٣MB", "9" * 5000]
+)
+def test_what_is_no_size_is_none(typed: str) -> None:
+    assert figures.bytes_of(typed) is None
+
+
+@given(st.text())
+def test_reading_a_size_never_raises(typed: str) -> None:
+    figures.bytes_of(typed)
+
+
+@given(st.integers(0, 10**17))
+def test_an_exact_size_is_read_back_as_it_was(size: int) -> None:
+    assert figures.bytes_of(figures.exact_size(size)) == size
+
+
+def test_an_exact_size_has_the_largest_unit_that_keeps_it() -> None:
+    assert [figures.exact_size(size) for size in (2_000_000_000, 1_500_000, 1234)] == ["2GB", "1500kB", "1234B"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.spans import seconds_of
+from crawler.core.spans import exact_span, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,13 @@ def test_what_is_no_span_is_none(typed: str) -> None:
 @given(st.text())
 def test_it_never_raises(typed: str) -> None:
     seconds_of(typed)
+
+
+@given(st.floats(0, 366 * 86400))
+def test_an_exact_span_is_read_back_as_it_was(seconds: float) -> None:
+    assert seconds_of(exact_span(seconds)) == seconds
+
+
+def test_an_exact_span_has_units_when_it_is_whole() -> None:
+    spans = [exact_span(seconds) for seconds in (7200.0, 90, 90061, 0.5, 0)]
+    assert spans == ["2h", "1m 30s", "1d 1h 1m 1s", "0.5", "0"]

@@ -11,7 +11,8 @@ from django.http import QueryDict
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.models import Crawl
-from crawler.web.forms import GROUPS, CrawlForm
+from crawler.web.forms import CrawlForm
+from crawler.web.groups import FOLDED, USUAL
 
 PERSON = User(username="ann")
 SUPERUSER = User(username="root", is_superuser=True)
@@ -121,11 +122,23 @@ def test_blank_lines_alone_are_no_start_url() -> None:
     assert form.errors["start_urls"] == ["Type the address of the site, such as https://example.com/."]
 
 
-@pytest.mark.parametrize("field", ["max_pages", "max_depth", "concurrency", "delay", "deadline", "page_ttl"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "max_pages",
+        "max_depth",
+        "concurrency",
+        "delay",
+        "per_minute",
+        "max_bytes",
+        "deadline",
+        "page_ttl",
+        "response_ttl",
+    ],
+)
 def test_what_is_not_a_number_is_kept_and_named(field: str) -> None:
     form = a_form(PERSON, **{field: "many"})
     assert "must be a" in form.errors[field][0]
-    assert form.options_open
     assert 'value="many"' in str(form[field])
     assert 'aria-invalid="true"' in str(form[field])
 
@@ -174,8 +187,8 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
 
 
 def test_every_field_stands_in_one_group() -> None:
-    grouped = [name for _, names in GROUPS for name in names]
-    assert sorted([*grouped, "start_urls"]) == sorted(CrawlForm.base_fields)
+    grouped = [name for _, names in FOLDED for name in names]
+    assert sorted([*grouped, *USUAL, "start_urls"]) == sorted(CrawlForm.base_fields)
 
 
 def test_every_option_has_a_field() -> None:
