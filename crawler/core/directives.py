@@ -61,7 +61,7 @@ def recorded(text: str, word: str) -> bool:
 def rel_of(value: str) -> str:
     """Of a rel attribute, what keeps crawlers from following: some of "nofollow ugc sponsored", in that order."""
     words = value.lower().split()
-    return " ".join(relation for relation in _RELATIONS if relation in words)
+    return " ".join([relation for relation in _RELATIONS if relation in words])
 
 
 def _recorded(said: Iterable[str]) -> Directives:

@@ -1,4 +1,4 @@
-"""What a page links to, and what it is called."""
+"""What a page links to, what it is called, and what it says to crawlers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.core.directives import rel_of
 from crawler.core.urls import normalise
 
 MAX_LINKS = 20_000  # kept of one page; what follows is dropped
@@ -42,6 +43,8 @@ class Extracted:
 
     title: str  # white space collapsed, at most MAX_TITLE characters; "" when there is none
     links: tuple[str, ...]  # normalised URLs, each once, in order of appearance
+    rels: dict[str, str]  # link -> "nofollow ugc sponsored", of those that are never linked to without any of these
+    metas: tuple[tuple[str, str], ...]  # name and content of the meta elements that have both, for `core.directives`
 
 
 def extract(html: str, url: str) -> Extracted:
@@ -51,10 +54,12 @@ def extract(html: str, url: str) -> Extracted:
        a style sheet) or canonical; the URL of a meta refresh. An empty href of a and area is a link to the base.
     2. They are resolved against the first <base href>, or the page's URL when there is none we could ask for.
     3. Comments and the contents of script, style, template and textarea hold no links; those of noscript do, because we
-       run no scripts. rel=nofollow is a hint to search engines and changes nothing.
+       run no scripts. Links with rel=nofollow are links; that they have it is told beside them.
     """
     page = LexborHTMLParser(_tamed(html))
-    return Extracted(title=_title_of(page), links=_links_of(page, _base_of(page, url)))
+    base, metas = _said_at_large(page, url)
+    links, rels = _links_of(page, base)
+    return Extracted(title=_title_of(page), links=links, rels=rels, metas=metas)
 
 
 def _tamed(html: str) -> str:
@@ -76,42 +81,59 @@ def _title_of(page: LexborHTMLParser) -> str:
     return " ".join(title.text().split())[:MAX_TITLE] if title else ""
 
 
-def _base_of(page: LexborHTMLParser, url: str) -> str:
-    base = page.css_first("base[href]")
-    return (normalise(_attribute(base, "href"), url) if base else None) or url
+def _said_at_large(page: LexborHTMLParser, url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What counts for the whole page: the base of its links, and what its meta elements say by name."""
+    base: str | None = None
+    metas = []
+    for node in page.css("base[href], meta[name][content]"):
+        if node.tag == "meta":
+            metas.append((_attribute(node, "name"), _attribute(node, "content")))
+        elif base is None:
+            base = normalise(_attribute(node, "href"), url) or url
+    return base or url, tuple(metas)
 
 
-def _links_of(page: LexborHTMLParser, base: str) -> tuple[str, ...]:
+def _links_of(page: LexborHTMLParser, base: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The links, and the rel of those that have one which keeps crawlers away each time they are linked to."""
     links: dict[str, None] = {}
+    rels: dict[str, str] = {}
     seen: set[str] = set()
     for node in page.css(_SOURCES):
-        reference = _reference_in(node)
+        reference, rel = _reference_in(node)
         if reference is None:
             continue
-        before, mark, _ = reference.partition("#")  # a contents page links to one page a hundred times
-        reference = before + mark  # the mark stays: blanks before it belong to the URL, blanks at the end do not
-        if reference in seen:
+        if "#" in reference:  # a contents page links to one page a hundred times
+            # The mark stays: blanks before it belong to the URL, blanks at the end do not.
+            reference = reference[: reference.index("#") + 1]
+        if reference in seen and (rel or not rels):
             continue
         seen.add(reference)
         link = normalise(reference, base)
-        if link is not None:
-            links[link] = None
+        if link is None:
+            continue
+        if not rel:
+            rels.pop(link, None)
+        elif link not in links:
+            rels[link] = rel
+        links[link] = None
         if len(links) == MAX_LINKS:
             break
-    return tuple(links)
+    return tuple(links), rels
 
 
-def _reference_in(node: LexborNode) -> str | None:
-    """What this element refers to, as written; None when it is not a link."""
+def _reference_in(node: LexborNode) -> tuple[str | None, str]:
+    """What this element refers to, as written (None = it is not a link), and its rel, if that keeps crawlers away."""
     match node.tag:
         case "a" | "area":
-            return _attribute(node, "href")
+            attributes = node.attributes  # all at once: looking for one that is not there takes longer
+            rel = attributes.get("rel")
+            return attributes["href"] or "", rel_of(rel) if rel else ""
         case "iframe" | "frame":
-            return _attribute(node, "src") or None  # an empty frame shows about:blank
+            return _attribute(node, "src") or None, ""  # an empty frame shows about:blank
         case "link":
-            return _followed(node)
+            return _followed(node), ""
         case _:
-            return _refresh_target(_attribute(node, "content"))
+            return _refresh_target(_attribute(node, "content")), ""
 
 
 def _followed(node: LexborNode) -> str | None:

@@ -98,6 +98,52 @@ def test_it_finds_what_a_browser_would_follow(html: str, expected: list[str]) ->
 
 
 @pytest.mark.parametrize(
+    ("html", "rels"),
+    [
+        ("<a href=x rel=nofollow>", {"/a/x": "nofollow"}),
+        ("<map><area href=x rel='UGC noopener'></map>", {"/a/x": "ugc"}),
+        ("<A HREF=x REL='sponsored\nnofollow'>", {"/a/x": "nofollow sponsored"}),
+        ("<a rel=nofollow href=x><a rel=ugc href=y>", {"/a/x": "nofollow", "/a/y": "ugc"}),
+        ("<a href=x rel='noopener noreferrer'><a href=y rel=next><a href=z rel>", {}),
+        ("<a rel=nofollow><a href='mailto:a@b.c' rel=nofollow>", {}),
+        # Linked to more than once: it takes one link without to be followed
+        ("<a href=x rel=nofollow><a href=x>", {}),
+        ("<a href=x><a href=x rel=nofollow>", {}),
+        ("<a href=x#1 rel=nofollow><a href=x#2 rel=nofollow><a href='./x'>", {}),
+        ("<a href=x rel=nofollow><a href=x rel=nofollow><a href=x>", {}),
+        ("<a href=x rel=nofollow><a href=x><a href=x rel=nofollow>", {}),
+        ("<a href=x rel=nofollow><link rel=canonical href=x>", {}),
+        ("<a href=x rel=nofollow><a href='./x#a' rel=ugc>", {"/a/x": "nofollow"}),  # the first says it
+        ("<link rel='next nofollow' href=x>", {}),  # not a link a person follows
+    ],
+)
+def test_it_tells_which_links_keep_crawlers_away(html: str, rels: dict[str, str]) -> None:
+    assert extract(html, PAGE).rels == {f"https://example.com{path}": rel for path, rel in rels.items()}
+
+
+@pytest.mark.parametrize(
+    ("html", "metas"),
+    [
+        ("<meta name=robots content=noindex>", [("robots", "noindex")]),
+        ("<META NAME='Robots' CONTENT='a, b'><meta content=c name=Bot>", [("Robots", "a, b"), ("Bot", "c")]),
+        ("<body><p><meta name=robots content=nofollow>", [("robots", "nofollow")]),
+        ("<meta name=robots content='no&#105;ndex'>", [("robots", "noindex")]),
+        ("<meta name=robots><meta content=x><meta charset=utf-8><meta http-equiv=robots content=noindex>", []),
+        ("<!-- <meta name=robots content=noindex> --><template><meta name=robots content=noindex></template>", []),
+        ("<meta name=robots content><base href=/b/>", [("robots", "")]),
+    ],
+)
+def test_it_reads_what_meta_elements_say_by_name(html: str, metas: list[tuple[str, str]]) -> None:
+    assert list(extract(html, PAGE).metas) == metas
+
+
+def test_what_a_meta_element_says_survives_a_page_of_too_many_tags() -> None:
+    page = extract(f"{'<div>' * (MAX_TAGS + 1)}<meta name=robots content=none><a href=x rel=ugc>", PAGE)
+    assert page.metas == (("robots", "none"),)
+    assert page.rels == {"https://example.com/a/x": "ugc"}
+
+
+@pytest.mark.parametrize(
     ("html", "title"),
     [
         ("<title> A \n title &amp; more </title>", "A title & more"),
@@ -152,7 +198,15 @@ def test_a_tag_of_many_attributes_on_a_long_page_is_kept() -> None:
     assert links_of(f"<a {many} href=x>" + "text " * 30_000) == ["https://example.com/a/x"]
 
 
-TAGS = ("<a href=", "<base href=", "<meta http-equiv=refresh content=", "<link rel=next href=", "<title>", "</title>")
+TAGS = (
+    "<a href=",
+    "<a rel=nofollow href=",
+    "<base href=",
+    "<meta http-equiv=refresh content=",
+    "<link rel=next href=",
+    "<title>",
+    "</title>",
+)
 OPENERS = ("<svg>", "<noscript>", "<template>", "</template>", "<!--", "-->", ">", "'", '"')
 VALUES = ("0;url=", "http://", "//x", "/", "#", " ", "\x00", "\ud800", "é", "&#0;", "&#xd800;", "%2")
 SNIPPETS = st.sampled_from([*TAGS, *OPENERS, *VALUES])
@@ -163,5 +217,6 @@ def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
     page = extract(html, PAGE)
     assert [normalise(link) for link in page.links] == list(page.links)
     assert len(set(page.links)) == len(page.links)
+    assert set(page.rels) <= set(page.links)
     assert "\x00" not in page.title
     page.title.encode()
