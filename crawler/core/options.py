@@ -10,6 +10,8 @@ import msgspec
 
 from crawler.core import parameters
 from crawler.core.errors import BadInput
+from crawler.core.hosts import check_host, check_prefix
+from crawler.core.patterns import check_pattern
 
 MAX_CONCURRENCY = 64
 MAX_DELAY = 3600.0
@@ -69,7 +71,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     _check_span("response_ttl", "The time an answer is good for", options.response_ttl)
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
         for pattern in patterns:
-            _check_pattern(field, pattern)
+            check_pattern(field, pattern)
     for address in options.notify_emails:
         if not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", address):
             raise BadInput("notify_emails", f"{address!r} is not an e-mail address.")
@@ -94,6 +96,12 @@ def _check_reach(options: CrawlOptions) -> None:
         raise BadInput("max_bytes", f"The limit on bytes must be 1 or more, not {options.max_bytes}.")
     if options.externals not in EXTERNALS:
         raise BadInput("externals", f"External links can be {', '.join(EXTERNALS)}; not {options.externals!r}.")
+    for host in options.hosts:
+        check_host("hosts", host)
+    for prefix in options.path_prefixes:
+        check_prefix("path_prefixes", prefix)
+    for entry in options.drop_parameters:
+        parameters.check_parameter("drop_parameters", entry)
 
 
 def _check_manners(options: CrawlOptions) -> None:
@@ -113,10 +121,3 @@ def _check_manners(options: CrawlOptions) -> None:
 def _check_span(field: str, name: str, seconds: float | None) -> None:
     if seconds is not None and not 0 < seconds <= MAX_DAYS * 86400:
         raise BadInput(field, f"{name} must be more than 0 seconds and at most {MAX_DAYS} days, not {seconds:,.10g} s.")
-
-
-def _check_pattern(field: str, pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise BadInput(field, f"{pattern!r} is not a regular expression: {error}.") from None

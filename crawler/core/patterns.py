@@ -1,0 +1,68 @@
+"""Regular expressions as people type them, looked for in linear time: no pattern can hold up the manager."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import re2
+
+from crawler.core.errors import BadInput
+
+# Instructions of a compiled pattern. At worst the time to look through a URL grows with its length times these: 0.1 s
+# for 4,096 characters, 1 ms for a URL of usual length. A list of two hundred long paths stays below it.
+MAX_PROGRAM = 4_000
+
+_NO_ENGINE = {
+    "invalid perl operator: (?=": "it looks ahead",
+    "invalid perl operator: (?!": "it looks ahead",
+    "invalid perl operator: (?<": "it looks behind",
+    "invalid escape sequence: \\Z": r"write \z or $ for \Z",
+    "invalid escape sequence": "it may refer back to a group",
+}
+"""What the engine says of things Python's has and it has not, because they can take forever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Some regular expressions, in RE2's syntax. The engine's work grows with the text and never explodes."""
+
+    compiled: Any = None  # one alternative each; None = no pattern, which is found nowhere
+
+    @classmethod
+    def of(cls, patterns: Sequence[str]) -> Patterns:
+        """These patterns, which have passed `check_pattern`."""
+        return cls(_compiled("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None)
+
+    def __bool__(self) -> bool:
+        return self.compiled is not None
+
+    def found_in(self, text: str) -> bool:
+        """Whether one of them is found anywhere in the text."""
+        return self.compiled is not None and self.compiled.search(text) is not None
+
+
+def check_pattern(field: str, pattern: str) -> None:
+    """BadInput naming the field when this is no regular expression of the kind that can be used."""
+    try:
+        size = int(_compiled(pattern).programsize)
+    except re2.error as error:
+        raise BadInput(field, f"{pattern!r} is not a usable regular expression: {_reason(error)}.") from None
+    if size > MAX_PROGRAM:
+        raise BadInput(field, f"{pattern[:80]!r} is too large a regular expression; split it into several.")
+
+
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    return re2.compile(pattern, options)
+
+
+def _reason(error: Exception) -> str:
+    told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
+    for beginning, meaning in _NO_ENGINE.items():
+        if told.startswith(beginning):
+            return f"{told} ({meaning}; such patterns can take forever, so use a second include or exclude instead)"
+    return told

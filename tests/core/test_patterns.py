@@ -1,0 +1,56 @@
+"""Patterns are found in linear time, whatever they are; those that cannot be are refused in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.errors import BadInput
+from crawler.core.patterns import Patterns, check_pattern
+
+LONG = "https://example.com/" + "a" * 4000 + "!"
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*a){12}b", "(?:a?){300}a{300}$"])
+def test_a_pattern_that_backtracks_for_years_elsewhere_comes_to_an_end(pattern: str) -> None:
+    check_pattern("include", pattern)
+    assert not Patterns.of([pattern]).found_in(LONG)  # Python's own engine doubles its time with each further "a"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word"),
+    [
+        ("(", "missing )"),
+        ("*bad", "no argument"),
+        ("^(?!.*draft)", "looks ahead"),
+        ("(?<=a)b", "looks behind"),
+        (r"(a)\1", "refer back"),
+        (r"end\Z", r"\z"),
+        ("a{1000000}", "repetition"),
+        ("(?:a?){1000}(?:b?){1000}", "split it"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_the_reason(pattern: str, word: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        check_pattern("exclude", pattern)
+    assert refused.value.field == "exclude"
+    assert word in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "text", "found"),
+    [
+        ([], "anything", False),
+        (["a|b", "c$"], "xbx", True),
+        (["a|b", "c$"], "xcx", False),
+        (["(?i)DOCS", "x"], "/docs/", True),
+        (["(?i)docs", "X"], "x", False),  # a flag holds for its own pattern
+        (["^https://"], "https://example.com/", True),
+        ([""], "", True),
+    ],
+)
+def test_each_of_several_patterns_counts_for_itself(patterns: list[str], text: str, found: bool) -> None:
+    assert Patterns.of(patterns).found_in(text) is found
+
+
+def test_a_hundred_long_paths_are_not_too_many() -> None:
+    check_pattern("include", "|".join(f"/section-{number}/chapter-{number}/" for number in range(100)))
