@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.sim.bound import bound_of, live_hosts
-from tests.sim.log import NEVER, Log
+from tests.sim.log import Log
 from tests.sim.manners import Violation, violations
 from tests.sim.serving import Serving
 from tests.sim.truth import Closed, Terms, asked_too_often, differences, truth_of
@@ -58,7 +58,7 @@ def began_at(stack: Stack, crawl: UUID) -> float:
 
 def seconds_until_fetched(log: Log, hosts: set[int], began: float) -> float:
     """From the start of a crawl to the last answer of these hosts."""
-    return max(request.until for request in log.of_hosts(hosts) if request.until < NEVER) - began
+    return max(request.until for request in log.answered(hosts)) - began
 
 
 @dataclass(frozen=True)

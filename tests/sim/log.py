@@ -30,5 +30,6 @@ class Log(msgspec.Struct, frozen=True):
     requests: tuple[Request, ...]  # in the order of their arrival
     connections: tuple[Connection, ...] = ()
 
-    def of_hosts(self, hosts: set[int]) -> list[Request]:
-        return [request for request in self.requests if request.host in hosts]
+    def answered(self, hosts: set[int]) -> list[Request]:
+        """The requests that these hosts have answered."""
+        return [request for request in self.requests if request.host in hosts and request.status]
