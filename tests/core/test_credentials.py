@@ -1,0 +1,161 @@
+"""What is sent beside the URL, as people type it and as it is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.credentials import NOTHING, Credentials, from_json, mask, masked, parse, request_headers, to_json
+from crawler.core.errors import BadInput
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz012345"
+
+
+def test_everything_people_type_goes_out() -> None:
+    typed = parse(
+        headers=["X-Key: abc", "Accept-Language:de, en;q=0.5", ""],
+        cookies=["session=1", "a=1; b=x=y ;", 'c="quoted"'],
+        auth="Aladdin:open sesame",
+        proxy="user:pw@proxy.test:3128",
+    )
+    assert request_headers(typed) == {
+        "X-Key": "abc",
+        "Accept-Language": "de, en;q=0.5",
+        "Cookie": 'session=1; a=1; b=x=y; c="quoted"',
+        "Authorization": "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+    }
+    assert typed.proxy == "http://user:pw@proxy.test:3128"
+
+
+def test_a_bearer_token_goes_out() -> None:
+    assert request_headers(parse(bearer=f" {TOKEN}\n")) == {"Authorization": f"Bearer {TOKEN}"}
+
+
+def test_a_header_of_ones_own_may_authorize() -> None:
+    assert request_headers(parse(headers=["authorization: Token abc"])) == {"authorization": "Token abc"}
+
+
+def test_a_password_is_sent_as_utf_8() -> None:
+    assert request_headers(parse(auth="test:123£")) == {"Authorization": "Basic dGVzdDoxMjPCow=="}  # RFC 7617, 2.1
+    assert parse(auth="user:a:b").basic == ("user", "a:b")
+    assert parse(auth="user:").basic == ("user", "")
+
+
+def test_nothing_typed_is_nothing() -> None:
+    assert parse(headers=[" "], cookies=[";"], auth="", bearer=" ", proxy=" ") == NOTHING
+    assert not NOTHING
+    assert parse(bearer="x")
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"headers": ["hidden"]}, "headers", "typed as 'Name: value'"),
+    ({"headers": [": hidden"]}, "headers", "typed as 'Name: value'"),
+    ({"headers": ["X Key: hidden"]}, "headers", "typed as 'Name: value'"),
+    ({"headers": ["X-K\r\ney: hidden"]}, "headers", "typed as 'Name: value'"),
+    ({"headers": ["X-Key: hidden\r\nHost: evil"]}, "headers", "line end"),
+    ({"headers": ["X-Key: hidden\n"]}, "headers", "line end"),
+    ({"headers": ["X-Key: hid\0den"]}, "headers", "control character"),
+    ({"headers": ["X-Key: hid\tden"]}, "headers", "control character"),
+    ({"headers": ["X-Key: hiddenü"]}, "headers", "beyond ASCII"),
+    ({"headers": ["X-Key: hidden", "x-key: two"]}, "headers", "more than once"),
+    ({"headers": ["cookie: a=hidden"]}, "headers", "--cookie"),
+    ({"headers": ["Proxy-Authorization: hidden"]}, "headers", "--proxy"),
+    ({"headers": ["X-Key: hidden" + "x" * 16_000]}, "headers", "16,000 characters"),
+    *(
+        ({"headers": [f"{name}: hidden"]}, "headers", "cannot be set")
+        for name in ("Host", "content-length", "CONNECTION", "Transfer-Encoding", "Accept-Encoding", "TE", "Upgrade")
+    ),
+    *(({"headers": [f"{name}: hidden"]}, "headers", "cannot be set") for name in ("Range", "If-None-Match", "Expect")),
+    ({"cookies": ["hidden"]}, "cookies", "typed as name=value"),
+    ({"cookies": ["=hidden"]}, "cookies", "typed as name=value"),
+    ({"cookies": ["a b=hidden"]}, "cookies", "typed as name=value"),
+    ({"cookies": ["a=hidden; Path=/; HttpOnly"]}, "cookies", "Set-Cookie"),
+    ({"cookies": ["a=hidden; secure"]}, "cookies", "Set-Cookie"),
+    ({"cookies": ["a=hidden\r\nX: y"]}, "cookies", "line end"),
+    ({"cookies": ["a=hiddenü"]}, "cookies", "beyond ASCII"),
+    ({"auth": "hidden"}, "auth", "user:password"),
+    ({"auth": ":hidden"}, "auth", "user:password"),
+    ({"auth": "user:hidden\n"}, "auth", "line ends"),
+    ({"auth": "user:hidden\udcff"}, "auth", "UTF-8"),
+    ({"bearer": "Bearer hidden"}, "bearer", "without the word Bearer"),
+    ({"bearer": "hid\nden"}, "bearer", "line end"),
+    ({"bearer": "hiddenü"}, "bearer", "beyond ASCII"),
+    ({"bearer": "hidden", "auth": "user:hidden"}, "bearer", "not both"),
+    ({"bearer": "hidden", "headers": ["Authorization: hidden"]}, "headers", "only one"),
+    ({"auth": "user:hidden", "headers": ["authorization: hidden"]}, "headers", "only one"),
+    ({"proxy": "socks5://user:hidden@proxy.test"}, "proxy", "SOCKS"),
+]
+
+
+@pytest.mark.parametrize(("typed", "field", "said"), REFUSED)
+def test_what_cannot_be_sent_is_refused_without_repeating_it(typed: dict[str, Any], field: str, said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse(**typed)
+    assert caught.value.field == field
+    assert said in caught.value.message
+    assert "hid" not in caught.value.message
+
+
+def test_it_is_shown_masked() -> None:
+    typed = parse(
+        headers=["X-Key: abc", f"X-Long: {TOKEN}"],
+        cookies=[f"session={TOKEN}; a=1"],
+        auth="alice:wonderland",
+        proxy="user:pw@proxy.test:3128",
+    )
+    assert masked(typed) == (
+        "X-Key: …(3 characters)",
+        "X-Long: ab…(32 characters)",
+        "Cookie: session=ab…(32 characters)",
+        "Cookie: a=…(1 character)",
+        "Authorization: Basic alice:…(10 characters)",
+        "Proxy: http://…@proxy.test:3128",
+    )
+    assert masked(parse(bearer=TOKEN)) == ("Authorization: Bearer ab…(32 characters)",)
+
+
+def test_a_token_in_place_of_the_user_is_masked_too() -> None:
+    assert masked(parse(auth=f"{TOKEN}:")) == ("Authorization: Basic ab…(32 characters):…(0 characters)",)
+
+
+@pytest.mark.parametrize("show", [repr, str, lambda typed: f"{typed}", lambda typed: f"{typed!r}"])
+def test_it_tells_no_secret_when_printed(show) -> None:  # type: ignore[no-untyped-def]
+    typed = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden", proxy="u:hidden@proxy.test")
+    assert "hidden" not in show(typed)
+    assert "X-Key: …(6 characters)" in show(typed)
+
+
+VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40).map(str.strip)
+CREDENTIALS = st.builds(
+    Credentials,
+    headers=st.lists(st.tuples(st.just("X-Key"), VALUES), max_size=1).map(tuple),
+    cookies=st.lists(st.tuples(st.sampled_from(["a", "b"]), VALUES), max_size=3).map(tuple),
+    basic=st.none() | st.tuples(VALUES, VALUES),
+    bearer=st.none() | VALUES,
+    proxy=st.none() | st.just("http://user:pw@proxy.test:3128"),
+)
+
+
+@given(CREDENTIALS)
+def test_its_json_is_read_back(credentials: Credentials) -> None:
+    assert from_json(to_json(credentials)) == credentials
+
+
+@given(VALUES)
+def test_a_mask_shows_two_characters_at_most(secret: str) -> None:
+    assert mask(secret).startswith(f"{secret[:2] if len(secret) >= 12 else ''}…({len(secret)} character")
+
+
+@given(st.lists(st.text(max_size=30), max_size=3), st.lists(st.text(max_size=30), max_size=3), st.text(max_size=30))
+def test_whatever_is_typed_no_line_can_be_smuggled_in(headers: list[str], cookies: list[str], text: str) -> None:
+    for typed in ({"headers": headers}, {"cookies": cookies}, {"auth": text}, {"bearer": text}):
+        try:
+            sent = request_headers(parse(**typed))  # type: ignore[arg-type]
+        except BadInput:
+            continue
+        for name, value in sent.items():
+            assert f"{name}{value}".isprintable()
+            assert f"{name}{value}".isascii()
