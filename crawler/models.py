@@ -58,7 +58,9 @@ class Crawl(models.Model):
 
     @property
     def site(self) -> str:
-        """A short name for people: the first start URL, without its scheme."""
+        """A short name for people: its list, or the first start URL without its scheme."""
+        if self.source:
+            return f"{self.source} ({self.discovered:,} URL{'' if self.discovered == 1 else 's'})"
         first: str = self.start_urls[0]
         return first.split("://", 1)[-1].rstrip("/")
 

@@ -3,6 +3,7 @@
     CrawlerError
     ├── BadInput            something a person gave us cannot be used; says what to do
     │   └── RefusedAddress  a start URL that leads to an address we may not ask
+    ├── LoadStopped         a crawl was cancelled or deleted while its list was being read
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
     ├── FetchTrouble        raised and caught within `fetching`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notify.transport`)
@@ -32,6 +33,10 @@ class BadInput(CrawlerError):
 
 class RefusedAddress(BadInput):
     """A start URL whose host resolves to an address that is not public and was not allowed."""
+
+
+class LoadStopped(CrawlerError):
+    """Somebody cancelled or deleted the crawl while its list was being read."""
 
 
 class ServiceDown(CrawlerError):

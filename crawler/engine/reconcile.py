@@ -13,6 +13,7 @@ from crawler import pages, queues
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.lifecycle import State
 from crawler.engine.delete import delete_some
+from crawler.engine.discard import discard_abandoned
 from crawler.engine.ending import clear_away
 from crawler.engine.expire import has_deadlines
 from crawler.engine.wake import is_coming, wake
@@ -23,6 +24,7 @@ from crawler.frontier.results import FRESH_SECONDS
 from crawler.models import NOT_OVER, Crawl, Delivery
 
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
+NEEDED = ("id", "start_urls", "source", "discovered", "state", "options")  # of a crawl; its row may be long
 EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
 
 
@@ -49,8 +51,12 @@ def survey() -> Reconciled:
     now = redis_clock(redis)()
     woken = 0
     moments: list[float] = []
-    crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only("id", "start_urls", "state", "options"))
+    crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only(*NEEDED))
+    if any(crawl.state == State.LOADING for crawl in crawls):
+        discard_abandoned(DELETIONS_A_LOOK)
     for crawl in crawls:
+        if crawl.state == State.LOADING:
+            continue  # nothing of it is in Redis yet
         frontier = Frontier(redis, str(crawl.id))
         signs = signs_of(crawl, frontier, now)
         if needs_tick(signs, now):
