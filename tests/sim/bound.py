@@ -5,7 +5,7 @@ A host's share is the largest of these, each of which holds by itself:
 1. Its requests, one delay apart. Its robots.txt comes first and is a request like any other; one that is told to stay
    away keeps the next one waiting for so long instead of for the delay. The last answer takes the host's latency.
 2. Pages that cannot be known before a certain moment, and from then on the same: the pages they are found on must have
-   been asked for and have answered, which may be on other hosts.
+   been asked for and have answered, which may be on other hosts. A page that is in trouble takes its back-offs as well.
 3. The host's latency, shared by as many connections as are allowed.
 
 A host that does not answer, or whose robots.txt cannot be had, takes as many attempts as there are, with the waits
@@ -65,13 +65,35 @@ def _share(host: Host, known: Sequence[tuple[float, Page]], terms: Terms) -> flo
         return terms.backoffs(terms.attempts)
     if not known:
         return host.latency
-    gap, told = terms.gap(host), [answers(page, terms.attempts) for _, page in known]
-    number = sum(len(statuses) for statuses in told)
-    stops = [page.retry_after for (_, page), statuses in zip(known, told, strict=True) if len(statuses) > 1]
-    spaced = begins_at(host, terms) + (number - 1) * gap + sum(max(wait - gap, 0.0) for wait in stops if wait)
-    late = max(at + behind * gap for behind, at in enumerate(sorted((at for at, _ in known), reverse=True)))
-    shared = ceil(number / terms.concurrency) * host.latency
-    return max(spaced + host.latency, late + host.latency, begins_at(host, terms) + shared)
+    told = [(at, page, answers(page, terms.attempts)) for at, page in known]
+    final = max(at + _until_final(host, page, statuses, terms) for at, page, statuses in told)
+    return max(_spaced(host, told, terms), _late(host, known, terms), _shared(host, told, terms), final)
+
+
+Told = tuple[float, Page, list[int]]
+"""When a page can be asked for, and what it answers, one time after another."""
+
+
+def _spaced(host: Host, told: Sequence[Told], terms: Terms) -> float:
+    gap, requests = terms.gap(host), sum(len(statuses) for _, _, statuses in told)
+    kept_away = sum(max(page.retry_after - gap, 0.0) for _, page, statuses in told if _is_stop(page, statuses))
+    return begins_at(host, terms) + (requests - 1) * gap + kept_away + host.latency
+
+
+def _late(host: Host, known: Sequence[tuple[float, Page]], terms: Terms) -> float:
+    """Of the page known last, of that and the one before, and so on: the last of them comes so many delays later."""
+    latest_first = sorted((at for at, _ in known), reverse=True)
+    return max(at + behind * terms.gap(host) for behind, at in enumerate(latest_first)) + host.latency
+
+
+def _shared(host: Host, told: Sequence[Told], terms: Terms) -> float:
+    thought = sum(len(statuses) - _is_stop(page, statuses) for _, page, statuses in told)
+    return begins_at(host, terms) + ceil(thought / terms.concurrency) * host.latency
+
+
+def _is_stop(page: Page, statuses: Sequence[int]) -> bool:
+    """Whether it tells us to stay away before it is fine, which it does at once."""
+    return page.retry_after > 0 and len(statuses) > 1
 
 
 def begins_at(host: Host, terms: Terms) -> float:
@@ -101,6 +123,5 @@ def _earliest(world: World, terms: Terms) -> dict[Link, float]:
 
 def _until_final(host: Host, page: Page, told: Sequence[int], terms: Terms) -> float:
     """Seconds from the first request for a page to its final answer; one that sends us away does so at once."""
-    waits = max(terms.backoffs(len(told)), page.retry_after if len(told) > 1 else 0.0)
-    thinks = [0.0 if page.retry_after and status in (429, 503) else host.latency for status in told]
-    return waits + sum(thinks)
+    waits = max(terms.backoffs(len(told)), page.retry_after if _is_stop(page, told) else 0.0)
+    return waits + (len(told) - _is_stop(page, told)) * host.latency

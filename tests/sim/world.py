@@ -12,7 +12,8 @@ Link = tuple[int, int]
 """A page: the number of its host in the world, and its own number in the host."""
 
 PAGES_A_PARENT = 6  # pages that are found first on the same page
-STOPS_AMONG = 5  # a page that stops its host is among the first so many behind the start page
+EARLY_PAGES = 5  # behind the start page; what takes a crawler long is among them, so that it is not what it ends with
+SMALL = 8  # pages of a host that has us wait, at most
 
 
 class Answer(StrEnum):
@@ -87,8 +88,9 @@ class World(msgspec.Struct, frozen=True):
     ) -> World:
         """So many hosts, with `pages` pages each on average, of which one has `largest` and no other more.
 
-        `hanging` and `refusing` of them are dead; `outside` more are linked to and do not belong. A host with a
-        Crawl-delay has few pages: the largest decides how long a crawl takes.
+        `hanging` and `refusing` of them are dead; `outside` more are linked to and do not belong. The size of the
+        largest hosts decides how long a crawl takes: where a crawler must wait longer than for the delay, pages are
+        few, or the trouble comes early.
         """
         dice = Random(seed)
         sizes = _sizes(dice, hosts, pages, largest)
@@ -148,7 +150,7 @@ def _sketched(
     has_rules = robots in (Robots.RULES, Robots.NAMED, Robots.LATE)
     asks_for_delay = has_rules and number > 0 and bool(crawl_delays) and dice.random() < 0.2
     closed_to = _path(dice) + "/" if has_rules else ""
-    size = min(size, 8) if asks_for_delay else size
+    size = min(size, SMALL) if asks_for_delay or robots is Robots.LATE else size
     return Host(
         address=_address(number),
         pages=_pages(dice, size, closed_to, may_stop=number > 0),
@@ -166,7 +168,7 @@ def _robots(dice: Random) -> Robots:
 
 
 def _pages(dice: Random, size: int, closed_to: str, *, may_stop: bool) -> tuple[Page, ...]:
-    stops_at = dice.randint(1, STOPS_AMONG) if may_stop and dice.random() < 0.25 else None
+    stops_at = dice.randint(1, EARLY_PAGES) if may_stop and dice.random() < 0.25 else None
     pages = [Page(_path(dice))]
     for number in range(1, size):
         if number == stops_at:
@@ -175,13 +177,15 @@ def _pages(dice: Random, size: int, closed_to: str, *, may_stop: bool) -> tuple[
         elif closed_to and dice.random() < 0.06:
             pages.append(Page(closed_to.rstrip("/") + _path(dice), forbidden=True))
         else:
-            pages.append(Page(_path(dice), _answer(dice)))
+            pages.append(
+                Page(_path(dice), _answer(dice, is_early=number <= EARLY_PAGES, may_flake=number <= size // 2))
+            )
     return tuple(pages)
 
 
-def _answer(dice: Random) -> Answer:
+def _answer(dice: Random, *, is_early: bool, may_flake: bool) -> Answer:
     kinds = [Answer.PAGE, Answer.MISSING, Answer.MOVED, Answer.FLAKY, Answer.BROKEN]
-    return dice.choices(kinds, weights=[86, 5, 5, 3, 1])[0]
+    return dice.choices(kinds, weights=[86, 5, 5, 4 if may_flake else 0, 3 if is_early else 0])[0]
 
 
 def _linked(dice: Random, number: int, hosts: list[Host]) -> Host:
