@@ -25,12 +25,12 @@ from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
 from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
-from crawler.core.urls import key_of
 from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page
 
 INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
+KEYS_AT_ONCE = 900  # keys a statement, for the same reason
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _Change]]:
         _move_counters(row, change, now)
 
 
-def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float) -> None:
-    """Insert the start pages of a crawl whose row is inserted in the same transaction."""
+def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: Iterable[Discovery] = ()) -> None:
+    """Insert the start pages and sitemaps of a crawl whose row is inserted in the same transaction."""
     with _change_of(crawl.id, now) as (row, change):
-        _insert(row, [Discovery(url, 0, 0, None) for url in urls], change, now)
+        _insert(row, [*(Discovery(url, 0, 0, None) for url in urls), *sitemaps], change, now)
 
 
 def open_listed_pages(crawl: UUID, entries: Iterable[Entry], now: float) -> int:
@@ -106,7 +106,7 @@ def apply(
     crawl: UUID,
     closings: Iterable[PageResult],
     retries: Iterable[Retry],
-    found: Iterable[Discovery],
+    found: Sequence[Discovery],
     now: float,
     requests: int = 0,
 ) -> Tallies:
@@ -124,6 +124,7 @@ def apply(
             for retry in retries:
                 _note_retry(retry, change)
             _insert(row, found, change, now)
+            _note_ways(row, found)
         crash_point("collect: rows changed")
     return row.tallies
 
@@ -207,9 +208,10 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
 
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
-    """Depth and hops of those pages that are open."""
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN).values_list("id", "depth", "hops")
-    return {page: Place(depth, hops) for page, depth, hops in rows}
+    """Where those of these pages stand that are open."""
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
+    facts = rows.values_list("id", "depth", "hops", "kind", "url")
+    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
@@ -224,6 +226,12 @@ def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int |
     if depth is not None:
         rows = rows.filter(depth=depth)
     return list(_open(rows[:at_most]))
+
+
+def priorities(crawl: UUID) -> list[int]:
+    """Of the pages that were ever opened in this crawl, the most urgent first."""
+    found = Crawl.objects.filter(id=crawl).values_list("priorities", flat=True).first()
+    return found or [USUAL_PRIORITY]
 
 
 def tried_before(crawl: UUID) -> list[OpenPage]:
@@ -338,6 +346,28 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
             change.count_closed(outcome, inserted)
 
 
+def _note_ways(crawl: Crawl, found: Sequence[Discovery]) -> None:
+    """Note on rows that were there already that a link, or a sitemap, leads to them too. Of two sitemaps the first
+    that was taken in counts, and the priority of a page that is known stays what it is."""
+    if not crawl.chosen.uses_sitemaps:
+        return  # every row says that it is linked
+    listed = {page.key: page for page in found if page.in_sitemap}
+    linked = [page.key for page in found if page.linked and page.kind == PAGE]
+    for chunk in _chunks(linked):
+        Page.objects.filter(crawl=crawl, key__in=chunk, linked=False).update(linked=True)
+    for chunk in _chunks(list(listed)):
+        rows = Page.objects.filter(crawl=crawl, key__in=chunk, in_sitemap=False).values_list("id", "key")
+        with connection.cursor() as cursor:
+            cursor.executemany(_LIST, [(listed[bytes(key)].lastmod[:40], page) for page, key in rows])
+
+
+_LIST = "UPDATE crawler_page SET in_sitemap = true, lastmod = %s WHERE id = %s"
+
+
+def _chunks(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (keys[at : at + KEYS_AT_ONCE] for at in range(0, len(keys), KEYS_AT_ONCE))
+
+
 def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
     values = [value for page in pages for value in (crawl_id, *_row(page), expires_at)]
@@ -351,7 +381,7 @@ def _row(page: Discovery) -> tuple[Any, ...]:
     status = Page.OPEN if page.outcome is None else Page.CLOSED
     outcome = page.outcome.value if page.outcome else ""
     return (
-        key_of(page.url),
+        page.key,
         page.url,
         status,
         page.depth,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.scope import Scope
-from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
+from crawler.core.urls import key_of
+from crawler.core.work import PAGE, SITEMAP, USUAL_PRIORITY, PageResult
 
 MAX_HOPS = (
     10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
@@ -21,6 +22,8 @@ class Place:
 
     depth: int
     hops: int
+    kind: str = PAGE
+    url: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,19 +44,35 @@ class Discovery:
     lastmod: str = ""
     trap_id: int | None = None
 
+    @property
+    def key(self) -> bytes:
+        """The key of its row. A sitemap that is linked to is a page as well, so it is another row with another key."""
+        return key_of(f"sitemap {self.url}" if self.kind == SITEMAP else self.url)
+
+    @property
+    def fact(self) -> bytes:
+        """What is surely in the table when the seen-set knows it: the row, and that it is linked, or in a sitemap."""
+        return key_of(f"listed {self.url}") if self.in_sitemap else self.key
+
 
 def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
-    """The pages this result leads to, in scope, in order. Duplicates are for the table to refuse."""
+    """The pages this result leads to, in scope, in order. Duplicates are for the table to refuse.
+
+    That a page links to itself, as most do in their navigation, does not make it one that is linked.
+    """
+    if place.kind == SITEMAP:
+        return  # see `core.sitemaps.followed`
     if result.redirect_to and scope.holds(result.redirect_to):
         yield _redirect_target(result, place)
+    links = [url for url in result.links if url != place.url]
     if options.max_depth is not None and place.depth >= options.max_depth:
-        for url in result.links:
+        for url in links:
             if scope.holds(url):
                 yield Discovery(
                     url, place.depth + 1, 0, result.id, Outcome.LIMIT, f"deeper than {options.max_depth} links"
                 )
         return
-    for url in result.links:
+    for url in links:
         if scope.holds(url):
             yield Discovery(url, place.depth + 1, 0, result.id)
 

@@ -71,7 +71,16 @@ def is_worth_remembering(result: PageResult) -> bool:
 def essence(result: PageResult) -> PageResult:
     """The part of a result that is the server's answer, without how and for whom it was had."""
     return msgspec.structs.replace(
-        result, id=0, attempt=0, elapsed_ms=0, requests=0, retry_after=None, entries=(), etag="", last_modified=""
+        result,
+        id=0,
+        attempt=0,
+        elapsed_ms=0,
+        requests=0,
+        retry_after=None,
+        entries=(),
+        sitemaps=(),
+        etag="",
+        last_modified="",
     )
 
 

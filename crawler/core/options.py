@@ -12,6 +12,7 @@ from crawler.core import parameters
 from crawler.core.errors import BadInput
 from crawler.core.hosts import check_host, check_prefix
 from crawler.core.patterns import check_pattern
+from crawler.core.urls import from_person, origin_of
 
 MAX_CONCURRENCY = 64
 MAX_DELAY = 3600.0
@@ -52,6 +53,11 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     notify_emails: tuple[str, ...] = ()
     notify_webhooks: tuple[str, ...] = ()
 
+    @property
+    def uses_sitemaps(self) -> bool:
+        """Whether pages can be found in sitemaps, so that it is to be known which of them are linked."""
+        return self.sitemaps or bool(self.sitemap_urls)
+
     def to_plain(self) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
@@ -72,6 +78,8 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
         for pattern in patterns:
             check_pattern(field, pattern)
+    for url in options.sitemap_urls:
+        _check_sitemap(url)
     for address in options.notify_emails:
         if not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", address):
             raise BadInput("notify_emails", f"{address!r} is not an e-mail address.")
@@ -121,3 +129,14 @@ def _check_manners(options: CrawlOptions) -> None:
 def _check_span(field: str, name: str, seconds: float | None) -> None:
     if seconds is not None and not 0 < seconds <= MAX_DAYS * 86400:
         raise BadInput(field, f"{name} must be more than 0 seconds and at most {MAX_DAYS} days, not {seconds:,.10g} s.")
+
+
+def _check_sitemap(typed: str) -> None:
+    try:
+        url = from_person(typed)
+    except BadInput as error:
+        raise BadInput("sitemap_urls", f"This is no sitemap: {error.message}") from None
+    if url == f"{origin_of(url)}/":  # "map.xml" alone is read as the name of a host
+        raise BadInput(
+            "sitemap_urls", f"{typed!r} names a site and no sitemap; give one such as https://example.com/sitemap.xml."
+        )

@@ -16,8 +16,8 @@ PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
 """The kinds of page rows: pages of the site, its sitemaps, and links that leave it (asked once, never followed)."""
 
 
-class SitemapEntry(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """One URL that a sitemap names, or robots.txt names as a sitemap."""
+class SitemapEntry(msgspec.Struct, frozen=True, array_like=True):
+    """One URL that a sitemap names."""
 
     url: str  # normalised
     lastmod: str = ""  # as written
@@ -42,7 +42,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
 
 
-class PageTask(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+class PageTask(msgspec.Struct, frozen=True, array_like=True):
     """One page to fetch."""
 
     id: int  # primary key of the page row
@@ -105,7 +105,8 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     not_followed: int = 0  # links left out because of such a rel, or a nofollow page
     etag: str = ""
     last_modified: str = ""
-    entries: tuple[SitemapEntry, ...] = ()  # what a sitemap names, or robots.txt of this page's host
+    entries: tuple[SitemapEntry, ...] = ()  # what a sitemap names
+    sitemaps: tuple[str, ...] = ()  # what robots.txt of the page's origin names as sitemaps; normalised
     reused: bool = False  # the answer was remembered: nothing was asked for
 
 

@@ -16,6 +16,7 @@ from crawler import conf, pages, queues
 from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.core.options import CrawlOptions, check_options
+from crawler.core.sitemaps.followed import to_begin_with
 from crawler.core.urls import from_person
 from crawler.crashpoints import crash_point
 from crawler.engine.wake import keep_watch, wake
@@ -42,9 +43,13 @@ def start_crawl(
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
     options = judged(options, allow_private=allow_private)
+    sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
+    options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = Guard(options.private_hosts)
     for url in start_urls:
         _check_address(guard, url, "start_urls")
+    for url in options.sitemap_urls:
+        _check_address(guard, url, "sitemap_urls")
     return _made(start_urls, options, owner)
 
 
@@ -87,7 +92,7 @@ def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> C
         redis.ping()
         with transaction.atomic():
             crawl.save()
-            pages.open_start_pages(crawl, start_urls, time.time())
+            pages.open_start_pages(crawl, start_urls, time.time(), to_begin_with(start_urls, options))
             crash_point("start: rows inserted")
     crash_point("start: committed")
     try:
