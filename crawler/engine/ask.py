@@ -30,14 +30,15 @@ class Asker:
             ruling = self._permission.ruling(task.url)
             if ruling is None:
                 return None
-            if not ruling.allows(task.url):
+            refusal = ruling.refusal(task.url)
+            if refusal is not None:
                 return PageResult(
                     id=task.id,
                     attempt=task.attempt,
                     outcome=ruling.outcome,
                     robots_unreachable=not ruling.reachable and ruling.outcome is Outcome.ROBOTS,
                     requests=self._permission.counted(),
-                    error=ruling.error,
+                    error=refusal,
                 )
         if not self._turns.wait():
             return None

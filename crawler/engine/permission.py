@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from crawler import conf
 from crawler.core.outcomes import Outcome
-from crawler.core.robots import RobotsAnswer, Rules, parse, verdict_of_status
+from crawler.core.robots import RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls import origin_of
 from crawler.engine.turns import Turns
 from crawler.fetching.fetcher import Fetcher
-from crawler.fetching.robots import fetch_robots
+from crawler.fetching.robots import RobotsFile, fetch_robots
 from crawler.frontier.robots import RobotsMemo, RobotsMemory
 
 OTHERS_ANSWER = 30.0  # seconds to wait for a robots.txt that another worker is asking for
@@ -24,10 +24,14 @@ class Ruling:
     reachable: bool
     rules: Rules | None = None
     outcome: Outcome = Outcome.ROBOTS  # how a page closes that may not be asked for
-    error: str = ""
+    error: str = ""  # why nothing may be asked for
 
-    def allows(self, url: str) -> bool:
-        return self.reachable and (self.rules is None or self.rules.allows(url, conf.ROBOTS_TOKEN))
+    def refusal(self, url: str) -> str | None:
+        """Why the page may not be asked for; None when it may."""
+        if not self.reachable:
+            return self.error
+        rule = self.rules.deciding(url, conf.ROBOTS_TOKEN) if self.rules else None
+        return None if rule is None or rule.allow else f"robots.txt does not allow it: {rule.told}"
 
 
 class Permission:
@@ -81,7 +85,7 @@ class Permission:
             return None
         found = fetch_robots(self._fetcher, origin)
         self.requests += found.requests
-        memo = RobotsMemo(status=found.status, outcome=found.outcome, text=found.text, error=found.error)
+        memo = _memo_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
         self._memory.keep(origin, memo, reachable=reachable)
         return memo
@@ -93,11 +97,16 @@ class Permission:
             case RobotsAnswer.UNREACHABLE:
                 return _unreachable(memo)
             case RobotsAnswer.PARSE:
-                rules = parse(memo.text)
-                delay = rules.crawl_delay(conf.ROBOTS_TOKEN)
+                rules = parse(memo.body)
+                delay = rules.delay(conf.ROBOTS_TOKEN)
                 if delay:
                     self._turns.note_crawl_delay(delay)
-                return Ruling(reachable=True, rules=rules, error="robots.txt does not allow it")
+                return Ruling(reachable=True, rules=rules)
+
+
+def _memo_of(found: RobotsFile) -> RobotsMemo:
+    oddity = oddity_of(found.body, found.content_type)
+    return RobotsMemo(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)
 
 
 HOST_TROUBLE = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT, Outcome.PRIVATE_ADDRESS})

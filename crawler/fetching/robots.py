@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.core.outcomes import Outcome, of_status
+from crawler.core.robots import MAX_BYTES
 from crawler.core.urls import normalise
 from crawler.fetching.fetcher import Fetched, Fetcher, anything
+from crawler.fetching.trouble import one_line
 
 MAX_HOPS = 5
-MAX_BYTES = 512_000  # the RFC asks for at least 500 KiB = 512,000 bytes
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -18,9 +19,10 @@ class RobotsFile:
     """What was found in place of a host's robots.txt."""
 
     status: int | None  # HTTP status of the last answer; None when the file could not be reached
-    text: str = ""  # its first 512,000 bytes; empty unless status is 2xx
+    body: bytes = b""  # at most one byte more than is read of it, to tell that it was cut; empty unless status is 2xx
+    content_type: str = ""  # its media type, in lower case
     requests: int = 0  # requests made, redirects included
-    outcome: Outcome  # of the last request
+    outcome: Outcome  # of the last request to its own address; of those behind a redirect, REDIRECT
     error: str = ""  # one line for a person when status is None
 
 
@@ -33,30 +35,30 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
     url = f"{origin}/robots.txt"
     asked = 0
     for hop in range(MAX_HOPS + 1):
-        fetched = fetcher.get(url, wants=anything, truncate_at=MAX_BYTES)
+        fetched = fetcher.get(url, wants=anything, truncate_at=MAX_BYTES + 1)
         asked += fetched.requests
         if fetched.http_status not in _REDIRECTS or not fetched.location or hop == MAX_HOPS:
             break
         target = normalise(fetched.location, url)
         if target is None:
-            return _lost(fetched, asked)
+            return _lost("it redirects to something that is not a web address", asked)
         url = target
-    return _found(fetched, asked)
+    found = _found(fetched, asked)
+    if found.status is None and hop > 0:  # that says nothing about the host itself
+        return _lost(one_line(f"it redirects to {url}, and there: {found.error}"), asked)
+    return found
 
 
 def _found(fetched: Fetched, asked: int) -> RobotsFile:
-    if fetched.outcome is Outcome.SUCCESS:
-        text = fetched.body.decode("utf-8", errors="replace")
-        return RobotsFile(status=fetched.http_status, text=text, requests=asked, outcome=fetched.outcome)
-    if fetched.http_status is not None and 300 <= fetched.http_status <= 599:  # whatever became of its body
-        return RobotsFile(status=fetched.http_status, requests=asked, outcome=of_status(fetched.http_status))
-    return RobotsFile(status=None, requests=asked, outcome=fetched.outcome, error=fetched.error)
+    status, outcome = fetched.http_status, fetched.outcome
+    if outcome is Outcome.SUCCESS:
+        return RobotsFile(
+            status=status, body=fetched.body, content_type=fetched.content_type, requests=asked, outcome=outcome
+        )
+    if status is not None and 300 <= status <= 599:  # whatever became of its body
+        return RobotsFile(status=status, requests=asked, outcome=of_status(status))
+    return RobotsFile(status=None, requests=asked, outcome=outcome, error=fetched.error)
 
 
-def _lost(fetched: Fetched, asked: int) -> RobotsFile:
-    return RobotsFile(
-        status=None,
-        requests=asked,
-        outcome=fetched.outcome,
-        error="robots.txt redirects to something that is not a web address",
-    )
+def _lost(error: str, asked: int) -> RobotsFile:
+    return RobotsFile(status=None, requests=asked, outcome=Outcome.REDIRECT, error=error)

@@ -20,7 +20,8 @@ class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
 
     status: int | None  # HTTP status; None when nothing usable answered
     outcome: Outcome  # of the last request made for it
-    text: str = ""
+    body: bytes  # at most one byte more than is read of it; empty unless there are rules
+    oddity: str = ""  # what a person should know of it, see `core.robots.oddity_of`
     error: str = ""
 
 

@@ -223,6 +223,12 @@ def test_it_says_how_long_the_server_asked_us_to_wait(header: str, seconds: floa
         assert fetcher.get(f"{server.origin}/").retry_after == seconds
 
 
+def test_it_hands_on_every_word_to_crawlers() -> None:
+    head = "HTTP/1.1 404 Not Found\r\nX-Robots-Tag: noindex\r\nx-robots-tag: bot: é, none\r\nContent-Length: 0\r\n\r\n"
+    assert ask(Reply(head.encode())).robots_tags == ("noindex", "bot: é, none")
+    assert ask(page()).robots_tags == ()
+
+
 # Connections
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.outcomes import Outcome
+from crawler.core.robots import MAX_BYTES, parse
 from crawler.fetching.fetcher import Limits
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
-from crawler.fetching.robots import MAX_BYTES, RobotsFile, fetch_robots
+from crawler.fetching.robots import RobotsFile, fetch_robots
 from tests.fetching.server import Reply, Server, Site, Then, page
 
 RULES = page("User-agent: *\nDisallow: /a\n", content_type="text/plain")
@@ -26,7 +27,12 @@ def had(site: Site, limits: Limits | None = None) -> tuple[RobotsFile, Server]:
 def test_it_reads_the_file() -> None:
     robots, server = had({"/robots.txt": RULES})
     assert robots == RobotsFile(
-        status=200, text="User-agent: *\nDisallow: /a\n", requests=1, outcome=Outcome.SUCCESS, error=""
+        status=200,
+        body=b"User-agent: *\nDisallow: /a\n",
+        content_type="text/plain",
+        requests=1,
+        outcome=Outcome.SUCCESS,
+        error="",
     )
     assert server.paths() == ["/robots.txt"]
 
@@ -34,7 +40,7 @@ def test_it_reads_the_file() -> None:
 @pytest.mark.parametrize("content_type", ["", "text/html", "application/octet-stream"])
 def test_it_reads_the_file_whatever_it_is_called(content_type: str) -> None:
     robots, _ = had({"/robots.txt": page("Disallow: /", content_type=content_type)})
-    assert robots.text == "Disallow: /"
+    assert (robots.body, robots.content_type) == (b"Disallow: /", content_type)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,7 @@ def test_it_reads_the_file_whatever_it_is_called(content_type: str) -> None:
 )
 def test_a_status_other_than_success_is_the_answer(reply: Reply, status: int) -> None:
     robots, _ = had({"/robots.txt": reply})
-    assert (robots.status, robots.text, robots.error) == (status, "", "")
+    assert (robots.status, robots.body, robots.error) == (status, b"", "")
 
 
 @pytest.mark.parametrize(
@@ -59,35 +65,73 @@ def test_a_status_other_than_success_is_the_answer(reply: Reply, status: int) ->
         (page("Disallow", then=Then.CLOSE, content_length="500"), Outcome.MALFORMED),  # half a file forbids half
         (page("", "999 Go away"), Outcome.MALFORMED),
         (moved("ftp://example.com/robots.txt"), Outcome.REDIRECT),
-        (moved("http://10.0.0.1/robots.txt"), Outcome.PRIVATE_ADDRESS),
+        (moved("http://10.0.0.1/robots.txt"), Outcome.REDIRECT),  # the host itself is none of those
+        (moved("http://127.0.0.1:1/robots.txt"), Outcome.REDIRECT),
     ],
 )
 def test_a_file_that_cannot_be_reached_has_no_status(reply: Reply, outcome: Outcome) -> None:
     robots, _ = had({"/robots.txt": reply})
-    assert (robots.status, robots.text, robots.outcome) == (None, "", outcome)
+    assert (robots.status, robots.body, robots.outcome) == (None, b"", outcome)
     assert robots.error
 
 
-def test_it_follows_redirects_and_counts_them() -> None:
-    site = {"/robots.txt": moved("/1"), "/1": moved("2"), "/2": moved("/3"), "/3": moved("/4"), "/4": moved("/5")}
-    robots, server = had({**site, "/5": RULES})
-    assert (robots.status, robots.requests) == (200, 6)
+def chain(hops: int) -> Site:
+    """A robots.txt behind so many redirects."""
+    return {"/robots.txt": moved("/1"), **{f"/{hop}": moved(f"{hop + 1}") for hop in range(1, hops)}, f"/{hops}": RULES}
+
+
+def test_it_follows_five_redirects_and_counts_them() -> None:
+    robots, server = had(chain(5))
+    assert (robots.status, robots.body, robots.requests) == (200, b"User-agent: *\nDisallow: /a\n", 6)
     assert server.paths() == ["/robots.txt", "/1", "/2", "/3", "/4", "/5"]
 
 
-def test_it_stops_after_the_fifth_redirect() -> None:
+def test_a_file_behind_a_sixth_redirect_is_not_asked_for() -> None:
+    robots, server = had(chain(6))
+    assert (robots.status, robots.body, robots.requests) == (301, b"", 6)
+    assert server.paths() == ["/robots.txt", "/1", "/2", "/3", "/4", "/5"]
+
+
+def test_it_follows_a_redirect_to_another_host() -> None:
+    with Server({"/rules": RULES}) as other:
+        robots, _ = had({"/robots.txt": moved(f"{other.origin}/rules")})
+    assert (robots.status, robots.requests) == (200, 2)
+
+
+def test_trouble_behind_a_redirect_is_told_as_that() -> None:
+    robots, _ = had({"/robots.txt": moved("http://127.0.0.1:1/x")})
+    assert robots.error.startswith("it redirects to http://127.0.0.1:1/x, and there: ")
+
+
+def test_a_loop_of_redirects_ends() -> None:
     robots, server = had({"/robots.txt": moved("/robots.txt")})
-    assert (robots.status, robots.text, robots.requests) == (301, "", 6)
+    assert (robots.status, robots.body, robots.requests) == (301, b"", 6)
     assert len(server.requests) == 6
 
 
-def test_it_keeps_the_beginning_of_a_large_file() -> None:
-    body = "Disallow: /a\n" + "#" * MAX_BYTES
+def test_it_keeps_the_beginning_of_a_large_file_and_the_sign_that_there_is_more() -> None:
+    body = "Disallow: /a\n" + "#" * 600 * 1024
     robots, _ = had({"/robots.txt": page(body)}, Limits(max_body_bytes=1000))
     assert robots.status == 200
-    assert robots.text == body[:MAX_BYTES]
+    assert robots.body == body[: MAX_BYTES + 1].encode()
 
 
-def test_bytes_that_are_no_text_do_not_matter() -> None:
-    robots, _ = had({"/robots.txt": page(b"\xff\xfe\nDisallow: /a")})
-    assert robots.text.endswith("Disallow: /a")
+def test_a_rule_that_is_cut_off_is_not_taken_for_a_rule() -> None:
+    start = "User-agent: *\nDisallow: /first\n"
+    cut = "\nDisallow: /private"
+    body = start + "#" * (MAX_BYTES - len(start) - len(cut) + len("private")) + cut
+    robots, _ = had({"/robots.txt": page(body)})
+    rules = parse(robots.body)
+    assert not rules.allows("https://example.com/first", "bot")
+    assert rules.allows("https://example.com/", "bot")
+
+
+def test_a_rule_in_another_encoding_arrives_as_it_is() -> None:
+    robots, _ = had({"/robots.txt": page("User-agent: *\nDisallow: /caf\xe9".encode("latin-1"))})
+    assert not parse(robots.body).allows("https://example.com/caf%E9", "bot")
+
+
+def test_it_tells_its_trouble_in_time_when_the_host_never_ends() -> None:
+    endless = Reply(b"HTTP/1.1 200 OK\r\n\r\nDisallow: /", Then.STALL)
+    robots, _ = had({"/robots.txt": endless}, Limits(read_seconds=0.2))
+    assert (robots.status, robots.outcome) == (None, Outcome.TIMEOUT)
