@@ -95,9 +95,9 @@ def from_person(text: str) -> str:
     """
     typed = text.strip()
     if not typed:
-        raise _bad("A start URL is missing; give one such as https://example.com/.")
+        raise _bad("A web address is missing; give one such as https://example.com/.")
     if re.search(r"[\t\r\n]", typed):
-        raise _bad(f"{_shown(typed)} spans several lines; give one start URL at a time.")
+        raise _bad(f"{_shown(typed)} spans several lines; give one web address at a time.")
     url = normalise(_with_scheme(typed))
     if url is None:
         raise _bad(_why_unusable(typed))
@@ -142,7 +142,7 @@ def _with_scheme(typed: str) -> str:
         if scheme.lower() not in ("http", "https"):
             raise _bad(f"Only http and https can be crawled, not {_shorten(scheme)}: {_shown(typed)}.")
         if not rest.strip("/\\"):
-            raise _bad(f"{_shown(typed)} names no host; give a start URL such as https://example.com/.")
+            raise _bad(f"{_shown(typed)} names no host; give a web address such as https://example.com/.")
         return typed
     return _guessed_scheme(typed) + typed
 
@@ -152,7 +152,7 @@ def _guessed_scheme(typed: str) -> str:
     host = re.split(r"[/?#\\]", typed, maxsplit=1)[0]
     name, port = _split_port(host)
     if "@" in host:
-        raise _bad(f"{_shown(typed)} looks like an e-mail address; give a start URL such as https://example.com/.")
+        raise _bad(f"{_shown(typed)} looks like an e-mail address; give a web address such as https://example.com/.")
     if re.search(r"\s", host) or not (port or "." in name.strip(".") or name.startswith("[") or name == "localhost"):
         raise _bad(f"{_shown(typed)} is not a web address; give one such as https://example.com/.")
     numbers = name.startswith("[") or re.fullmatch(r"[0-9.]+", name)

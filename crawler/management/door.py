@@ -48,7 +48,10 @@ class Ended(Exception):
 
 
 class _Help(DjangoHelpFormatter, RawDescriptionHelpFormatter):
-    """Keeps the line breaks of examples."""
+    """Keeps the line breaks of examples, and each option on one line with its help."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, max_help_position=29, **more)
 
 
 @contextmanager

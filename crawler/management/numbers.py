@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 
+from crawler.core.figures import bytes_of
 from crawler.core.spans import seconds_of
 
 
@@ -23,15 +24,31 @@ def positive(typed: str) -> int:
     return whole(typed)
 
 
-def seconds(typed: str) -> float:
-    """A number of seconds; may have a fraction."""
+def number(typed: str) -> float:
+    """A number; may have a fraction."""
     try:
         value = float(typed)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ArgumentTypeError(f"{typed!r} is not a number of seconds")
+        raise ArgumentTypeError(f"{typed!r} is not a number")
     return value
+
+
+def size(typed: str) -> int:
+    """Bytes, typed as a number of them or with a unit."""
+    value = bytes_of(typed)
+    if value is None:
+        raise ArgumentTypeError(f"{typed!r} is not a size such as 500kB, 10MB or 2GB")
+    return value
+
+
+def seconds(typed: str) -> float:
+    """A number of seconds; may have a fraction."""
+    try:
+        return number(typed)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error} of seconds") from None
 
 
 def span(typed: str) -> float:

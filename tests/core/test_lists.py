@@ -40,8 +40,8 @@ def test_what_is_no_url_keeps_its_line_number_and_says_why() -> None:
     assert [(item.line, item.why) for item in found if isinstance(item, Invalid)] == [
         (2, "'nonsense' is not a web address; give one such as https://example.com/."),
         (3, "Only http and https can be crawled, not ftp: 'ftp://example.com/'."),
-        (4, "'me@example.com' looks like an e-mail address; give a start URL such as https://example.com/."),
-        (5, "'http://' names no host; give a start URL such as https://example.com/."),
+        (4, "'me@example.com' looks like an e-mail address; give a web address such as https://example.com/."),
+        (5, "'http://' names no host; give a web address such as https://example.com/."),
     ]
 
 

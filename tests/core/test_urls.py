@@ -185,8 +185,8 @@ def test_it_takes_a_start_url_as_people_type_it(typed: str, url: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        ("", "A start URL is missing"),
-        (" \n", "A start URL is missing"),
+        ("", "A web address is missing"),
+        (" \n", "A web address is missing"),
         ("ftp://example.com/", "Only http and https can be crawled, not ftp"),
         ("mailto:someone@example.com", "not mailto"),
         ("javascript:alert(1)", "not javascript"),
@@ -204,7 +204,7 @@ def test_it_takes_a_start_url_as_people_type_it(typed: str, url: str) -> None:
         ("http://example.com:99999", "check the host name"),
         ("999.999.999.999", "check the host name"),
         ("someone@example.com", "looks like an e-mail address"),
-        ("https://a.example\nhttps://b.example", "one start URL at a time"),
+        ("https://a.example\nhttps://b.example", "one web address at a time"),
         ("https://example.com/" + "x" * MAX_URL_LENGTH, "is longer than"),
     ],
 )

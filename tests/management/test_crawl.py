@@ -21,7 +21,6 @@ from crawler.engine.delete import delete
 from crawler.engine.retry import retry_failed
 from crawler.exports import csv, jsonl
 from crawler.management import waiting
-from crawler.management.commands.crawl import Command
 from crawler.management.stopping import Stop
 from crawler.management.waiting import Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
@@ -32,12 +31,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 SITE = "http://site.test/"
 NOBODY = str(UUID(int=7))
-OPTIONS = [
-    *("--max-pages", "--max-depth", "--include", "--exclude", "--subdomains", "--allow-private"),
-    *("--delay", "--concurrency", "--ignore-robots", "--deadline", "--page-ttl"),
-    *("--export", "--json", "--notify"),
-    *("--timeout", "--resume", "--workers"),
-]
 
 
 def crawl_and_exit(*words: str) -> int:
@@ -80,8 +73,18 @@ def make_running(**fields: Any) -> Crawl:
         ([SITE, "--page-ttl", "400d"], "The time for a page must be more than 0 seconds and at most 366 days"),
         ([SITE, "--timeout", "0"], "Argument --timeout: it must be more than 0"),
         ([SITE, "--workers", "0"], "Argument --workers: it must be 1 or more"),
-        ([SITE, "--include", "("], "'(' is not a regular expression"),
-        ([SITE, "--exclude", "("], "'(' is not a regular expression"),
+        ([SITE, "--max-bytes", "much"], "Argument --max-bytes: 'much' is not a size such as 500kB, 10MB or 2GB"),
+        ([SITE, "--max-bytes", "0"], "The limit on bytes must be 1 or more"),
+        ([SITE, "--per-minute", "often"], "Argument --per-minute: 'often' is not a number"),
+        ([SITE, "--per-minute", "0"], "Requests a minute must be more than 0"),
+        ([SITE, "--cache", "soon"], "Argument --cache: 'soon' is not a time such as 2h, 30m, 90s or 90"),
+        ([SITE, "--externals", "love"], "Argument --externals: invalid choice: 'love'"),
+        ([SITE, "--host", "https://site.test/"], "'https://site.test/'"),
+        ([SITE, "--path-prefix", "docs"], "'docs'"),
+        ([SITE, "--sitemap", "map.xml"], "'map.xml'"),
+        ([SITE, "--drop-parameter", "a=b"], "'a=b'"),
+        ([SITE, "--include", "("], "'(' is not a usable regular expression"),
+        ([SITE, "--exclude", "("], "'(' is not a usable regular expression"),
         ([SITE, "--notify", "nobody"], "'nobody' is neither an e-mail address nor a web address"),
         ([SITE, "--notify", "ftp://site.test/"], "ftp://site.test/"),
         ([SITE, "--export", "pages.xlsx"], "must end in .jsonl or .csv"),
@@ -92,6 +95,7 @@ def make_running(**fields: Any) -> Crawl:
         (["--resume", "nonsense"], "There is no crawl 'nonsense'"),
         (["--resume", NOBODY, SITE, "--max-pages", "3"], "leave out the URL, --max-pages"),
         (["--resume", NOBODY, "--deadline", "2h", "--page-ttl", "9"], "leave out --deadline, --page-ttl"),
+        (["--resume", NOBODY, "--sitemaps", "--no-throttle"], "leave out --sitemaps, --no-throttle"),
         (["ftp://site.test/"], "ftp"),
         (["not a url"], "not a url"),
         (["http://127.0.0.1:9/"], "allow"),
@@ -270,11 +274,3 @@ def test_a_notice_that_did_not_go_out_is_mentioned(
     assert crawl_and_exit("--resume", str(crawl.id)) == 0
     error = capsys.readouterr().err
     assert error == "The notice to me@site.test has not gone out yet; the next worker that runs sends it.\n"
-
-
-def test_the_help_names_every_option_and_shows_an_example() -> None:
-    text = Command().create_parser("manage.py", "crawl").format_help()
-    for option in OPTIONS:
-        assert f"\n  {option} " in text or f"\n  {option}\n" in text
-    assert "\n  bin/crawl https://example.com/\n" in text
-    assert "--pythonpath" not in text

@@ -1,0 +1,85 @@
+"""What somebody who typed `crawl` chose: whether it goes together, and the options of the crawl it makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.core import dropping
+from crawler.core.errors import BadInput
+from crawler.core.options import CrawlOptions
+from crawler.exports.file import check_writable
+from crawler.exports.formats import format_of
+from crawler.management.arguments import usual
+
+
+def check_usage(typed: dict[str, Any]) -> None:
+    """BadInput for what can be seen to be wrong before anything is started."""
+    if typed["resume"]:
+        _check_nothing_settled(typed)
+    elif not typed["urls"]:
+        raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
+    target = typed["export"]
+    if target is None:
+        return
+    if target == "-" and typed["json"]:
+        raise BadInput("export", "--json and --export - both want stdout; give --export a file name.")
+    format_of(target)
+    if target != "-":
+        check_writable(target)
+
+
+def chosen(typed: dict[str, Any]) -> CrawlOptions:
+    """The options, not judged yet."""
+    emails, webhooks = _split_addresses(typed["notify"])
+    return CrawlOptions(
+        max_pages=typed["max_pages"],
+        max_depth=typed["max_depth"],
+        max_bytes=typed["max_bytes"],
+        include=tuple(typed["include"]),
+        exclude=tuple(typed["exclude"]),
+        subdomains=typed["subdomains"],
+        hosts=tuple(typed["host"]),
+        path_prefixes=tuple(typed["path_prefix"]),
+        recursive=not typed["no_recursive"],
+        externals=typed["externals"],
+        traps=typed["traps"],
+        drop_parameters=dropping.chosen(typed["drop_parameter"], keep_usual=typed["keep_parameters"]),
+        sitemaps=typed["sitemaps"],
+        sitemap_urls=tuple(typed["sitemap"]),
+        delay=typed["delay"],
+        per_minute=typed["per_minute"],
+        concurrency=typed["concurrency"],
+        throttle=typed["throttle"],
+        obey_robots=not typed["ignore_robots"],
+        obey_nofollow=typed["obey_nofollow"],
+        obey_noindex=typed["obey_noindex"],
+        revisit=typed["revisit"],
+        response_ttl=typed["cache"],
+        deadline=typed["deadline"],
+        page_ttl=typed["page_ttl"],
+        notify_emails=emails,
+        notify_webhooks=webhooks,
+    )
+
+
+def _check_nothing_settled(typed: dict[str, Any]) -> None:
+    names = [_typed_as(name, typed[name]) for name, value in usual().items() if typed[name] != value]
+    if names:
+        raise BadInput("resume", f"A crawl that goes on keeps what it was started with; leave out {', '.join(names)}.")
+
+
+def _typed_as(name: str, value: object) -> str:
+    """How an argument was typed, for a person."""
+    if name == "urls":
+        return "the URL"
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+
+
+def _split_addresses(addresses: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """E-mail addresses and webhook URLs. Whether each can be used is judged with the other options."""
+    webhooks = tuple(address for address in addresses if "://" in address)
+    emails = tuple(address for address in addresses if "://" not in address)
+    for address in emails:
+        if "@" not in address:
+            raise BadInput("notify", f"{address!r} is neither an e-mail address nor a web address (https://...).")
+    return emails, webhooks
