@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import msgspec
+
+from crawler.core.directives import NOFOLLOW, recorded
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.scope import Scope
@@ -64,17 +67,39 @@ def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOp
         return  # see `core.sitemaps.followed`
     if result.redirect_to and scope.holds(result.redirect_to):
         yield _redirect_target(result, place)
-    links = [url for url in result.links if url != place.url]
+    links = [url for url in _to_follow(result, options) if url != place.url]
     if options.max_depth is not None and place.depth >= options.max_depth:
         for url in links:
             if scope.holds(url):
                 yield Discovery(
-                    url, place.depth + 1, 0, result.id, Outcome.LIMIT, f"deeper than {options.max_depth} links"
+                    url,
+                    place.depth + 1,
+                    0,
+                    result.id,
+                    Outcome.LIMIT,
+                    f"deeper than {options.max_depth} links",
+                    rel=result.rels.get(url, ""),
                 )
         return
     for url in links:
         if scope.holds(url):
-            yield Discovery(url, place.depth + 1, 0, result.id)
+            yield Discovery(url, place.depth + 1, 0, result.id, rel=result.rels.get(url, ""))
+
+
+def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
+    """The result with the number of its links that this crawl leaves out; a remembered one may have another crawl's."""
+    left_out = len(result.links) - len(_to_follow(result, options))
+    return result if left_out == result.not_followed else msgspec.structs.replace(result, not_followed=left_out)
+
+
+def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
+    """The links that are followed. With `obey_nofollow` a link that is left out gets no row: another page may link to
+    it without a word against it, and then it is a page like any other."""
+    if not options.obey_nofollow:
+        return result.links
+    if recorded(result.directives, NOFOLLOW):
+        return ()
+    return [url for url in result.links if url not in result.rels]
 
 
 def _redirect_target(result: PageResult, place: Place) -> Discovery:

@@ -10,7 +10,7 @@ import msgspec
 
 from crawler import conf, pages
 from crawler.core import retries
-from crawler.core.discovery import Discovery, discoveries
+from crawler.core.discovery import Discovery, discoveries, with_not_followed
 from crawler.core.scope import Scope
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult, SliceReport, decode_report
@@ -64,7 +64,8 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> Non
     letters, and the answers for later crawls."""
     now = desk.now()
     results, in_vain = confirmed(desk, results)
-    closings, again = _decided(results, now)
+    closed, again = _decided(results, now)
+    closings = [with_not_followed(result, desk.options) for result in closed]
     found = _found(desk, closings)
     learnt = to_remember(desk, closings)
     keys = {url: key_of(url) for url in found}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.core.discovery import MAX_HOPS, Discovery, Place, discoveries
+import pytest
+
+from crawler.core.discovery import MAX_HOPS, Discovery, Place, discoveries, with_not_followed
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.scope import Scope
@@ -50,3 +52,53 @@ def test_the_tenth_hop_is_asked_for_and_the_eleventh_is_not() -> None:
 
 def test_a_redirect_out_of_scope_leads_nowhere() -> None:
     assert found(Place(0, 0), redirect_to="http://other.example/") == []
+
+
+# Words against following: recorded always, obeyed by option
+
+LINKED: dict[str, Any] = {"links": (f"{START}a", f"{START}b"), "rels": {f"{START}a": "nofollow ugc"}}
+
+
+def test_the_rel_of_a_link_is_noted_on_the_page_it_leads_to() -> None:
+    assert [(page.url, page.rel) for page in found(Place(0, 0), **LINKED)] == [
+        (f"{START}a", "nofollow ugc"),
+        (f"{START}b", ""),
+    ]
+
+
+def test_the_rel_of_a_link_beyond_the_depth_limit_is_noted_too() -> None:
+    pages = found(Place(1, 0), CrawlOptions(max_depth=1), **LINKED)
+    assert [page.rel for page in pages] == ["nofollow ugc", ""]
+
+
+def test_links_with_such_a_rel_are_followed_unless_it_is_obeyed() -> None:
+    pages = found(Place(0, 0), CrawlOptions(obey_nofollow=True), **LINKED)
+    assert [page.url for page in pages] == [f"{START}b"]
+
+
+@pytest.mark.parametrize("max_depth", [None, 1])
+def test_a_nofollow_page_leads_nowhere_when_that_is_obeyed(max_depth: int | None) -> None:
+    options = CrawlOptions(obey_nofollow=True, max_depth=max_depth)
+    assert found(Place(1, 0), options, directives="noindex nofollow", **LINKED) == []
+    assert len(found(Place(1, 0), options, directives="noindex max-snippet:nofollow", **LINKED)) == 1
+    assert len(found(Place(1, 0), CrawlOptions(max_depth=max_depth), directives="nofollow", **LINKED)) == 2
+
+
+def test_a_redirect_of_a_nofollow_page_is_no_link_and_is_followed() -> None:
+    pages = found(Place(0, 0), CrawlOptions(obey_nofollow=True), directives="nofollow", redirect_to=f"{START}b")
+    assert [page.url for page in pages] == [f"{START}b"]
+
+
+@pytest.mark.parametrize(
+    ("obey", "directives", "number"), [(False, "nofollow", 0), (False, "", 0), (True, "", 1), (True, "nofollow", 2)]
+)
+def test_the_number_of_links_left_out_is_noted_on_the_page_that_has_them(
+    obey: bool, directives: str, number: int
+) -> None:
+    result = PageResult(id=7, attempt=1, outcome=Outcome.SUCCESS, directives=directives, not_followed=99, **LINKED)
+    assert with_not_followed(result, CrawlOptions(obey_nofollow=obey)).not_followed == number
+
+
+def test_a_page_that_links_to_itself_is_not_linked_by_that() -> None:
+    here = Place(1, 0, url=f"{START}a")
+    assert [page.url for page in found(here, links=(f"{START}a", f"{START}b"))] == [f"{START}b"]
