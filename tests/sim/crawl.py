@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.sim.bound import bound_of, live_hosts
+from tests.sim.endings import Ending, endings
 from tests.sim.log import Log
 from tests.sim.manners import Violation, violations
 from tests.sim.serving import Serving
@@ -75,6 +76,7 @@ class Finding:
     bound: float  # seconds below which no polite schedule can stay
     live_makespan: float  # seconds until all was fetched from hosts that can be crawled
     live_bound: float
+    last: Sequence[Ending]  # hosts that can be crawled, those first that were done with last
 
     @property
     def ratio(self) -> float:
@@ -89,7 +91,7 @@ def finding(stack: Stack, served: Serving, crawl: UUID, terms: Terms) -> Finding
     """Hold a finished crawl over all start URLs of the world against the truth."""
     world, log = served.world, served.log()
     receipt, rows, truth = stack.receipt(crawl), rows_of(stack, crawl), truth_of(world, terms)
-    bound, live = bound_of(world, terms), live_hosts(world)
+    bound, live, began = bound_of(world, terms), live_hosts(world), began_at(stack, crawl)
     return Finding(
         pages=len(rows),
         requests=len(log.requests),
@@ -99,8 +101,9 @@ def finding(stack: Stack, served: Serving, crawl: UUID, terms: Terms) -> Finding
         violations=violations(log, world, terms),
         makespan=receipt["seconds"],
         bound=bound.seconds,
-        live_makespan=seconds_until_fetched(log, live, began_at(stack, crawl)),
+        live_makespan=seconds_until_fetched(log, live, began),
         live_bound=bound.of(live),
+        last=endings(log, world, bound, live, began),
     )
 
 
@@ -123,8 +126,9 @@ def summary(found: Finding) -> str:
         f"live hosts   {found.live_makespan:.2f} s, at best {found.live_bound:.2f} s: {found.live_ratio:.2f}",
         f"requests/s   {found.requests / found.makespan:.0f}",
     ]
+    lines += ["done with last", *(f"  {ending}" for ending in found.last)]
     wrong = [*found.differences[:10], *found.too_often[:10], *map(str, found.violations[:10])]
-    return "\n".join([*lines, *(f"  {line}" for line in wrong)])
+    return "\n".join([*lines, *(["wrong"] if wrong else []), *(f"  {line}" for line in wrong)])
 
 
 def _counted(wrong: Sequence[object]) -> str:
