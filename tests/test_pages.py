@@ -9,8 +9,9 @@ import pytest
 from crawler import pages
 from crawler.core.discovery import Discovery
 from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.work import PAGE, SITEMAP, PageResult
 from crawler.models import Crawl, Page
 from crawler.pages import Retry
 
@@ -233,3 +234,44 @@ def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
     page = Page.objects.get(crawl=crawl, url=START)
     assert page.title == strange + "?"
     assert len(page.content_type) == 100
+
+
+def listed(*names: str, **facts: Any) -> list[Discovery]:
+    return found(*names, linked=False, in_sitemap=True, **facts)
+
+
+@pytest.fixture
+def with_sitemaps(crawl: Crawl) -> Crawl:
+    crawl.options = CrawlOptions(sitemaps=True).to_plain()
+    crawl.save(update_fields=["options"])
+    return crawl
+
+
+WAYS = [(found("c"),), (listed("c"),), (found("c"), listed("c")), (listed("c"), found("c"))]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("ways", WAYS)
+def test_it_is_noted_which_ways_lead_to_a_page(
+    with_sitemaps: Crawl, ways: tuple[list[Discovery], ...], at_once: bool
+) -> None:
+    for taken_in in [[page for way in ways for page in way]] if at_once else ways:
+        pages.apply(with_sitemaps.id, [], [], taken_in, NOW)
+        pages.apply(with_sitemaps.id, [], [], taken_in, NOW)  # a report that is read again
+    row = Page.objects.get(crawl=with_sitemaps, url=f"{START}c")
+    assert (row.linked, row.in_sitemap) == (found("c") in ways, listed("c") in ways)
+    assert_counters_match_rows(with_sitemaps)
+
+
+def test_the_date_is_that_of_the_first_sitemap(with_sitemaps: Crawl) -> None:
+    pages.apply(with_sitemaps.id, [], [], found("c"), NOW)
+    for date in ("2026-11-20", "2026-11-21"):
+        pages.apply(with_sitemaps.id, [], [], listed("c", lastmod=date), NOW)
+    assert Page.objects.get(crawl=with_sitemaps, url=f"{START}c").lastmod == "2026-11-20"
+
+
+def test_a_sitemap_and_a_page_may_have_one_address(with_sitemaps: Crawl) -> None:
+    pages.apply(with_sitemaps.id, [], [], [*found("map.xml"), *found("map.xml", kind=SITEMAP)], NOW)
+    rows = Page.objects.filter(crawl=with_sitemaps, url=f"{START}map.xml")
+    assert sorted(rows.values_list("kind", flat=True)) == [PAGE, SITEMAP]
+    assert_counters_match_rows(with_sitemaps)

@@ -49,13 +49,14 @@ def followed(result: PageResult, place: Place, scope: Scope) -> Iterator[Discove
 
 def _further(url: str, result: PageResult, place: Place, scope: Scope) -> Iterator[Discovery]:
     """A sitemap that another leads to. It may lie on the other's host, whatever that is: a person named the first."""
-    if _may_be_read(url, scope) or host_of(url) == host_of(place.url):
+    if _may_be_read(url, scope, beside=place.url):
         yield sitemap_at(url, result.id, place.hops + 1)
 
 
-def _may_be_read(url: str, scope: Scope) -> bool:
+def _may_be_read(url: str, scope: Scope, beside: str = "") -> bool:
     """A sitemap of the site that is not excluded. Include patterns and path prefixes are about pages."""
-    return scope.is_on_site(url) and scope.side(url) is not Side.NOWHERE
+    is_near = scope.is_on_site(url) or (beside and host_of(url) == host_of(beside))
+    return bool(is_near) and scope.side(url) is not Side.NOWHERE
 
 
 def _page_at(url: str, entry: SitemapEntry, parent_id: int) -> Discovery:
