@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from crawler.core import progress
 from crawler.core.outcomes import Kind, Outcome
+from crawler.core.work import PAGE
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of
 
@@ -54,4 +55,4 @@ def start_count(crawl: Crawl) -> int:
 
 
 def _start_pages(crawl: Crawl) -> QuerySet[Page]:
-    return Page.objects.filter(crawl=crawl, parent_id=None, depth=0, hops=0)
+    return Page.objects.filter(crawl=crawl, kind=PAGE, parent_id=None, depth=0, hops=0)

@@ -15,6 +15,7 @@ from crawler.core.outcomes import Kind, Outcome
 from crawler.models import Crawl, Delivery
 from crawler.reports import words
 from crawler.reports.dead_letters import dead_letters
+from crawler.reports.orphans import orphans
 from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
 from crawler.web.rows import Row, dead_letter_row, page_row
 
@@ -50,6 +51,7 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
     notices = _notices(crawl)
     over = crawl.is_over
     letters = list(dead_letters(crawl)[:SHOWN])
+    lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
     lists = {
         "alerts": _alerts(crawl, now),
         "statuses": _statuses(progress["receipt"]["statuses"]),
@@ -57,6 +59,7 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "pages": [page_row(page) for page in last_pages(crawl)],
         "troubled": [page_row(page) for page in troubled_pages(crawl)],
         "dead_letters": [dead_letter_row(page) for page in letters],
+        "orphans": [page_row(page) for page in lonely],
         "notices": notices,
         "receipt": _receipt_rows(progress["receipt"]) if over else [],
     }
@@ -68,7 +71,11 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
         "can": _can(State(crawl.state)),
         "bar": {"value": _done(progress), "max": max(progress["discovered"], 1)},
-        "texts": {**_texts(crawl, progress), "dead_letters": _dead_letters(crawl, len(letters))},
+        "texts": {
+            **_texts(crawl, progress),
+            "dead_letters": _dead_letters(crawl, len(letters)),
+            "orphans": _orphans(crawl, len(lonely)),
+        },
         "lists": lists,
     }
 
@@ -86,6 +93,21 @@ def _dead_letters(crawl: Crawl, shown: int) -> str:
     """How many there are; counted only when there may be more than are shown."""
     number = shown if shown < SHOWN else dead_letters(crawl).count()
     return f"{words.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
+
+
+def _orphans(crawl: Crawl, shown: int) -> str:
+    """How many there are, and whether there may be fewer."""
+    number = shown if shown < SHOWN else orphans(crawl).count()
+    if not number:
+        return ""
+    unasked = crawl.tallies.of_kind(Kind.SKIPPED) + crawl.tallies.of_kind(Kind.CANCELLED)
+    doubt = f" {words.counted(unasked, 'page')} that may do so were not asked for." if unasked else ""
+    verb = (
+        "is in a sitemap, and no other page links to it"
+        if number == 1
+        else "are in a sitemap, and no page links to them"
+    )
+    return f"{words.counted(number, 'page')} {verb}.{doubt}"
 
 
 def summary_of(crawl: Crawl) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crawler.web import control, crawls, dead_letters, health, login, why
+from crawler.web import control, crawls, dead_letters, health, login, orphans, why
 
 urlpatterns = [
     path("", crawls.crawl_list, name="crawl-list"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/export.<str:export_format>", crawls.crawl_export, name="crawl-export"),
     path("crawls/<uuid:crawl_id>/why", why.crawl_why, name="crawl-why"),
     path("crawls/<uuid:crawl_id>/dead-letters", dead_letters.crawl_dead_letters, name="crawl-dead-letters"),
+    path("crawls/<uuid:crawl_id>/orphans", orphans.crawl_orphans, name="crawl-orphans"),
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),
     path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
