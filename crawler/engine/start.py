@@ -39,6 +39,25 @@ def start_crawl(
     Raises BadInput (a URL, option or address that cannot be used; RefusedAddress among them) and ServiceDown (Redis
     or the database does not answer). Then nothing was made.
     """
+    crawl = drafted(references, options, owner=owner, allow_private=allow_private)
+    with services_needed():
+        queues.connection().ping()
+        with transaction.atomic():
+            insert(crawl)
+    crash_point("start: committed")
+    try:
+        set_going(crawl)
+    except RedisError as error:
+        crawl.delete()
+        raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error
+    crawl.refresh_from_db()
+    return crawl
+
+
+def drafted(
+    references: Sequence[str], options: CrawlOptions, *, owner: User | None = None, allow_private: bool = False
+) -> Crawl:
+    """A crawl over these URLs that is in no table yet; BadInput when it cannot be begun."""
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
@@ -50,7 +69,20 @@ def start_crawl(
         _check_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
         _check_address(guard, url, "sitemap_urls")
-    return _made(start_urls, options, owner)
+    return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
+
+
+def insert(crawl: Crawl) -> None:
+    """Insert a drafted crawl and its first pages, in the transaction that is open."""
+    crawl.save()
+    pages.open_start_pages(crawl, crawl.start_urls, time.time(), to_begin_with(crawl.start_urls, crawl.chosen))
+    crash_point("start: rows inserted")
+
+
+def set_going(crawl: Crawl) -> None:
+    """Wake the manager of a crawl that is committed. Should that fail, whoever reconciles does it."""
+    wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
+    keep_watch()
 
 
 def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
@@ -83,26 +115,6 @@ def _check_address(guard: Guard, url: str, field: str) -> None:
         raise RefusedAddress(field, f"{url} is refused: {error}") from None
     except NameNotFound:
         raise BadInput(field, f"There is no host named {host}: check the spelling of {url}") from None
-
-
-def _made(start_urls: list[str], options: CrawlOptions, owner: User | None) -> Crawl:
-    crawl = Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
-    with services_needed():
-        redis = queues.connection()
-        redis.ping()
-        with transaction.atomic():
-            crawl.save()
-            pages.open_start_pages(crawl, start_urls, time.time(), to_begin_with(start_urls, options))
-            crash_point("start: rows inserted")
-    crash_point("start: committed")
-    try:
-        wake(Frontier(redis, str(crawl.id)), crawl.site)
-        keep_watch()
-    except RedisError as error:
-        crawl.delete()
-        raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error
-    crawl.refresh_from_db()
-    return crawl
 
 
 def _first_line(error: Exception) -> str:
