@@ -5,6 +5,7 @@ Everything is enqueued by dotted name, so that nothing here imports `crawler.job
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -16,6 +17,7 @@ import django_rq
 from redis import Redis
 from redis.client import Pipeline
 from rq import Queue, Worker
+from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
@@ -26,6 +28,8 @@ from crawler.core.work import Batch
 from crawler.frontier import keys, script
 
 CRAWL, FETCH = "crawl", "fetch"
+
+log = logging.getLogger(__name__)
 
 _KEPT = 60  # seconds a finished job can still be looked at in a dashboard
 _FAILED_KEPT = 24 * 3600
@@ -160,6 +164,36 @@ def _errand_data(func: str, job: str, description: str, *, result_ttl: int) -> E
     return Queue.prepare_data(
         func, job_id=job, timeout=300, result_ttl=result_ttl, failure_ttl=_FAILED_KEPT, description=description
     )
+
+
+def adopt_tick() -> str | None:
+    """Take the tick that waits first out of RQ's queue, to be done by the caller; the crawl it is for."""
+    job = _adopt(CRAWL, "manage-")
+    return str(job.args[0]) if job is not None else None
+
+
+def adopt_batch() -> Batch | None:
+    """Take the batch that waits first out of RQ's queue, to be claimed by the caller."""
+    job = _adopt(FETCH, "fetch-")
+    return Batch.from_plain(job.args[0]) if job is not None else None
+
+
+def _adopt(queue: str, prefix: str) -> Job | None:
+    """Take the first job of a kind out of its queue. RQ forgets it; whoever asks does the work."""
+    conn, key = connection(), _queue(queue).key
+    for raw in cast(list[bytes], conn.lrange(key, 0, 7)):
+        name = raw.decode()
+        if not name.startswith(prefix) or not conn.lrem(key, 1, name):
+            continue  # of another kind, or somebody was quicker
+        try:
+            job = Job.fetch(name, connection=conn)
+            job.args  # noqa: B018 (unpacked here, where what cannot be read is still known to be that)
+        except (NoSuchJobError, DeserializationError) as error:
+            log.warning("job %s cannot be read: %s", name, error)
+            return None
+        conn.delete(Job.key_for(name))
+        return job
+    return None
 
 
 def is_queued(queue: str, job: str) -> bool:

@@ -6,30 +6,54 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import msgspec
+
+from crawler import conf
 from crawler.core import charsets, links
+from crawler.core.directives import directives_of
 from crawler.core.freshness import conditions, is_unchanged
 from crawler.core.outcomes import Outcome
-from crawler.core.urls import normalise
-from crawler.core.work import PageResult, PageTask
-from crawler.engine.permission import Permission
-from crawler.engine.turns import Turns
-from crawler.fetching.fetcher import Fetched, Fetcher, is_html
+from crawler.core.sitemaps.places import named_in_robots
+from crawler.core.urls import normalise, origin_of
+from crawler.core.work import SITEMAP, PageResult, PageTask
+from crawler.engine.permission import Permission, Ruling
+from crawler.engine.sitemaps import MAX_BODY, with_entries
+from crawler.engine.turns import NotYet, Turns
+from crawler.fetching.fetcher import Fetched, Fetcher, anything, is_html
 
 
 class Asker:
-    """Asks for the pages of one slice over one fetcher. `permission` is None when robots.txt is not obeyed."""
+    """Asks for the pages of one slice over one fetcher. `permission` is None when robots.txt is not obeyed.
+
+    With `tells_sitemaps` the first result of each origin tells the sitemaps its robots.txt names, whatever came of the
+    page itself.
+    """
 
     def __init__(
-        self, fetcher: Fetcher, permission: Permission | None, turns: Turns, now: Callable[[], float] = time.time
+        self,
+        fetcher: Fetcher,
+        permission: Permission | None,
+        turns: Turns,
+        now: Callable[[], float] = time.time,
+        *,
+        tells_sitemaps: bool = False,
     ) -> None:
         self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
+        self._tells_sitemaps = tells_sitemaps
+        self._told: set[str] = set()  # origins
 
-    def ask(self, task: PageTask) -> PageResult | None:
-        """What came of the page; None when its host must not be asked yet."""
+    def ask(self, task: PageTask) -> PageResult | NotYet:
+        """What came of the page, or when its host may be asked."""
+        result = self._answer(task)
+        if isinstance(result, NotYet) or not self._tells_sitemaps:
+            return result
+        return msgspec.structs.replace(result, sitemaps=self._sitemaps(task.url))
+
+    def _answer(self, task: PageTask) -> PageResult | NotYet:
         if self._permission is not None:
             ruling = self._permission.ruling(task.url)
-            if ruling is None:
-                return None
+            if isinstance(ruling, NotYet):
+                return ruling
             refusal = ruling.refusal(task.url)
             if refusal is not None:
                 return PageResult(
@@ -40,20 +64,28 @@ class Asker:
                     requests=self._permission.counted(),
                     error=refusal,
                 )
-        if not self._turns.wait():
-            return None
+        not_yet = self._turns.take()
+        if not_yet is not None:
+            return not_yet
         requests = self._permission.counted() if self._permission else 0
         fetched_at = self._now()
+        if task.kind == SITEMAP:
+            body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
+            return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
         return result_of(task, self._fetcher.get(task.url, headers=conditions(task)), fetched_at, requests)
+
+    def _sitemaps(self, url: str) -> tuple[str, ...]:
+        """What the page's robots.txt names, unless that was told before."""
+        origin = origin_of(url)
+        ruling = self._permission.ruling(url) if self._permission and origin not in self._told else None
+        self._told.add(origin)
+        rules = ruling.rules if isinstance(ruling, Ruling) else None
+        return named_in_robots(rules.sitemaps, origin) if rules else ()
 
 
 def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:
-    """The result of a page, with the title and links of its body when that is HTML."""
-    title, found = "", tuple[str, ...]()
-    if fetched.outcome is Outcome.SUCCESS and fetched.body and is_html(fetched.content_type or "text/html"):
-        text = charsets.decode(fetched.body, fetched.content_type_header)
-        extracted = links.extract(text, task.url)
-        title, found = extracted.title, extracted.links
+    """The result of a page, with what its body says when that is HTML."""
+    page = _read(task, fetched)
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
@@ -64,9 +96,11 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
         outcome=Outcome.UNCHANGED if unchanged else fetched.outcome,
         http_status=fetched.http_status,
         content_type=fetched.content_type,
-        title=title,
+        title=page.title,
         redirect_to=redirect_to,
-        links=found,
+        links=page.links,
+        rels=page.rels,
+        directives=directives_of(page.metas, fetched.robots_tags, conf.ROBOTS_TOKEN).text,
         bytes=fetched.bytes_read,
         elapsed_ms=fetched.elapsed_ms,
         requests=requests_before + fetched.requests,
@@ -76,3 +110,11 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
         last_modified=task.last_modified if unchanged else fetched.last_modified,
         error=fetched.error,
     )
+
+
+def _read(task: PageTask, fetched: Fetched) -> links.Extracted:
+    if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
+        return links.NOTHING
+    if not is_html(fetched.content_type or "text/html"):
+        return links.NOTHING
+    return links.extract(charsets.decode(fetched.body, fetched.content_type_header), task.url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -12,10 +13,10 @@ from crawler import conf, pages
 from crawler.core import retries
 from crawler.core.discovery import Discovery, discoveries, with_not_followed
 from crawler.core.scope import Scope
-from crawler.core.urls import key_of
+from crawler.core.sitemaps.followed import followed, named_by_robots
 from crawler.core.work import PageResult, SliceReport, decode_report
 from crawler.crashpoints import crash_point
-from crawler.engine.desk import Desk
+from crawler.engine.desk import Desk, learn_paces, waiting
 from crawler.engine.remember import confirmed, remember, to_remember
 from crawler.pages import Retry
 
@@ -31,11 +32,12 @@ def collect(desk: Desk) -> int:
     if not raw:
         return 0
     reports = list(_decoded(raw))
-    ended = [report for report in reports if report.done and _leased(desk, report)]
-    requests = sum(report.requests for report in ended)
+    done = [report for report in reports if report.done]
+    ended = _still_leased(desk, done)
+    requests = sum(report.requests for report, _, _ in ended)
     take_in(desk, [result for report in reports for result in report.results], requests)
     crash_point("collect: links remembered")
-    _settle(desk, ended)
+    _settle(desk, done)
     crash_point("collect: slices settled")
     results.acknowledge(raw)
     return len(raw)
@@ -51,11 +53,17 @@ def _decoded(raw: Iterable[bytes]) -> Iterator[SliceReport]:
             log.exception("a report of %s bytes cannot be read and is dropped", len(line))
 
 
-def _leased(desk: Desk, report: SliceReport) -> tuple[str, tuple[int, ...]] | None:
-    """Host and pages of the report's slice; None when it is not leased under this token any more: it was taken back,
-    or another tick has settled it."""
-    lease = desk.frontier.leases.get(report.batch)
-    return lease.slices.get(report.slice) if lease is not None and lease.token == report.token else None
+def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
+    """Those reports whose slice is leased under their token, with its lane and pages. The others' slices were taken
+    back, or another tick has settled them."""
+    leases = {batch: desk.frontier.leases.get(batch) for batch in {report.batch for report in reports}}
+    found = []
+    for report in reports:
+        lease = leases[report.batch]
+        part = lease.slices.get(report.slice) if lease is not None and lease.token == report.token else None
+        if part is not None:
+            found.append((report, *part))
+    return found
 
 
 def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> None:
@@ -66,15 +74,13 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> Non
     results, in_vain = confirmed(desk, results)
     closed, again = _decided(results, now)
     closings = [with_not_followed(result, desk.options) for result in closed]
-    found = _found(desk, closings)
+    found = _found(desk, closings, results)
     learnt = to_remember(desk, closings)
-    keys = {url: key_of(url) for url in found}
-    unseen = desk.frontier.seen.unseen(list(keys.values()))
-    candidates = list(found.values())
-    pages.apply(desk.id, closings, again, [candidates[place] for place in unseen], now, requests + in_vain)
+    facts = list(found)
+    unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
+    pages.apply(desk.id, closings, again, [found[fact] for fact in unseen], now, requests + in_vain)
     crash_point("collect: committed")
-    ordered = list(keys.values())
-    desk.frontier.seen.add([ordered[place] for place in unseen])
+    desk.frontier.seen.add(unseen)
     desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     remember(desk, learnt)
 
@@ -91,29 +97,28 @@ def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult
     return closings, again
 
 
-def _found(desk: Desk, closings: Sequence[PageResult]) -> dict[str, Discovery]:
-    """URL -> discovery, each once, of those results whose page is still open: the links of a page that is closed were
-    stored when it was closed."""
+def _found(desk: Desk, closings: Sequence[PageResult], results: Sequence[PageResult]) -> dict[bytes, Discovery]:
+    """Fact -> discovery, each once, of those closings whose page is still open: the links of a page that is closed were
+    stored when it was closed. What robots.txt names counts whatever came of the page it was told with."""
     scope = Scope.of(desk.crawl.start_urls, desk.options)
     places = pages.places(desk.id, [result.id for result in closings])
-    found: dict[str, Discovery] = {}
+    found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
     for result in closings:
         place = places.get(result.id)
         if place is None:
             continue
-        for page in discoveries(result, place, scope, desk.options):
-            known = found.setdefault(page.url, page)
+        for page in chain(discoveries(result, place, scope, desk.options), followed(result, place, scope)):
+            known = found.setdefault(page.fact, page)
             if known.outcome is not None and page.outcome is None:
-                found[page.url] = page
+                found[page.fact] = page
     return found
 
 
-def _settle(desk: Desk, reports: Iterable[SliceReport]) -> None:
+def _settle(desk: Desk, done: Sequence[SliceReport]) -> None:
     """End the slices that are done; their pages that are still open in the table go back to the frontier."""
-    for report in reports:
-        leased = _leased(desk, report)
-        if leased is None:
-            continue  # settled by another tick since we looked
-        host, ids = leased
-        still_open = {page.id: page.due_at for page in pages.open_pages(desk.id, ids).values()}
-        desk.frontier.leases.settle(report.batch, report.token, report.slice, host, still_open, report.next_at)
+    ended = _still_leased(desk, done)  # anew: another tick may have settled some since we looked
+    still_open = pages.open_pages(desk.id, [page for _, _, ids in ended for page in ids])
+    learn_paces(desk, [report.host for report, _, _ in ended])
+    for report, lane, ids in ended:
+        rest = [waiting(still_open[page]) for page in ids if page in still_open]
+        desk.frontier.leases.settle(report.batch, report.token, report.slice, lane, rest, report.next_at)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from uuid import UUID
 
 from crawler import conf, queues
 from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
+from crawler.core.politeness import Pace
 from crawler.core.urls import host_of
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate
-from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.manners import HostBook, Manners
 from crawler.frontier.window import Waiting
 from crawler.models import Crawl
 from crawler.pages import OpenPage
@@ -23,7 +23,6 @@ class Desk:
     crawl: Crawl
     options: CrawlOptions
     frontier: Frontier
-    pace: Pace
 
     @property
     def id(self) -> UUID:
@@ -33,31 +32,33 @@ class Desk:
         return self.frontier.now()
 
 
-class Pace:
-    """How many pages and slices of a host, or of a lane of it, to hand out, by the delay it asks for; each host is
-    looked up once a tick."""
-
-    def __init__(self, options: CrawlOptions, gate: Gate) -> None:
-        self._concurrency = options.concurrency
-        self._delay = cache(lambda host: politeness.host_delay(options.delay, gate.crawl_delay(host)))
-
-    def slices_at_once(self, lane: str) -> int:
-        return politeness.slices_at_once(self._delay(suspects.host_of(lane)), self._concurrency)
-
-    def slice_pages(self, lane: str) -> int:
-        pages = politeness.slice_pages(self._delay(suspects.host_of(lane)))
-        return min(pages, suspects.company(lane) or pages)
-
-
 def waiting(page: OpenPage) -> Waiting:
     """An open page as the window keeps it, in its lane of its host."""
     lane = suspects.lane_of(
         host_of(page.url), deaths=page.deaths, attempts=page.attempts, max_attempts=conf.max_attempts()
     )
-    return Waiting(page.id, lane, page.due_at)
+    return Waiting(page.id, lane, page.due_at, page.priority)
+
+
+def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
+    """See at which pace these hosts are to be handed out from now on."""
+    names = sorted(set(hosts))
+    if not names:
+        return
+    known = HostBook(desk.frontier.redis).read(names)
+    desk.frontier.window.set_pace({host: _pace(desk.options, manners) for host, manners in known.items()})
+
+
+def _pace(options: CrawlOptions, manners: Manners) -> Pace:
+    delay = politeness.chosen_delay(options.delay, options.per_minute)
+    if options.obey_robots:
+        delay = politeness.host_delay(delay, manners.crawl_delay)
+    if options.throttle:
+        delay = max(delay, manners.throttle.delay)
+    return politeness.pace_of(delay, options.concurrency, has_answered=manners.has_answered)
 
 
 def desk_of(crawl: Crawl) -> Desk:
-    options, redis = crawl.chosen, queues.connection()
-    pace = Pace(options, Gate(redis, LEASE_SECONDS))
-    return Desk(crawl, options, Frontier(redis, str(crawl.id), slices_at_once=pace.slices_at_once), pace)
+    options = crawl.chosen
+    usual = _pace(options, Manners())
+    return Desk(crawl, options, Frontier(queues.connection(), str(crawl.id), usual=usual))

@@ -8,17 +8,24 @@ from dataclasses import dataclass
 
 from crawler import conf, pages, queues
 from crawler.core import suspects
+from crawler.core.freshness import NO_VALIDATORS
 from crawler.core.outcomes import Outcome
-from crawler.core.work import USUAL_PRIORITY, Batch, FetchPolicy, PageTask, Slice
+from crawler.core.urls import host_of
+from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
 from crawler.crashpoints import crash_point
-from crawler.engine.desk import Desk, waiting
-from crawler.frontier.window import Cursor
+from crawler.engine.collect import take_in
+from crawler.engine.desk import Desk, learn_paces, waiting
+from crawler.engine.remember import Known, remembered
+from crawler.engine.wake import wake
+from crawler.frontier.window import Level
 from crawler.pages import OpenPage
 
-WINDOW_PAGES = 20_000  # pages Redis holds per crawl; the rest waits in the table
+WINDOW_PAGES = 50_000  # pages Redis holds per crawl; the rest waits in the table
 REFILL_PAGES = 5_000  # pages that flow in per tick
 BATCHES_OUT = 16  # batches of a crawl handed out and not settled, at most
-SLICES_A_BATCH = 8  # each is fetched by a thread of its own
+SLICES_A_BATCH = 128  # at most; they are worked on side by side
+PAGES_A_BATCH = 512  # no further slice is added to a batch that holds so many
+MEMORY_SECONDS = 2.0  # for which pages are taken from the memory of answers in one go
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,19 @@ class _Draft:
     token: str
     slices: list[tuple[str, list[int]]]  # lane (see `core.suspects`), page ids
 
+    @property
+    def pages(self) -> int:
+        return sum(len(ids) for _, ids in self.slices)
+
 
 def dispatch(desk: Desk) -> int:
-    """Hand out what may be fetched now; how many batches."""
+    """Hand out what may be fetched now; how many batches.
+
+    Pages whose answers are remembered are taken in at once. A crawl may consist of nothing else, so this ends after a
+    while and asks for another tick.
+    """
     refill(desk)
+    began = desk.now()
     while drafts := _take(desk):
         crash_point("dispatch: slices taken")
         batches = _written_out(desk, drafts)
@@ -42,54 +58,69 @@ def dispatch(desk: Desk) -> int:
             queues.send_batches(worth_sending)
             crash_point("dispatch: batches sent")
             return len(worth_sending)
+        if desk.now() - began > MEMORY_SECONDS:
+            wake(desk.frontier, desk.crawl.site)
+            return 0
+        refill(desk)
     return 0
 
 
 def _drop(desk: Desk, drafts: Sequence[_Draft]) -> None:
-    """End batches whose pages were all closed since they went into the window, by a limit or a deadline."""
+    """End batches whose pages were all closed since they went into the window: by a limit, a deadline, from memory."""
     for draft in drafts:
         for number, (lane, _) in enumerate(draft.slices):
-            desk.frontier.leases.settle(draft.id, draft.token, number, lane, {}, 0)
+            desk.frontier.leases.settle(draft.id, draft.token, number, lane, (), 0)
 
 
 def refill(desk: Desk) -> None:
-    """Let open pages flow into the window, in the order of their discovery.
+    """Let open pages flow into the window, the most urgent first, and among them in the order of their discovery.
 
     With a depth limit the crawl goes level by level: a page's depth is then the least number of links to it, so that
     the limit cuts off the same pages whatever order the answers arrive in.
     """
     depth = pages.shallowest_open(desk.id) if desk.options.max_depth is not None else None
-    level = -1 if depth is None else depth
-    cursor = desk.frontier.window.cursor()
-    if cursor is None or cursor.depth != level:
-        cursor = Cursor(level, 0)
-        desk.frontier.window.move_cursor(cursor)
-    room = _room(desk)
-    if room <= 0:
+    window, room = desk.frontier.window, _room(desk)
+    is_anew = not window.is_lined_up()
+    for priority in pages.priorities(desk.id):
+        level = Level(priority, -1 if depth is None else depth)
+        cursor = window.cursor(level)
+        rows = pages.next_open(desk.id, priority, cursor, room, depth) if room > 0 else []
+        if is_anew and desk.options.max_pages is not None:
+            rows = _tried_first(pages.tried_before(desk.id), rows, room)
+        _let_in(desk, rows)
+        if rows or cursor == 0:
+            window.move_cursor(level, max((row.id for row in rows), default=0))
+        room -= len(rows)
+
+
+def _let_in(desk: Desk, rows: Sequence[OpenPage]) -> None:
+    if not rows:
         return
-    rows = pages.next_open(desk.id, USUAL_PRIORITY, cursor.id, room, depth)
-    if cursor.id == 0 and desk.options.max_pages is not None:
-        rows = _tried_first(pages.tried_before(desk.id), rows, room)
-    if rows:
-        desk.frontier.window.put(waiting(row) for row in rows)
-        crash_point("refill: pages let in")
-        desk.frontier.window.move_cursor(Cursor(level, max(row.id for row in rows)))
+    learn_paces(desk, [host_of(row.url) for row in rows])
+    desk.frontier.window.put(waiting(row) for row in rows)
+    crash_point("refill: pages let in")
 
 
 def _room(desk: Desk) -> int:
     """How many pages may flow in now. A page limit is a hard one: only as many pages are ever let into the window as
     may still be asked for; one that is skipped without being asked makes room for another."""
-    waiting = desk.frontier.window.size()
+    window = desk.frontier.window
+    waiting = window.count(desk.now()).waiting
     room = min(REFILL_PAGES, WINDOW_PAGES - waiting)
-    limit = desk.options.max_pages
-    if limit is None:
+    limits = desk.options
+    if limits.max_pages is None and limits.max_bytes is None:
         return room
-    desk.crawl.refresh_from_db(fields=["discovered", "outcomes", "statuses"])
-    asked = desk.crawl.tallies.asked
-    if asked >= limit:
-        pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limit} pages", desk.now())
+    desk.crawl.refresh_from_db(fields=["discovered", "outcomes", "statuses", "bytes"])
+    if limits.max_bytes is not None and desk.crawl.bytes >= limits.max_bytes:
+        pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_bytes:,} bytes", desk.now())
         return 0
-    return min(room, limit - asked - waiting - desk.frontier.window.taken())
+    if limits.max_pages is None:
+        return room
+    asked = desk.crawl.tallies.asked
+    if asked >= limits.max_pages:
+        pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_pages} pages", desk.now())
+        return 0
+    return min(room, limits.max_pages - asked - waiting - window.taken())
 
 
 def _tried_first(tried: Sequence[OpenPage], rows: Sequence[OpenPage], room: int) -> list[OpenPage]:
@@ -99,27 +130,28 @@ def _tried_first(tried: Sequence[OpenPage], rows: Sequence[OpenPage], room: int)
 
 
 def _take(desk: Desk) -> list[_Draft]:
-    """Take slices, a turn for each host at a time, and deal them out to as many batches as workers can use. Suspects
-    (`core.suspects`) are sent in batches of their own."""
-    window, now = desk.frontier.window, desk.now()
-    room = BATCHES_OUT - desk.frontier.leases.outstanding()
+    """Take slices, and deal them out to as many batches as workers can use. Suspects (`core.suspects`) are sent in
+    batches of their own."""
+    now, outstanding = desk.now(), desk.frontier.leases.outstanding()
+    room = BATCHES_OUT - outstanding
     if room <= 0:
         return []
-    wanted = min(room, max(1, queues.worker_count() - desk.frontier.leases.outstanding()))
+    wanted = min(room, max(1, queues.worker_count() - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_Draft]()
     for place in range(wanted * SLICES_A_BATCH):
-        lanes = window.due_hosts(now, 1)
-        if not lanes:
-            break
         draft = shared[place % wanted]
-        if suspects.company(lanes[0]) is not None:
-            if len(own) == room - wanted + 1:
-                break
-            draft = _new_draft()
-            own.append(draft)
-        ids = window.take(lanes[0], desk.pace.slice_pages(lanes[0]), draft.id, draft.token, len(draft.slices), now)
-        if ids:
-            draft.slices.append((lanes[0], ids))
+        if draft.pages >= PAGES_A_BATCH:
+            break
+        alone = _new_draft() if len(own) <= room - wanted else None
+        picked = desk.frontier.window.pick(
+            draft.id, draft.token, len(draft.slices), now, alone=(alone.id, alone.token) if alone else None
+        )
+        if picked is None:
+            break
+        if alone is not None and suspects.company(picked.lane) is not None:
+            own.append(alone)
+            draft = alone
+        draft.slices.append((picked.lane, picked.pages))
     return [draft for draft in (*shared, *own) if draft.slices]
 
 
@@ -128,9 +160,14 @@ def _new_draft() -> _Draft:
 
 
 def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
-    """The batches with their URLs. Pages that were closed meanwhile are left out; the slice stays, so that its end
-    gives the host's connection back."""
+    """The batches with their URLs. Pages that were closed meanwhile, or whose answers are remembered, are left out; the
+    slice stays, so that its end gives the host's connection back."""
     rows = pages.open_pages(desk.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
+    known = remembered(desk, rows.values())
+    if known.results:
+        take_in(desk, known.results)
+        for result in known.results:
+            del rows[result.id]
     policy = _policy(desk)
     return [
         Batch(
@@ -139,15 +176,20 @@ def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
             id=draft.id,
             token=draft.token,
             policy=policy,
-            slices=tuple(Slice(suspects.host_of(lane), _tasks(ids, rows)) for lane, ids in draft.slices),
+            slices=tuple(Slice(suspects.host_of(lane), _tasks(ids, rows, known)) for lane, ids in draft.slices),
         )
         for draft in drafts
     ]
 
 
-def _tasks(ids: Sequence[int], rows: dict[int, OpenPage]) -> tuple[PageTask, ...]:
-    known = [rows[page] for page in ids if page in rows]
-    return tuple(PageTask(row.id, row.url, row.attempts + 1, row.expires_at, row.kind) for row in known)
+def _tasks(ids: Sequence[int], rows: dict[int, OpenPage], known: Known) -> tuple[PageTask, ...]:
+    return tuple(
+        PageTask(
+            row.id, row.url, row.attempts + 1, row.expires_at, row.kind, *known.validators.get(page, NO_VALIDATORS)
+        )
+        for page in ids
+        if (row := rows.get(page))
+    )
 
 
 def _policy(desk: Desk) -> FetchPolicy:

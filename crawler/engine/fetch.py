@@ -1,41 +1,35 @@
-"""One fetch job: ask for the pages of a batch, slice by slice, and leave what came of it for the manager."""
+"""One fetch job: ask for the pages of a batch, many hosts at a time, and leave what came of it for the manager."""
 
 from __future__ import annotations
 
+import heapq
 import logging
-import os
-import socket
+import queue
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
 
 from django.db import DatabaseError
 from redis.exceptions import RedisError
-from rq.timeouts import BaseTimeoutException
 
 from crawler import queues
-from crawler.core.outcomes import Outcome
-from crawler.core.work import Batch, PageResult, PageTask, Slice, SliceReport
+from crawler.core.work import Batch
 from crawler.crashpoints import crash_point
-from crawler.engine.ask import Asker
+from crawler.engine.batches import BatchRun
 from crawler.engine.heartbeat import Heartbeat
-from crawler.engine.patience import patiently
-from crawler.engine.permission import Permission
+from crawler.engine.helping import Helper
 from crawler.engine.reconcile import reconcile
-from crawler.engine.reporter import Reporter
-from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.fetching.fetcher import Fetcher, Limits
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate
-from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
 
-BATCH_SECONDS = 5.0  # a page is begun no later than this; the rest of the batch is handed back
+THREADS = 32  # requests under way at a time
+SLICES = 256  # at work at a time; each keeps a connection open
+LOOK_EVERY = 0.1  # seconds between two looks at what else is to be done
+NO_MORE_AFTER = 20.0  # seconds after which this job takes no further batch, so that it ends some day
 
 
 def fetch(batch: Batch) -> str:
@@ -44,30 +38,26 @@ def fetch(batch: Batch) -> str:
     1. Claim the lease: of two jobs with the same batch only one works.
     2. If nothing else waits in RQ's queues, send the tick our results would send anyway: should this worker die, the
        next one finds it.
-    3. Ask for the pages, a thread a slice, while a heartbeat renews the lease and the hosts' connections.
+    3. Ask for the pages while a heartbeat renews the lease and the hosts' connections.
     4. Leave the results, and see whether another crawl needs to be woken.
+
+    A host that is slow, or wants to be asked seldom, does not hold the worker up: while its slices wait, this job does
+    what a free worker would do, see `helping`.
     """
-    frontier = Frontier(queues.connection(), batch.crawl)
-    crash_point("fetch: begun")
-    if not frontier.leases.claim(batch.id, batch.token, frontier.now(), f"{socket.gethostname()}:{os.getpid()}"):
+    run = BatchRun.claimed(batch, steady_clock(queues.connection()))
+    if run is None:
         _look_around()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
-        wake(frontier, batch.site)
-
-    def leave(reports: Sequence[SliceReport]) -> None:
-        patiently(lambda: wake(frontier, batch.site, reports))
-
-    reporter = Reporter(batch, leave)
-    job = _Job(batch, frontier, reporter)
+        wake(run.frontier, batch.site)
+    job = _Job()
+    job.add(run)
     with Heartbeat(job.renew) as heartbeat:
-        job.run(heartbeat)
-    crash_point("fetch: pages asked")
-    reporter.flush()
+        job.work(heartbeat.lost.is_set)
     crash_point("fetch: reports left")
     _look_around()
-    return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(reporter.outcomes.items())) or "nothing asked"
+    return job.said()
 
 
 def _look_around() -> None:
@@ -79,82 +69,97 @@ def _look_around() -> None:
 
 
 class _Job:
-    """What the threads of one fetch job share."""
+    """Slices of one or more batches at work. A slice is in one place at a time: on the heap, waiting for its moment; in
+    the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
 
-    def __init__(self, batch: Batch, frontier: Frontier, reporter: Reporter) -> None:
-        self._batch, self._frontier, self._reporter = batch, frontier, reporter
-        self._guard = Guard(batch.policy.private_hosts)
-        self._gate = Gate(frontier.redis, LEASE_SECONDS)
-        self._turns = [self._turns_at(number, part.host) for number, part in enumerate(batch.slices)]
-        self._permissions: list[Permission] = []
-        self._deadline = time.monotonic() + BATCH_SECONDS
+    def __init__(self) -> None:
+        self._runs: list[BatchRun] = []
+        self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
+        self._order = count()
+        self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
+        self._at_work = 0
+        self._began = time.monotonic()
 
-    def _turns_at(self, number: int, host: str) -> Turns:
-        policy = self._batch.policy
-        holder = f"{self._batch.id}:{number}"
-        return Turns(self._gate, host, holder, policy.concurrency, policy.delay, self._frontier.now)
+    def add(self, run: BatchRun) -> None:
+        self._runs.append(run)
+        for number in range(len(run.slices)):
+            self._await(0.0, run, number)
 
     def renew(self) -> bool:
-        for turns in self._turns:
-            turns.renew()
-        for permission in list(self._permissions):
-            permission.renew()
-        return self._frontier.leases.renew(self._batch.id, self._batch.token, self._frontier.now())
+        for run in self._runs:
+            run.renew()
+        return True
 
-    def run(self, heartbeat: Heartbeat) -> None:
-        if len(self._batch.slices) == 1:
-            self._run_slice(0, heartbeat)
-            return
-        with ThreadPoolExecutor(max_workers=len(self._batch.slices)) as pool:
-            running = [pool.submit(self._run_slice, number, heartbeat) for number in range(len(self._batch.slices))]
-        for done in running:
-            done.result()
+    def said(self) -> str:
+        outcomes = sum((run.reporter.outcomes for run in self._runs[1:]), self._runs[0].reporter.outcomes)
+        return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(outcomes.items())) or "nothing asked"
 
-    def _run_slice(self, number: int, heartbeat: Heartbeat) -> None:
-        part, turns = self._batch.slices[number], self._turns[number]
-        requests = 0
+    def work(self, is_cut_off: Callable[[], bool]) -> None:
+        """Until every slice is over."""
+        helper, look_at = Helper(), self._began + LOOK_EVERY
+        with ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="slice") as threads, helper:
+            while self._heap or self._at_work or helper.is_busy():
+                self._begin_steps(threads, is_cut_off)
+                self._take_back(look_at)
+                if time.monotonic() >= look_at:
+                    self._look(helper)
+                    look_at = time.monotonic() + LOOK_EVERY
+
+    def _look(self, helper: Helper) -> None:
+        """Show what was found by now, and do what a free worker would do."""
+        for run in self._runs:
+            run.reporter.flush_old()
+        has_time = time.monotonic() - self._began < NO_MORE_AFTER
+        has_room = self._at_work <= THREADS // 2 and len(self._heap) + self._at_work <= SLICES // 2
+        for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
+            helped = BatchRun.claimed(batch, steady_clock(queues.connection()))
+            if helped is not None:
+                self.add(helped)
+
+    def _begin_steps(self, threads: ThreadPoolExecutor, is_cut_off: Callable[[], bool]) -> None:
+        while self._heap and self._at_work < THREADS:
+            moment, _, run, number = self._heap[0]
+            if moment > run.now():
+                return
+            heapq.heappop(self._heap)
+            self._at_work += 1
+            step = threads.submit(run.slices[number].step, partial(_may_go_on, run, is_cut_off))
+            step.add_done_callback(partial(self._give_back, run, number))
+
+    def _give_back(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
+        """Called by the thread that is done with a slice."""
+        self._steps.put((run, number, step))
+
+    def _take_back(self, look_at: float) -> None:
+        """Take back the slices whose threads are done with them, or wait until there is one or something to do."""
         try:
-            try:
-                if turns.begin():
-                    requests = self._ask_all(number, part, turns, heartbeat)
-            finally:
-                turns.end()
+            self._step_done(*self._steps.get(timeout=self._patience(look_at)))
+            while True:
+                self._step_done(*self._steps.get_nowait())
+        except queue.Empty:
+            pass
+
+    def _patience(self, look_at: float) -> float:
+        waits = [look_at - time.monotonic()]
+        if self._heap and self._at_work < THREADS:
+            waits.append(self._heap[0][0] - self._heap[0][2].now())
+        return max(0.0, min(waits))
+
+    def _step_done(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
+        self._at_work -= 1
+        try:
+            moment = step.result()
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
-            log.warning("batch %s ends early, because Redis does not answer: %s", self._batch.id, error)
-        self._reporter.end(number, turns.next_at, requests)
+            log.warning("batch %s ends early, because Redis does not answer: %s", run.id, error)
+            moment = None
+        if moment is None:
+            run.end_slice(number)
+        else:
+            self._await(moment, run, number)
 
-    def _ask_all(self, number: int, part: Slice, turns: Turns, heartbeat: Heartbeat) -> int:
-        """Ask page by page, until all are done, the batch's time is up, the host wants peace or the lease is lost.
-        Answers how many requests were made for robots.txt and are told in no result."""
-        policy = self._batch.policy
-        with HttpFetcher(self._guard, policy.user_agent, Limits(max_body_bytes=policy.max_body_bytes)) as fetcher:
-            permission = self._permission(number, fetcher, turns) if policy.obey_robots else None
-            asker = Asker(fetcher, permission, turns)
-            for task in part.pages:
-                if heartbeat.lost.is_set() or time.monotonic() > self._deadline:
-                    break
-                if task.expires_at is not None and self._frontier.now() >= task.expires_at:
-                    continue  # it is closed in the table by now, or will be at the next tick
-                result = _asked(asker, task)
-                if result is None:
-                    break
-                self._reporter.add(number, result)
-            return permission.counted() if permission else 0
-
-    def _permission(self, number: int, fetcher: Fetcher, turns: Turns) -> Permission:
-        memory = RobotsMemory(self._frontier.redis)
-        permission = Permission(fetcher, memory, turns, f"{self._batch.id}:{number}")
-        self._permissions.append(permission)
-        return permission
+    def _await(self, moment: float, run: BatchRun, number: int) -> None:
+        heapq.heappush(self._heap, (moment, next(self._order), run, number))
 
 
-def _asked(asker: Asker, task: PageTask) -> PageResult | None:
-    """Ask for one page. A fault of ours that it brings to light costs this page, and not the others of its batch."""
-    try:
-        return asker.ask(task)
-    except (RedisError, BaseTimeoutException):
-        raise  # Redis is away, or RQ ends this job: no page's fault
-    except Exception as error:
-        log.exception("page %s of this batch could not be worked on: %s", task.id, task.url)
-        what = f"{type(error).__name__} while working on this page; please report it"
-        return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
+def _may_go_on(run: BatchRun, is_cut_off: Callable[[], bool]) -> bool:
+    return run.may_go_on() and not is_cut_off()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from crawler import conf
 from crawler.core.outcomes import Outcome
 from crawler.core.robots import RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls import origin_of
-from crawler.engine.turns import Turns
+from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.robots import RobotsFile, fetch_robots
+from crawler.frontier.clock import Clock
 from crawler.frontier.robots import RobotsMemo, RobotsMemory
 
-OTHERS_ANSWER = 30.0  # seconds to wait for a robots.txt that another worker is asking for
+OTHERS_ANSWER = 0.05  # seconds after which to look again for a robots.txt that another worker is asking for
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,20 @@ class Ruling:
 class Permission:
     """The robots.txt files of one slice's host (its http and its https origin)."""
 
-    def __init__(self, fetcher: Fetcher, memory: RobotsMemory, turns: Turns, holder: str) -> None:
-        self._fetcher, self._memory, self._turns, self._holder = fetcher, memory, turns, holder
+    def __init__(self, fetcher: Fetcher, memory: RobotsMemory, turns: Turns, holder: str, now: Clock) -> None:
+        self._fetcher, self._memory, self._turns, self._holder, self._now = fetcher, memory, turns, holder, now
         self._known: dict[str, Ruling] = {}
         self._asking: str | None = None  # the origin whose file is being asked for at this moment
         self.requests = 0  # made for robots.txt files since they were last counted
 
-    def ruling(self, url: str) -> Ruling | None:
-        """What the page's robots.txt says; None when it is not this slice's turn to ask for it yet."""
+    def ruling(self, url: str) -> Ruling | NotYet:
+        """What the page's robots.txt says, or when to come again: it is not this slice's turn to ask for it, or another
+        worker is asking for it."""
         origin = origin_of(url)
         if origin not in self._known:
             memo = self._memory.get(origin) or self._obtain(origin)
-            if memo is None:
-                return None
+            if isinstance(memo, NotYet):
+                return memo
             self._known[origin] = self._judge(memo)
         return self._known[origin]
 
@@ -64,26 +65,25 @@ class Permission:
         requests, self.requests = self.requests, 0
         return requests
 
-    def _obtain(self, origin: str) -> RobotsMemo | None:
-        """Ask for the file, or wait for the worker that does."""
-        for _ in range(int(OTHERS_ANSWER / 0.05)):
-            if self._memory.may_ask(origin, self._holder):
-                self._asking = origin
-                try:
-                    return self._memory.get(origin) or self._fetch(origin)
-                finally:
-                    self._asking = None
-                    self._memory.asked(origin)
-            time.sleep(0.05)
-            memo = self._memory.get(origin)
-            if memo is not None:
-                return memo
-        return None
+    def _obtain(self, origin: str) -> RobotsMemo | NotYet:
+        """Ask for the file, unless another worker does."""
+        if not self._memory.may_ask(origin, self._holder):
+            return NotYet(self._now() + OTHERS_ANSWER)
+        self._asking = origin
+        try:
+            return self._memory.get(origin) or self._fetch(origin)
+        finally:
+            self._asking = None
+            self._memory.asked(origin)
 
-    def _fetch(self, origin: str) -> RobotsMemo | None:
-        if not self._turns.wait():
-            return None
+    def _fetch(self, origin: str) -> RobotsMemo | NotYet:
+        not_yet = self._turns.take()
+        if not_yet is not None:
+            return not_yet
+        began = self._now()
         found = fetch_robots(self._fetcher, origin)
+        self._turns.settle()
+        self._turns.fared(found.outcome, found.status, (self._now() - began) / max(1, found.requests))
         self.requests += found.requests
         memo = _memo_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE

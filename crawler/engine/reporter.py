@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from crawler.core.work import Batch, PageResult, SliceReport
 
 FLUSH_SECONDS = 1.0  # a slow slice shows what it has found after this
+FLUSH_OLD_SECONDS = 0.3  # the same, when nothing comes from the others
 FLUSH_PAGES = 200
 
 
@@ -37,6 +38,12 @@ class Reporter:
         `requests` were made for robots.txt and belong to no result."""
         with self._lock:
             self._ended[number] = (next_at, requests)
+
+    def flush_old(self) -> None:
+        """Leave what is there by now, unless that was done a moment ago."""
+        with self._lock:
+            if time.monotonic() - self._flushed_at >= FLUSH_OLD_SECONDS:
+                self._flush()
 
     def flush(self) -> None:
         with self._lock:

@@ -1,74 +1,116 @@
-"""Waits for one slice's turn at its host: a connection, and the moment its delay allows."""
+"""One slice's standing at its host: its connection, its turns, and what its answers say of the host."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from crawler.core import politeness
+from redis import Redis
+
+from crawler.core import politeness, throttle
+from crawler.core.outcomes import Outcome
+from crawler.core.work import PageResult
 from crawler.frontier.clock import Clock
-from crawler.frontier.gate import Gate
+from crawler.frontier.gate import HEARD_WITHIN, Gate, Wish
+from crawler.frontier.manners import HostBook
+
+
+@dataclass(frozen=True)
+class NotYet:
+    """It is not this slice's turn before `at`, in epoch seconds."""
+
+    at: float
 
 
 class Turns:
-    """One slice's standing at one host. `next_at` is when the host may be asked again, for the manager to know."""
+    """`next_at` is when the host may be asked again, for the manager to know. Nothing here waits."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        host: str,
-        holder: str,
-        concurrency: int,
-        delay: float,
-        now: Clock,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._gate, self._host, self._holder = gate, host, holder
-        self._concurrency, self._now, self._sleep = concurrency, now, sleep
-        self._chosen = delay
-        self.delay = politeness.host_delay(delay, gate.crawl_delay(host))
+    def __init__(self, gate: Gate, book: HostBook, host: str, holder: str, wish: Wish, now: Clock) -> None:
+        self._gate, self._book, self._host, self._holder = gate, book, host, holder
+        self._wish, self._chosen, self._now = wish, wish.delay, now
         self.next_at = 0.0
+        self._delay = wish.delay
+        self._heard_at = 0.0  # when the gate was last asked
+        self._has_turn = False  # granted and not sent yet
+        self._answers, self._seconds = 0, 0.0  # not told the throttle yet
         self._inside = False
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
     def begin(self) -> bool:
         """Take one of the host's connections; False when other crawls or slices use them all."""
         with self._lock:
-            self._inside = self._enter()
-        if not self._inside:
-            self.next_at = self._now() + 1.0
+            self._inside = self._gate.enter(self._host, self._holder, self._wish, self._now())
         return self._inside
 
-    def renew(self) -> None:
+    def renew(self, pipe: Redis) -> None:
         """Keep the connection, if there is one: a slice that has ended must not take it again."""
         with self._lock:
             if self._inside:
-                self._enter()
+                self._gate.enter(self._host, self._holder, self._wish, self._now(), pipe)
 
     def end(self) -> None:
+        """Give the connection back, and tell what is known of the host by now."""
         with self._lock:
+            if not self._inside:
+                return
             self._inside = False
             self._gate.leave(self._host, self._holder)
+        self._tell_answers()
 
-    def _enter(self) -> bool:
-        return self._gate.enter(self._host, self._holder, self._concurrency, self._now())
+    def take(self) -> NotYet | None:
+        """Take a turn now, if it is this slice's: None. With a delay, what is asked for then must end in `sent`."""
+        now = self._now()
+        if self._delay <= 0 and now - self._heard_at < HEARD_WITHIN:
+            return None
+        turn = self._gate.turn(self._host, self._holder, self._wish, now)
+        self._heard_at, self._delay, self.next_at = now, turn.delay, turn.next_at
+        self._has_turn = turn.granted and turn.delay > 0
+        return None if turn.granted else NotYet(turn.next_at)
+
+    def sent(self) -> None:
+        """A request was sent: the delay counts from this moment."""
+        if self._delay > 0:
+            now = self._now()
+            self._gate.sent(self._host, self._holder, now)
+            self._has_turn, self.next_at = False, now + self._delay
+
+    def settle(self) -> None:
+        """The turn is over; should it have come to nothing, nobody needs to wait for it."""
+        if self._has_turn:
+            self.sent()
 
     def note_crawl_delay(self, seconds: float) -> None:
-        self._gate.note_crawl_delay(self._host, seconds)
-        self.delay = politeness.host_delay(self._chosen, seconds)
+        """What the host's robots.txt asks for."""
+        self._book.note_crawl_delay(self._host, seconds)
+        delay = politeness.host_delay(self._chosen, seconds)
+        if delay > self._wish.delay:
+            self._wish = replace(self._wish, delay=delay)
+            self._delay, self._heard_at = delay, 0.0
 
-    def wait(self) -> bool:
-        """Wait for a turn; False when it is too far off to hold a worker for."""
-        if self.delay <= 0:
-            return True
-        give_up_at = self._now() + politeness.PATIENCE
-        while True:
-            now = self._now()
-            turn = self._gate.turn(self._host, self.delay, now)
-            self.next_at = turn.next_at
-            if turn.granted:
-                return True
-            if turn.next_at > give_up_at:
-                return False
-            self._sleep(turn.next_at - now)
+    def answered(self, result: PageResult) -> None:
+        """What the server said, or that it said nothing, of a page that was asked for."""
+        stop = throttle.stop_of(result)
+        if stop:
+            self.next_at = self._gate.stop(self._host, stop, self._now())
+            self._heard_at = 0.0
+        self.fared(result.outcome, result.http_status, result.elapsed_ms / 1000)
+
+    def fared(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
+        """How a request fared."""
+        if throttle.is_trouble(outcome, http_status):
+            self._tell_answers()
+            has_answered = http_status is not None
+            self._delay = self._book.observe(self._host, throttle.after_trouble, has_answered=has_answered).delay
+            self._heard_at = 0.0
+        elif http_status is not None:
+            self._answers += 1
+            self._seconds += seconds
+
+    def _tell_answers(self) -> None:
+        answers, self._answers = self._answers, 0
+        seconds, self._seconds = self._seconds, 0.0
+        if answers:
+            mean = seconds / answers
+            self._book.observe(
+                self._host, lambda known: throttle.after_answers(known, mean, answers), has_answered=True
+            )

@@ -7,7 +7,9 @@ leases    fetch jobs' claims on their batches
 results   the results list, the dirty mark and the tick's lock
 seen      the seen-set: URLs that are surely stored
 dead      the dead letters: pages given up lately
+members   how a page is written in a queue
 gate      one host's connections and delay, kept over all workers and crawls
+manners   what all crawls know of hosts: Crawl-delay, throttle, whether they answer
 robots    what is remembered of robots.txt files
 glance    what people may want to see of all that, at one moment
 clock     the clock all workers agree on

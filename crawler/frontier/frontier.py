@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from redis import Redis
 
 from crawler.core.completion import QueueSide
+from crawler.core.politeness import ONE_BY_ONE, Pace
 from crawler.frontier.clock import Clock, redis_clock
 from crawler.frontier.dead import DeadLetters
 from crawler.frontier.keys import CRAWLS, CrawlKeys
@@ -18,21 +19,21 @@ from crawler.frontier.window import Waiting, Window
 
 
 class Frontier:
-    """`slices_at_once(host)` says how many slices of a host may be handed out at a time; only the manager needs it."""
+    """`usual` says how much of a host is handed out at a time, unless it has a pace of its own."""
 
     def __init__(
         self,
         redis: Redis,
         crawl: str,
         *,
-        slices_at_once: Callable[[str], int] = lambda host: 1,
+        usual: Pace = ONE_BY_ONE,
         clock: Clock | None = None,
     ) -> None:
         self.redis, self.keys = redis, CrawlKeys(crawl)
         self.now = clock or redis_clock(redis)
-        self.seen = SeenSet(redis, self.keys)
-        self.window = Window(redis, self.keys, slices_at_once)
-        self.leases = Leases(redis, self.keys, slices_at_once)
+        self.seen = SeenSet(redis, self.keys.seen)
+        self.window = Window(redis, self.keys, usual)
+        self.leases = Leases(redis, self.keys, usual)
         self.results = Results(redis, self.keys)
         self.dead = DeadLetters(redis, self.keys)
 
@@ -50,7 +51,7 @@ class Frontier:
         """End a lease whose holder is dead; those of its pages that are open wait again, in one step."""
         with self.redis.pipeline() as pipe:
             for number, (host, _) in lease.slices.items():
-                self.leases.settle(lease.batch, lease.token, number, host, {}, 0, pipe)
+                self.leases.settle(lease.batch, lease.token, number, host, (), 0, pipe)
             self.window.put(still_open, pipe)
             pipe.execute()
 
@@ -82,6 +83,7 @@ class Frontier:
         """Leave nothing of this crawl in Redis but its dead letters, which have a time of their own."""
         self.window.forget()
         keys = self.keys
-        self.redis.unlink(keys.seen, keys.results, keys.mark, keys.tick)
+        self.seen.forget()
+        self.redis.unlink(keys.results, keys.mark, keys.tick)
         if not self.is_condemned():  # else its deletion is still to be ended
             self.redis.srem(CRAWLS, keys.crawl)

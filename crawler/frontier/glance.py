@@ -12,6 +12,7 @@ from crawler.core.completion import QueueSide
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import Lease
+from crawler.frontier.members import page_of
 from crawler.frontier.results import Mark, Tick
 
 
@@ -56,7 +57,7 @@ def glance(frontier: Frontier, hosts_at_most: int) -> Glance:
         leases=frontier.leases.all(),
         hosts=_hosts(frontier, now, hosts_at_most),
         handed_out=frontier.window.taken(),
-        is_lined_up=frontier.window.cursor() is not None,
+        is_lined_up=frontier.window.is_lined_up(),
         lock_left=lock_ms / 1000 if lock_ms > 0 else None,
         mark=frontier.results.mark(),
         last_tick=frontier.results.last_tick(),
@@ -75,23 +76,24 @@ def _hosts(frontier: Frontier, now: float, at_most: int) -> list[HostSeen]:
             pipe.zcard(frontier.keys.queue(lane))
             pipe.zrange(frontier.keys.queue(lane), 0, 0, withscores=True)
             pipe.hget(frontier.keys.rest, lane)
-            pipe.get(keys.host_next(host))
-            pipe.get(keys.host_crawl_delay(host))
+            pipe.hmget(keys.host(host), ["sent", "delay", "until", "crawl_delay"])
+            pipe.hvals(keys.host_wishes(host))
             pipe.zcount(keys.host_slots(host), f"({now}", "+inf")
         answers = pipe.execute()
     return [_host(lane, next_at, answers[6 * place : 6 * place + 6]) for place, (lane, next_at) in enumerate(lanes)]
 
 
 def _host(lane: str, next_at: float, answers: Sequence[Any]) -> HostSeen:
-    pages, first, rest, turn, crawl_delay, connections = answers
+    pages, first, rest, (sent, delay, until, crawl_delay), wishes, connections = answers
+    slowed = max(float(delay or 0), *(float(wish.split()[0]) for wish in wishes), 0.0)
     return HostSeen(
         lane=lane,
         next_at=next_at,
         pages=pages,
-        first_page=int(first[0][0]) if first else None,
+        first_page=page_of(first[0][0]) if first else None,
         first_due=float(first[0][1]) if first else 0.0,
         rest_until=float(rest or 0),
-        turn_at=float(turn or 0),
+        turn_at=max(float(sent) + slowed if sent else 0.0, float(until or 0)),
         crawl_delay=float(crawl_delay) if crawl_delay else None,
         connections=connections,
     )

@@ -22,12 +22,12 @@ class CrawlKeys:
 
     @property
     def seen(self) -> str:
-        """set: keys of URLs whose rows are committed"""
+        """sets "...:0" to "...:16383": keys of URLs whose rows are committed, as numbers"""
         return self._key("seen")
 
     @property
     def cursor(self) -> str:
-        """string "depth:id": the last row that flowed from the table into the window"""
+        """hash "depth:priority" -> id of the last row of that level that flowed from the table into the window"""
         return self._key("cursor")
 
     @property
@@ -37,12 +37,21 @@ class CrawlKeys:
 
     @property
     def known_hosts(self) -> str:
-        """set: every host that ever had a queue, so that all queues can be found"""
+        """set: every host with pages that wait, so that all queues can be found"""
         return self._key("known_hosts")
 
     def queue(self, host: str) -> str:
-        """zset page id -> due time"""
+        """zset member (see `members`) -> due time"""
         return self._key(f"queue:{host}")
+
+    @property
+    def pace(self) -> str:
+        """hash host -> "slices pages": what may be handed out of it, where that is not the usual"""
+        return self._key("pace")
+
+    def of_lane(self, lane: str) -> list[str]:
+        """The keys that change when pages of a lane come or go, in the order the scripts take them."""
+        return [self.hosts, self.known_hosts, self.queue(lane), self.active, self.rest, self.taken, self.pace]
 
     @property
     def active(self) -> str:
@@ -56,7 +65,7 @@ class CrawlKeys:
 
     @property
     def taken(self) -> str:
-        """set: ids of pages that are handed out"""
+        """set: members of pages that are handed out"""
         return self._key("taken")
 
     @property
@@ -65,7 +74,7 @@ class CrawlKeys:
         return self._key("leases")
 
     def lease(self, batch: str) -> str:
-        """hash: token, state, absent (since when RQ does not know the job), and one field a slice: "host id id id" """
+        """hash: token, state, absent (since when RQ does not know the job), and a field a slice: "lane member ..." """
         return self._key(f"lease:{batch}")
 
     @property
@@ -99,19 +108,19 @@ class CrawlKeys:
         return self._key("lock")
 
 
+def host(host: str) -> str:
+    """hash: what all crawls know of a host's manners, see `frontier.manners`"""
+    return f"{PREFIX}:host:{host}"
+
+
 def host_slots(host: str) -> str:
     """zset holder -> expiry: who has a connection to this host, over all crawls"""
     return f"{PREFIX}:host:{host}:slots"
 
 
-def host_next(host: str) -> str:
-    """string: epoch seconds when this host may be asked next, over all crawls"""
-    return f"{PREFIX}:host:{host}:next"
-
-
-def host_crawl_delay(host: str) -> str:
-    """string: seconds this host's robots.txt asks us to leave between requests"""
-    return f"{PREFIX}:host:{host}:crawl-delay"
+def host_wishes(host: str) -> str:
+    """hash crawl -> "delay connections until": how each crawl at work wants this host to be asked"""
+    return f"{PREFIX}:host:{host}:wishes"
 
 
 def robots(origin: str) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from redis import Redis
 
+from crawler.core.politeness import Pace
 from crawler.frontier import script
 from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.members import page_of
+from crawler.frontier.window import Waiting, member_pairs
 
 LEASE_SECONDS = 10.0  # a claim runs out after this unless renewed
 RENEW_EVERY = 2.5  # seconds
@@ -29,8 +32,8 @@ class Lease:
 
 
 class Leases:
-    def __init__(self, redis: Redis, keys: CrawlKeys, slices_at_once: Callable[[str], int]) -> None:
-        self._redis, self._keys, self._at_once = redis, keys, slices_at_once
+    def __init__(self, redis: Redis, keys: CrawlKeys, usual: Pace) -> None:
+        self._redis, self._keys, self._usual = redis, keys, usual
 
     def claim(self, batch: str, token: str, now: float, holder: str = "") -> bool:
         """Begin work on a batch; False when another job has it or it was taken back. `holder` is for people: the
@@ -46,29 +49,19 @@ class Leases:
         batch: str,
         token: str,
         number: int,
-        host: str,
-        still_open: Mapping[int, float],
+        lane: str,
+        still_open: Iterable[Waiting],
         next_at: float,
         redis: Redis | None = None,
     ) -> bool:
-        """End one slice; `still_open` (page id -> due time) goes back to the frontier. Repeating it changes nothing.
-        `redis` may be a pipeline; then the answer says nothing."""
-        keys = self._keys
-        pairs = [value for page, due in still_open.items() for value in (f"{page:015d}", due)]
+        """End one slice; `still_open` goes back to the frontier. Repeating it changes nothing. `redis` may be a
+        pipeline; then the answer says nothing."""
+        keys, usual = self._keys, self._usual
         answer = script.run(
             redis or self._redis,
             "settle",
-            [
-                keys.hosts,
-                keys.known_hosts,
-                keys.queue(host),
-                keys.active,
-                keys.rest,
-                keys.taken,
-                keys.leases,
-                keys.lease(batch),
-            ],
-            [host, self._at_once(host), batch, token, number, next_at, *pairs],
+            [*keys.of_lane(lane), keys.leases, keys.lease(batch)],
+            [lane, usual.slices, usual.pages, batch, token, number, next_at, *member_pairs(still_open)],
         )
         return bool(answer == 1)
 
@@ -122,5 +115,5 @@ class Leases:
 
 
 def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:
-    host, *ids = value.decode().split(" ")
-    return host, tuple(int(page) for page in ids)
+    lane, *members = value.decode().split(" ")
+    return lane, tuple(page_of(member) for member in members)

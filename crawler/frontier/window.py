@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from redis import Redis
 
+from crawler.core.politeness import Pace
+from crawler.core.work import USUAL_PRIORITY
 from crawler.frontier import script
 from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.members import member_of, page_of
 
 LOOK_AFTER = 5.0  # seconds after which somebody looks whether a batch's job is still known to RQ
 
@@ -22,70 +25,106 @@ class Waiting:
     id: int
     host: str  # or a lane of it, see `core.suspects`; the window treats each lane as a host of its own
     due: float  # epoch seconds
+    priority: int = USUAL_PRIORITY  # of pages due at the same time, the most urgent is handed out first
 
 
 @dataclass(frozen=True)
-class Cursor:
-    """How far the table has flowed into the window. `depth` is -1 when the crawl does not go level by level."""
+class Level:
+    """Pages that flow in one after the other, in the order of their discovery."""
 
-    depth: int
-    id: int
+    priority: int
+    depth: int = -1  # -1 when the crawl does not go level by level
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One slice that was handed out."""
+
+    lane: str
+    pages: list[int]
+
+
+@dataclass(frozen=True)
+class Count:
+    waiting: int  # pages, those not due yet included
+    due: int  # of them
 
 
 class Window:
-    """Pages waiting to be handed out. `slices_at_once(host)` says how many slices of a host may be out at a time."""
+    """Pages waiting to be handed out, at the `usual` pace unless their host has one of its own."""
 
-    def __init__(self, redis: Redis, keys: CrawlKeys, slices_at_once: Callable[[str], int]) -> None:
-        self._redis, self._keys, self._at_once = redis, keys, slices_at_once
+    def __init__(self, redis: Redis, keys: CrawlKeys, usual: Pace) -> None:
+        self._redis, self._keys, self._usual = redis, keys, usual
 
     def put(self, pages: Iterable[Waiting], redis: Redis | None = None) -> None:
-        """Add pages; one that waits already, or is handed out, stays where it is. `redis` may be a pipeline."""
-        by_host: dict[str, list[Waiting]] = defaultdict(list)
-        for page in pages:
-            by_host[page.host].append(page)
-        for host, waiting in by_host.items():
-            pairs = [value for page in waiting for value in (_member(page.id), page.due)]
-            for begin in range(0, len(pairs), 1000):
-                args = [host, self._at_once(host), *pairs[begin : begin + 1000]]
-                script.run(redis or self._redis, "put", self._host_keys(host), args)
-
-    def take(self, host: str, pages: int, batch: str, token: str, number: int, now: float) -> list[int]:
-        """Move up to `pages` due pages of a host into slice `number` of a batch's lease; their ids, first due first."""
+        """Add pages; one that waits already gets the new due time, one that is handed out stays where it is. `redis`
+        may be a pipeline."""
         keys = self._keys
-        ids = script.run(
-            self._redis,
-            "take",
-            [keys.hosts, keys.queue(host), keys.active, keys.rest, keys.taken, keys.leases, keys.lease(batch)],
-            [host, self._at_once(host), now, pages, batch, token, number, LOOK_AFTER],
+        by_lane: dict[str, list[Waiting]] = defaultdict(list)
+        for page in pages:
+            by_lane[page.host].append(page)
+        for lane, waiting in by_lane.items():
+            pairs = member_pairs(waiting)
+            for begin in range(0, len(pairs), 1000):
+                args = [lane, self._usual.slices, self._usual.pages, *pairs[begin : begin + 1000]]
+                script.run(redis or self._redis, "put", keys.of_lane(lane), args)
+
+    def pick(
+        self, batch: str, token: str, number: int, now: float, *, alone: tuple[str, str] | None = None
+    ) -> Picked | None:
+        """Hand out one slice, of the host that has waited longest, as slice `number` of a batch; None when no host may
+        give one now. A slice of suspects becomes the only one of the batch `alone` (its id and token), or stays."""
+        keys, usual = self._keys, self._usual
+        answer = cast(
+            list[bytes],
+            script.run(
+                self._redis,
+                "pick",
+                [keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace],
+                [
+                    now,
+                    usual.slices,
+                    usual.pages,
+                    LOOK_AFTER,
+                    keys.queue(""),
+                    keys.lease(""),
+                    batch,
+                    token,
+                    number,
+                    *(alone or ("", "")),
+                ],
+            ),
         )
-        return [int(member) for member in ids]
+        if not answer:
+            return None
+        lane, *members = answer
+        return Picked(lane.decode(), [page_of(member) for member in members])
 
-    def due_hosts(self, now: float, at_most: int) -> list[str]:
-        """Hosts that may give a slice now, the one that has waited longest first."""
-        hosts = cast(list[bytes], self._redis.zrangebyscore(self._keys.hosts, "-inf", now, start=0, num=at_most))
-        return [host.decode() for host in hosts]
+    def set_pace(self, paces: Mapping[str, Pace]) -> None:
+        """From now on these hosts give slices at this pace."""
+        if paces:
+            text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages}" for host, pace in paces.items()}
+            self._redis.hset(self._keys.pace, mapping=text)
 
-    def size(self) -> int:
-        """Pages waiting, those not due yet included."""
-        hosts = cast(set[bytes], self._redis.smembers(self._keys.known_hosts))
-        with self._redis.pipeline(transaction=False) as pipe:
-            for host in hosts:
-                pipe.zcard(self._keys.queue(host.decode()))
-            return sum(cast(list[int], pipe.execute()))
+    def count(self, now: float) -> Count:
+        waiting, due = script.run(self._redis, "count", [self._keys.known_hosts], [self._keys.queue(""), now])
+        return Count(waiting, due)
 
     def taken(self) -> int:
         """Pages handed out and not settled yet."""
         return self._redis.scard(self._keys.taken)
 
-    def cursor(self) -> Cursor | None:
-        raw = cast(bytes | None, self._redis.get(self._keys.cursor))
-        if raw is None:
-            return None
-        depth, page = raw.decode().split(":")
-        return Cursor(int(depth), int(page))
+    def cursor(self, level: Level) -> int:
+        """The last row of this level that flowed from the table into the window; 0 = none did."""
+        raw = cast(bytes | None, self._redis.hget(self._keys.cursor, _field(level)))
+        return int(raw or 0)
 
-    def move_cursor(self, cursor: Cursor) -> None:
-        self._redis.set(self._keys.cursor, f"{cursor.depth}:{cursor.id}")
+    def move_cursor(self, level: Level, row: int) -> None:
+        self._redis.hset(self._keys.cursor, _field(level), row)
+
+    def is_lined_up(self) -> bool:
+        """Whether it is known how far the table has flowed into the window."""
+        return bool(self._redis.exists(self._keys.cursor))
 
     def rewind(self) -> None:
         """Let the table flow in from its beginning again: pages behind the cursor were opened anew."""
@@ -94,18 +133,18 @@ class Window:
     def forget(self) -> None:
         """Drop everything but the results list, so that the window is built again from the table."""
         keys = self._keys
-        hosts = cast(set[bytes], self._redis.smembers(keys.known_hosts))
+        lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
-        doomed = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases]
-        doomed += [keys.queue(host.decode()) for host in hosts]
+        doomed = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
+        doomed += [keys.queue(lane.decode()) for lane in lanes]
         doomed += [keys.lease(batch.decode()) for batch in batches]
         self._redis.unlink(*doomed)
 
-    def _host_keys(self, host: str) -> list[str]:
-        keys = self._keys
-        return [keys.hosts, keys.known_hosts, keys.queue(host), keys.active, keys.rest, keys.taken]
+
+def member_pairs(pages: Iterable[Waiting]) -> list[str | float]:
+    """Member and due time of each page, one after the other."""
+    return [value for page in pages for value in (member_of(page.id, page.priority), page.due)]
 
 
-def _member(page_id: int) -> str:
-    """Page ids as text of one width: pages due at the same time go in the order of their ids."""
-    return f"{page_id:015d}"
+def _field(level: Level) -> str:
+    return f"{level.depth}:{level.priority}"

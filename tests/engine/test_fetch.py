@@ -11,7 +11,7 @@ from crawler.core import links
 from crawler.core.outcomes import Outcome
 from crawler.core.work import Batch, SliceReport, decode_report
 from crawler.engine.fetch import fetch
-from crawler.frontier.gate import Gate
+from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
 from crawler.models import Page
 from tests.engine.conftest import Bench
@@ -61,7 +61,7 @@ def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
     batch = handed_out(bench, concurrency=1)
     gate = Gate(queues.connection(), 10)
-    gate.enter(bench.site.host, "somebody else", 1, bench.desk.now())
+    gate.enter(bench.site.host, "somebody else", Wish("another"), bench.desk.now())
     fetch(batch)
     (report,) = reports(bench)
     assert (report.done, report.results) == (True, ())
@@ -71,7 +71,7 @@ def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> 
 
 def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
     fetch(handed_out(bench, concurrency=1))
-    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", 1, bench.desk.now())
+    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", Wish("another"), bench.desk.now())
 
 
 PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}

@@ -20,7 +20,7 @@ from crawler.engine.desk import Desk
 from crawler.engine.fetch import fetch
 from crawler.engine.manage import manage
 from crawler.engine.wake import wake
-from crawler.frontier.window import Cursor
+from crawler.frontier.window import Level
 from crawler.models import Crawl, Disagreement, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
@@ -126,7 +126,7 @@ def test_a_frontier_that_lost_pages_is_found_out_and_rebuilt(bench: Bench) -> No
     """The queue side says empty, the table does not: the disagreement is recorded, and the crawl still ends right."""
     bench.start()
     frontier = bench.desk.frontier
-    frontier.window.move_cursor(Cursor(depth=-1, id=10**9))
+    frontier.window.move_cursor(Level(5), 10**9)
     bench.work()
     assert bench.state() == "finished"
     assert receipt_of(bench.crawl)["fetched"] == 4
@@ -327,7 +327,7 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
 
     def held_up(*args: Any) -> Any:
         done = apply(*args)
-        frontier.leases.settle(first.batch, first.token, first.slice, first.host, {}, 0)
+        frontier.leases.settle(first.batch, first.token, first.slice, first.host, (), 0)
         return done
 
     monkeypatch.setattr(pages, "apply", held_up)

@@ -27,7 +27,7 @@ class Handed:
         self.time = 1_000_000.0
         plain = desk_of(bench.crawl)
         frontier = Frontier(plain.frontier.redis, str(bench.crawl.id), clock=lambda: self.time)
-        self.desk = Desk(bench.crawl, plain.options, frontier, plain.pace)
+        self.desk = Desk(bench.crawl, plain.options, frontier)
         dispatch(self.desk)
 
     @property
@@ -51,7 +51,11 @@ class Handed:
 
     def is_back(self) -> bool:
         frontier = self.desk.frontier
-        return frontier.leases.outstanding() == 0 and frontier.window.size() == 1 and frontier.window.taken() == 0
+        return (
+            frontier.leases.outstanding() == 0
+            and frontier.window.count(0).waiting == 1
+            and frontier.window.taken() == 0
+        )
 
 
 @pytest.fixture
@@ -161,7 +165,7 @@ class TestPoison:
         results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
         pages.apply(handed.desk.id, results, [], [], handed.time)
         for number, (lane, _) in lease.slices.items():
-            handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, {}, 0)
+            handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
 
     def test_the_batch_is_split_until_the_page_is_alone(self, handed: Handed) -> None:
         poison = Page.objects.get(url__endswith="/17").id

@@ -6,7 +6,8 @@ import pytest
 
 from crawler import queues
 from crawler.engine.turns import Turns
-from crawler.frontier.gate import Gate
+from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.manners import HostBook
 
 HOST = "example.com"
 NOW = 1_000_000.0
@@ -18,7 +19,7 @@ def gate() -> Gate:
 
 
 def turns(gate: Gate, holder: str) -> Turns:
-    return Turns(gate, HOST, holder, 1, 0.0, lambda: NOW)
+    return Turns(gate, HostBook(queues.connection()), HOST, holder, Wish("a-crawl"), lambda: NOW)
 
 
 def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> None:
@@ -26,7 +27,7 @@ def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> No
     first = turns(gate, "first")
     assert first.begin()
     first.end()
-    first.renew()
+    first.renew(queues.connection())
     assert turns(gate, "second").begin()
 
 
@@ -34,14 +35,13 @@ def test_a_slice_that_found_no_connection_does_not_take_one_later(gate: Gate) ->
     holder, late = turns(gate, "holder"), turns(gate, "late")
     holder.begin()
     assert not late.begin()
-    assert late.next_at > NOW
     holder.end()
-    late.renew()
+    late.renew(queues.connection())
     assert turns(gate, "next").begin()
 
 
 def test_renewing_keeps_the_connection(gate: Gate) -> None:
     first = turns(gate, "first")
     first.begin()
-    first.renew()
+    first.renew(queues.connection())
     assert not turns(gate, "second").begin()

@@ -8,6 +8,7 @@ import fakeredis
 import pytest
 from redis import Redis
 
+from crawler.core.politeness import Pace
 from crawler.frontier.frontier import Frontier
 
 
@@ -40,5 +41,5 @@ def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
 
 @pytest.fixture
 def frontier(redis: Redis, clock: GivenClock) -> Frontier:
-    """A frontier that hands out at most two slices of a host at a time."""
-    return Frontier(redis, "a-crawl", slices_at_once=lambda host: 2, clock=clock)
+    """A frontier that hands out two slices of ten pages of a host at a time."""
+    return Frontier(redis, "a-crawl", usual=Pace(slices=2, pages=10), clock=clock)

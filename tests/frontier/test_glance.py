@@ -7,13 +7,15 @@ from redis import Redis
 
 from crawler.core.completion import QueueSide
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate
+from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.glance import glance
 from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.window import Cursor, Waiting
+from crawler.frontier.manners import HostBook
+from crawler.frontier.window import Level, Waiting
 from tests.frontier.conftest import GivenClock
 
 HOST = "example.com"
+WISH = Wish("a-crawl", delay=5, connections=4)
 
 
 @pytest.fixture
@@ -32,10 +34,10 @@ def test_of_an_unknown_crawl_nothing_is_seen(frontier: Frontier, clock: GivenClo
 def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
     frontier.window.put([Waiting(7, HOST, clock.time + 3), Waiting(8, HOST, clock.time + 9)])
     frontier.redis.hset(frontier.keys.rest, HOST, str(clock.time + 2))
-    gate.note_crawl_delay(HOST, 5)
-    gate.turn(HOST, 5, clock.time)
-    gate.enter(HOST, "a", 4, clock.time)
-    gate.enter(HOST, "b", 4, clock.time - 2 * LEASE_SECONDS)  # its holder died
+    HostBook(frontier.redis).note_crawl_delay(HOST, 5)
+    gate.enter(HOST, "b", WISH, clock.time - 2 * LEASE_SECONDS)  # its holder died
+    gate.enter(HOST, "a", WISH, clock.time)
+    gate.turn(HOST, "a", WISH, clock.time)
     [seen] = glance(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.pages) == (HOST, HOST, 2)
     assert (seen.first_page, seen.first_due) == (7, clock.time + 3)
@@ -45,7 +47,8 @@ def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: Gate, clock: 
 
 def test_a_lane_of_suspects_stands_under_its_hosts_turn(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
     frontier.window.put([Waiting(7, f"{HOST}|8", 0)])
-    gate.turn(HOST, 5, clock.time)
+    gate.enter(HOST, "a", WISH, clock.time)
+    gate.turn(HOST, "a", WISH, clock.time)
     [seen] = glance(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.turn_at) == (HOST, f"{HOST}|8", clock.time + 5)
 
@@ -59,8 +62,8 @@ def test_of_many_hosts_the_next_ones_are_seen(frontier: Frontier, clock: GivenCl
 
 def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -> None:
     frontier.window.put([Waiting(1, HOST, 0), Waiting(2, HOST, 0)])
-    frontier.window.take(HOST, 2, "b1", "token", 0, clock.time)
-    frontier.window.move_cursor(Cursor(-1, 2))
+    frontier.window.pick("b1", "token", 0, clock.time)
+    frontier.window.move_cursor(Level(5), 2)
     frontier.leases.claim("b1", "token", clock.time, "here:42")
     frontier.results.lock("tick")
     frontier.results.note_tick(clock.time, "took in 0 reports")
@@ -76,7 +79,7 @@ def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -
 
 def test_looking_changes_nothing(frontier: Frontier, redis: Redis, clock: GivenClock) -> None:
     frontier.window.put([Waiting(1, HOST, 0)])
-    frontier.window.take(HOST, 1, "b1", "token", 0, clock.time)
+    frontier.window.pick("b1", "token", 0, clock.time)
     redis.zadd(frontier.keys.leases, {"gone": clock.time})  # its hash was evicted
 
     def contents() -> dict[bytes, bytes | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.politeness import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_SECONDS
 from crawler.frontier.window import LOOK_AFTER, Waiting
@@ -17,8 +18,9 @@ BATCH, TOKEN = "b1", "t1"
 def handed_out(frontier: Frontier) -> Frontier:
     """Pages 1 and 2 are in slice 0 of a batch, page 3 in slice 1."""
     frontier.window.put(Waiting(page, HOST, 0.0) for page in (1, 2, 3))
-    frontier.window.take(HOST, 2, BATCH, TOKEN, 0, frontier.now())
-    frontier.window.take(HOST, 2, BATCH, TOKEN, 1, frontier.now())
+    frontier.window.set_pace({HOST: Pace(slices=2, pages=2)})
+    frontier.window.pick(BATCH, TOKEN, 0, frontier.now())
+    frontier.window.pick(BATCH, TOKEN, 1, frontier.now())
     return frontier
 
 
@@ -26,8 +28,18 @@ def claim(frontier: Frontier, token: str = TOKEN) -> bool:
     return frontier.leases.claim(BATCH, token, frontier.now())
 
 
-def settle(frontier: Frontier, number: int, still_open: dict[int, float] | None = None, next_at: float = 0) -> bool:
-    return frontier.leases.settle(BATCH, TOKEN, number, HOST, still_open or {}, next_at)
+def settle(frontier: Frontier, number: int, *still_open: int, next_at: float = 0) -> bool:
+    return frontier.leases.settle(BATCH, TOKEN, number, HOST, [Waiting(page, HOST, 0) for page in still_open], next_at)
+
+
+def picked(frontier: Frontier) -> list[int]:
+    """What is handed out now, as another batch."""
+    found = frontier.window.pick("b2", "t2", 0, frontier.now())
+    return found.pages if found else []
+
+
+def waiting(frontier: Frontier) -> int:
+    return frontier.window.count(frontier.now()).waiting
 
 
 def overdue(frontier: Frontier) -> list[str]:
@@ -91,34 +103,33 @@ def test_settling_the_last_slice_ends_the_lease(handed_out: Frontier) -> None:
 
 
 def test_settling_twice_changes_nothing(handed_out: Frontier) -> None:
-    settle(handed_out, 0, {1: 0.0})
-    assert not settle(handed_out, 0, {1: 0.0, 2: 0.0})
-    assert handed_out.window.size() == 1
+    settle(handed_out, 0, 1)
+    assert not settle(handed_out, 0, 1, 2)
+    assert waiting(handed_out) == 1
 
 
 def test_settling_with_a_stale_token_changes_nothing(handed_out: Frontier) -> None:
-    assert not handed_out.leases.settle(BATCH, "t0", 0, HOST, {1: 0.0}, 0)
-    assert (handed_out.window.size(), handed_out.window.taken()) == (0, 3)
+    assert not handed_out.leases.settle(BATCH, "t0", 0, HOST, [Waiting(1, HOST, 0)], 0)
+    assert (waiting(handed_out), handed_out.window.taken()) == (0, 3)
 
 
 def test_pages_still_open_go_back_and_can_be_handed_out_again(handed_out: Frontier) -> None:
-    settle(handed_out, 0, {2: 0.0})
-    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, handed_out.now()) == [2]
+    settle(handed_out, 0, 2)
+    assert picked(handed_out) == [2]
 
 
 def test_settling_frees_the_hosts_connection(handed_out: Frontier) -> None:
     handed_out.window.put([Waiting(4, HOST, 0.0)])
-    assert handed_out.window.due_hosts(handed_out.now(), 9) == []
+    assert picked(handed_out) == []
     settle(handed_out, 0)
-    assert handed_out.window.due_hosts(handed_out.now(), 9) == [HOST]
+    assert picked(handed_out) == [4]
 
 
 def test_a_host_is_left_in_peace_until_the_given_moment(handed_out: Frontier, clock: GivenClock) -> None:
-    settle(handed_out, 0, {1: 0.0}, next_at=clock.time + 10)
-    assert handed_out.window.due_hosts(clock.time, 9) == []
-    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, clock.time) == []
+    settle(handed_out, 0, 1, next_at=clock.time + 10)
+    assert picked(handed_out) == []
     clock.move(10)
-    assert handed_out.window.take(HOST, 9, "b2", "t2", 0, clock.time) == [1]
+    assert picked(handed_out) == [1]
 
 
 def test_a_lease_whose_record_was_forgotten_is_dropped(handed_out: Frontier, clock: GivenClock) -> None:

@@ -1,104 +1,170 @@
-"""The window hands out each page once, in the order of due times, a few slices of a host at a time."""
+"""The window hands out each page once, by due time and then by urgency, a few slices of a host at a time."""
 
 from __future__ import annotations
 
+from crawler.core.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.window import Cursor, Waiting
+from crawler.frontier.seen import SeenSet
+from crawler.frontier.window import Count, Level, Picked, Waiting
 from tests.frontier.conftest import GivenClock
 
-HOST = "example.com"
+HOST, OTHER = "example.com", "other.example"
+USUAL = Level(priority=5)
 
 
-def put(frontier: Frontier, *ids: int, host: str = HOST, due: float = 0.0) -> None:
-    frontier.window.put(Waiting(page, host, due) for page in ids)
+def put(frontier: Frontier, *ids: int, host: str = HOST, due: float = 0.0, priority: int = 5) -> None:
+    frontier.window.put(Waiting(page, host, due, priority) for page in ids)
 
 
-def take(frontier: Frontier, pages: int = 10, *, host: str = HOST, batch: str = "b1", number: int = 0) -> list[int]:
-    return frontier.window.take(host, pages, batch, f"token-{batch}", number, frontier.now())
+def pick(frontier: Frontier, *, batch: str = "b1", number: int = 0) -> list[int]:
+    picked = frontier.window.pick(batch, f"token-{batch}", number, frontier.now())
+    return picked.pages if picked else []
+
+
+def counted(frontier: Frontier) -> Count:
+    return frontier.window.count(frontier.now())
 
 
 def test_pages_come_out_in_the_order_of_their_due_times(frontier: Frontier) -> None:
     put(frontier, 7, due=30)
     put(frontier, 8, due=10)
     put(frontier, 9, due=20)
-    assert take(frontier) == [8, 9, 7]
+    assert pick(frontier) == [8, 9, 7]
+
+
+def test_of_pages_due_at_the_same_time_the_most_urgent_come_first(frontier: Frontier) -> None:
+    put(frontier, 1, priority=0)
+    put(frontier, 2, priority=5)
+    put(frontier, 4, 3, priority=10)
+    assert pick(frontier) == [3, 4, 2, 1]
+
+
+def test_a_due_time_counts_before_urgency(frontier: Frontier) -> None:
+    put(frontier, 1, due=20, priority=10)
+    put(frontier, 2, due=10, priority=0)
+    assert pick(frontier) == [2, 1]
 
 
 def test_pages_due_at_the_same_time_come_out_in_the_order_of_their_ids(frontier: Frontier) -> None:
     put(frontier, 100, 9, 20)
-    assert take(frontier) == [9, 20, 100]
+    assert pick(frontier) == [9, 20, 100]
 
 
 def test_a_page_is_handed_out_once(frontier: Frontier) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=2, pages=2)})
     put(frontier, 1, 2, 3)
-    assert take(frontier, 2) == [1, 2]
-    assert take(frontier, 2, batch="b2") == [3]
+    assert pick(frontier) == [1, 2]
+    assert pick(frontier, batch="b2") == [3]
 
 
 def test_a_page_that_is_handed_out_cannot_be_put_in_again(frontier: Frontier) -> None:
     put(frontier, 1)
-    take(frontier)
+    pick(frontier)
     put(frontier, 1)
-    assert frontier.window.size() == 0
+    assert counted(frontier).waiting == 0
 
 
-def test_a_page_that_waits_keeps_its_due_time_when_put_in_again(frontier: Frontier, clock: GivenClock) -> None:
-    put(frontier, 1, due=clock.time + 60)
+def test_a_page_that_waits_gets_the_due_time_it_is_put_in_with_again(frontier: Frontier, clock: GivenClock) -> None:
     put(frontier, 1, due=0)
-    assert take(frontier) == []
+    put(frontier, 1, due=clock.time + 60)
+    assert pick(frontier) == []
+    assert counted(frontier) == Count(waiting=1, due=0)
+    put(frontier, 1, due=clock.time)
+    assert pick(frontier) == [1]
 
 
 def test_a_page_that_is_not_due_stays(frontier: Frontier, clock: GivenClock) -> None:
     put(frontier, 1, due=clock.time + 5)
-    assert frontier.window.due_hosts(clock.time, 10) == []
+    assert pick(frontier) == []
     clock.move(5)
-    assert frontier.window.due_hosts(clock.time, 10) == [HOST]
-    assert take(frontier) == [1]
+    assert pick(frontier) == [1]
 
 
 def test_a_host_gives_no_more_slices_than_may_be_out_at_once(frontier: Frontier) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=2, pages=1)})
     put(frontier, 1, 2, 3)
-    assert take(frontier, 1, number=0) == [1]
-    assert take(frontier, 1, number=1) == [2]
-    assert take(frontier, 1, number=2) == []
-    assert frontier.window.due_hosts(frontier.now(), 10) == []
+    assert pick(frontier, number=0) == [1]
+    assert pick(frontier, number=1) == [2]
+    assert pick(frontier, number=2) == []
 
 
 def test_another_host_is_not_held_up(frontier: Frontier) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3)
-    put(frontier, 4, host="other.example")
-    take(frontier, 1, number=0)
-    take(frontier, 1, number=1)
-    assert frontier.window.due_hosts(frontier.now(), 10) == ["other.example"]
+    put(frontier, 4, host=OTHER)
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(HOST, [1])
+    assert frontier.window.pick("b1", "t", 1, frontier.now()) == Picked(OTHER, [4])
 
 
-def test_size_counts_waiting_pages_and_taken_counts_those_handed_out(frontier: Frontier) -> None:
-    put(frontier, 1, 2, 3)
-    put(frontier, 4, host="other.example")
-    take(frontier, 1)
-    assert (frontier.window.size(), frontier.window.taken()) == (3, 1)
+def test_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:
+    put(frontier, 1, due=20)
+    put(frontier, 2, host=OTHER, due=10)
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [2])
 
 
-def test_the_cursor_is_remembered(frontier: Frontier) -> None:
-    assert frontier.window.cursor() is None
-    frontier.window.move_cursor(Cursor(depth=-1, id=41))
-    assert frontier.window.cursor() == Cursor(depth=-1, id=41)
+def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:
+    put(frontier, 1, 2, host=f"{HOST}|1")
+    picked = frontier.window.pick("b1", "t", 3, frontier.now(), alone=("b2", "t2"))
+    assert picked == Picked(f"{HOST}|1", [1])
+    lease = frontier.leases.get("b2")
+    assert lease is not None
+    assert lease.slices == {0: (f"{HOST}|1", (1,))}
+    assert frontier.leases.get("b1") is None
+
+
+def test_suspects_stay_while_there_is_no_batch_for_them_and_hold_nobody_up(frontier: Frontier) -> None:
+    put(frontier, 1, host=f"{HOST}|16", due=10)
+    put(frontier, 2, host=OTHER, due=20)
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [2])
+    assert frontier.window.pick("b1", "t", 1, frontier.now()) is None
+
+
+def test_waiting_due_and_handed_out_pages_are_counted(frontier: Frontier, clock: GivenClock) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=2, pages=1)})
+    put(frontier, 1, 2)
+    put(frontier, 3, due=clock.time + 9)
+    put(frontier, 4, host=OTHER, due=1)
+    pick(frontier)
+    assert (counted(frontier), frontier.window.taken()) == (Count(waiting=3, due=2), 1)
+
+
+def test_the_cursor_of_each_level_is_remembered(frontier: Frontier) -> None:
+    assert not frontier.window.is_lined_up()
+    frontier.window.move_cursor(USUAL, 41)
+    frontier.window.move_cursor(Level(priority=9, depth=2), 7)
+    assert (frontier.window.cursor(USUAL), frontier.window.cursor(Level(9, 2)), frontier.window.cursor(Level(9))) == (
+        41,
+        7,
+        0,
+    )
+    assert frontier.window.is_lined_up()
+
+
+def test_after_a_rewind_every_level_begins_anew(frontier: Frontier) -> None:
+    frontier.window.move_cursor(USUAL, 41)
+    frontier.window.rewind()
+    assert (frontier.window.cursor(USUAL), frontier.window.is_lined_up()) == (0, False)
 
 
 def test_forgetting_leaves_nothing_but_results_and_seen(frontier: Frontier) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2)
-    put(frontier, 3, host="other.example")
-    take(frontier, 1)
-    frontier.window.move_cursor(Cursor(-1, 3))
-    frontier.seen.add([b"k"])
+    put(frontier, 3, host=OTHER)
+    pick(frontier)
+    frontier.window.move_cursor(USUAL, 3)
+    frontier.seen.add([KEY])
     frontier.window.forget()
-    assert frontier.redis.keys("*") == [frontier.keys.seen.encode()]
+    assert len(frontier.redis.keys("*")) == 1
+    assert SeenSet(frontier.redis, frontier.keys.seen).unseen([KEY]) == []
 
 
 def test_clearing_leaves_nothing_at_all(frontier: Frontier) -> None:
     put(frontier, 1, 2)
-    take(frontier, 1)
-    frontier.seen.add([b"k"])
+    pick(frontier)
+    frontier.seen.add([KEY])
     frontier.redis.rpush(frontier.keys.results, b"r")
     frontier.clear()
     assert frontier.redis.keys("*") == []
+
+
+KEY = bytes(range(16))

@@ -1,10 +1,24 @@
--- Ask for a turn at a host, keeping its delay over all workers. A turn begins now or not at all: nobody reserves a
--- moment to come, so that one who was held up cannot make the next one come too soon behind him.
--- KEYS: next moment of the host
--- ARGV: now, delay in seconds
--- Answers {granted 1 or 0, the moment, as text, when the host may be asked next}.
-local now, delay = tonumber(ARGV[1]), tonumber(ARGV[2])
-local moment = tonumber(redis.call('GET', KEYS[1]) or '0')
-if moment > now then return {0, string.format('%.6f', moment)} end
-redis.call('SET', KEYS[1], string.format('%.6f', now + delay), 'EX', math.ceil(delay) + 1)
-return {1, string.format('%.6f', now + delay)}
+-- Ask for a turn at a host, keeping its delay over all workers and crawls. A turn begins now or not at all: nobody
+-- reserves a moment to come. The delay counts from the moment the last request was sent; whoever has a turn says so
+-- (`sent`), and until then nobody else has one: so one who is held up in between makes nobody come too soon behind him.
+-- KEYS: host, its wishes
+-- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a wish is kept,
+--       seconds a holder is waited for, seconds within which a holder that keeps no delay hears of a new one
+-- Answers {granted 1 or 0, epoch seconds when to come again, delay that counts}, the last two as text.
+-- Uses: wish
+local host, wishes = KEYS[1], KEYS[2]
+local holder, now = ARGV[1], tonumber(ARGV[3])
+local delay, _, is_longer = wish(wishes, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
+if is_longer then announce(host, now + tonumber(ARGV[9])) end  -- robots.txt asks for one, and was just asked for
+local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay')
+if ARGV[6] == '1' then delay = math.max(delay, tonumber(known[5] or '0')) end
+local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay)} end
+if tonumber(known[1] or '0') > now then return answer(0, tonumber(known[1])) end
+if delay <= 0 then return answer(1, now) end
+if known[2] and known[2] ~= holder and tonumber(known[3]) > now then return answer(0, now + 0.02) end
+local next_at = tonumber(known[4] or '0') + delay
+if next_at > now then return answer(0, next_at) end
+redis.call('HSET', host, 'pending', holder, 'pending_until', string.format('%.6f', now + tonumber(ARGV[8])),
+  'sent', string.format('%.6f', now))
+redis.call('EXPIRE', host, 86400)
+return answer(1, now + delay)

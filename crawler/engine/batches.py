@@ -1,0 +1,107 @@
+"""One batch at work: its lease, its slices, and what is reported of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from redis.exceptions import RedisError
+
+from crawler import queues
+from crawler.core.politeness import chosen_delay
+from crawler.core.work import Batch, SliceReport
+from crawler.crashpoints import crash_point
+from crawler.engine.patience import patiently
+from crawler.engine.reporter import Reporter
+from crawler.engine.slices import SliceRun
+from crawler.engine.turns import Turns
+from crawler.engine.wake import wake
+from crawler.fetching.fetcher import Fetcher, Limits
+from crawler.fetching.guard import Guard
+from crawler.fetching.http import HttpFetcher
+from crawler.frontier.clock import Clock
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.manners import HostBook
+from crawler.frontier.robots import RobotsMemory
+
+log = logging.getLogger(__name__)
+
+BATCH_SECONDS = 5.0  # a page is begun no later than this; the rest of the batch is handed back
+
+
+class BatchRun:
+    """The batch must have been claimed, see `claimed`."""
+
+    def __init__(self, batch: Batch, frontier: Frontier, now: Clock) -> None:
+        self.id, self.now, self.frontier = batch.id, now, frontier
+        self._batch, self._lost = batch, False
+        self._deadline = time.monotonic() + BATCH_SECONDS
+        self.reporter = Reporter(batch, self._leave)
+        self._guard = Guard(batch.policy.private_hosts)
+        self.slices = [self._slice(number) for number in range(len(batch.slices))]
+        self._open = len(self.slices)
+
+    @classmethod
+    def claimed(cls, batch: Batch, now: Clock) -> BatchRun | None:
+        """None when the batch is in other hands."""
+        frontier = Frontier(queues.connection(), batch.crawl)
+        crash_point("fetch: begun")
+        holder = f"{socket.gethostname()}:{os.getpid()}"
+        if not frontier.leases.claim(batch.id, batch.token, frontier.now(), holder):
+            return None
+        return cls(batch, frontier, now)
+
+    def may_go_on(self) -> bool:
+        """Whether another page may be begun."""
+        return not self._lost and time.monotonic() <= self._deadline
+
+    def renew(self) -> None:
+        """Keep the lease and the hosts' connections, from the heartbeat's thread."""
+        if self._open == 0:
+            return
+        with self.frontier.redis.pipeline(transaction=False) as pipe:
+            for part in self.slices:
+                part.turns.renew(pipe)
+            pipe.execute()
+        for part in self.slices:
+            part.renew()
+        self._lost = not self.frontier.leases.renew(self.id, self._batch.token, self.now())
+
+    def end_slice(self, number: int) -> None:
+        """A slice is over: pages without a result were not asked for."""
+        part = self.slices[number]
+        requests = 0
+        try:
+            requests = part.end()
+        except RedisError as error:  # its connection runs out by itself
+            log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error)
+        self.reporter.end(number, part.turns.next_at, requests)
+        self._open -= 1
+        if self._open == 0:
+            crash_point("fetch: pages asked")
+            self.reporter.flush()
+
+    def _leave(self, reports: Sequence[SliceReport]) -> None:
+        patiently(lambda: wake(self.frontier, self._batch.site, reports))
+
+    def _slice(self, number: int) -> SliceRun:
+        policy, part, holder = self._batch.policy, self._batch.slices[number], f"{self.id}:{number}"
+        redis = self.frontier.redis
+        delay = chosen_delay(policy.delay, policy.per_minute)
+        wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
+        turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
+        memory = RobotsMemory(redis)
+
+        add = partial(self.reporter.add, number)
+        return SliceRun(part, policy, turns, self._open_fetcher, memory, holder, self.now, add)
+
+    def _open_fetcher(self, on_sent: Callable[[], None]) -> Fetcher:
+        policy = self._batch.policy
+        limits = Limits(max_body_bytes=policy.max_body_bytes)
+        return HttpFetcher(self._guard, policy.user_agent, limits, on_sent=on_sent)

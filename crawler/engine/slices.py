@@ -1,0 +1,113 @@
+"""Works on one slice of a batch: page after page, as far as its host lets it, and on again later."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from redis.exceptions import RedisError
+from rq.timeouts import BaseTimeoutException
+
+from crawler.core.outcomes import Outcome
+from crawler.core.politeness import PATIENCE
+from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
+from crawler.engine.ask import Asker
+from crawler.engine.permission import Permission
+from crawler.engine.turns import NotYet, Turns
+from crawler.fetching.fetcher import Fetcher
+from crawler.frontier.clock import Clock
+from crawler.frontier.robots import RobotsMemory
+
+log = logging.getLogger(__name__)
+
+ASK_AGAIN = 0.25  # seconds after which to try again for a connection, when a host's are all in use
+LATER = 1.0  # seconds after which a host whose connections are all in use is tried in another batch
+
+
+class SliceRun:
+    """One slice at work. `add` takes each result. Only one thread works on it at a time."""
+
+    def __init__(
+        self,
+        part: Slice,
+        policy: FetchPolicy,
+        turns: Turns,
+        open_fetcher: Callable[[Callable[[], None]], Fetcher],
+        memory: RobotsMemory,
+        holder: str,
+        now: Clock,
+        add: Callable[[PageResult], None],
+    ) -> None:
+        self.turns = turns
+        self._part, self._policy, self._open_fetcher, self._memory = part, policy, open_fetcher, memory
+        self._holder, self._now, self._add = holder, now, add
+        self._place = 0
+        self._waited_since: float | None = None
+        self._fetcher: Fetcher | None = None
+        self._permission: Permission | None = None
+        self._asker: Asker | None = None
+
+    def step(self, may_go_on: Callable[[], bool]) -> float | None:
+        """Ask for pages while it is their turn. The moment to go on, in epoch seconds; None when this slice is over:
+        all is asked for, time is up, or the host wants to be left in peace."""
+        if self._asker is None:
+            if not self.turns.begin():
+                return self._later(self._now() + ASK_AGAIN, give_up_at=self._now() + LATER)
+            self._waited_since = None
+        while self._place < len(self._part.pages) and may_go_on():
+            task = self._part.pages[self._place]
+            if task.expires_at is not None and self._now() >= task.expires_at:
+                self._place += 1  # it is closed in the table by now, or will be at the next tick
+                continue
+            answer = self._ask(task)
+            if isinstance(answer, NotYet):
+                return self._later(answer.at, give_up_at=answer.at)
+            self._waited_since = None
+            self._place += 1
+            self._add(answer)
+        return None
+
+    def renew(self) -> None:
+        """Show those who wait for a robots.txt that it is still being asked for."""
+        if self._permission is not None:
+            self._permission.renew()
+
+    def end(self) -> int:
+        """Let go of everything. How many requests were made for robots.txt and are told in no result."""
+        if self._fetcher is not None:
+            self._fetcher.close()
+        self.turns.end()
+        return self._permission.counted() if self._permission is not None else 0
+
+    def _later(self, at: float, give_up_at: float) -> float | None:
+        """Wait until then, unless that is longer than a batch should be held for it."""
+        now = self._now()
+        self._waited_since = now if self._waited_since is None else self._waited_since
+        if at - self._waited_since <= PATIENCE:
+            return at
+        self.turns.next_at = max(self.turns.next_at, give_up_at)
+        return None
+
+    def _ask(self, task: PageTask) -> PageResult | NotYet:
+        """Ask for one page. A fault of ours that it brings to light costs this page, and not the others."""
+        try:
+            answer = self._ready().ask(task)
+            if not isinstance(answer, NotYet) and answer.fetched_at:
+                self.turns.answered(answer)
+            return answer
+        except (RedisError, BaseTimeoutException):
+            raise  # Redis is away, or RQ ends this job: no page's fault
+        except Exception as error:
+            log.exception("page %s of this batch could not be worked on: %s", task.id, task.url)
+            what = f"{type(error).__name__} while working on this page; please report it"
+            return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
+        finally:
+            self.turns.settle()
+
+    def _ready(self) -> Asker:
+        if self._asker is None:
+            self._fetcher = self._open_fetcher(self.turns.sent)
+            if self._policy.obey_robots:
+                self._permission = Permission(self._fetcher, self._memory, self.turns, self._holder, self._now)
+            self._asker = Asker(self._fetcher, self._permission, self.turns, tells_sitemaps=self._policy.sitemaps)
+        return self._asker

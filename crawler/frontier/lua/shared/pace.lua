@@ -1,0 +1,9 @@
+-- How many slices of this lane may be out at once, and how many pages a slice has. Suspects ("host|16", "host|1", see
+-- core.suspects) go by their host's pace, in smaller company.
+local function pace_of(pace, lane, usual_at_once, usual_pages)
+  local host, company = string.match(lane, '^([^|]*)|?(%d*)$')
+  local at_once, pages = string.match(redis.call('HGET', pace, host) or '', '^(%d+) (%d+)$')
+  at_once, pages = tonumber(at_once or usual_at_once), tonumber(pages or usual_pages)
+  if company ~= '' then pages = math.min(pages, tonumber(company)) end
+  return at_once, pages
+end

@@ -1,0 +1,39 @@
+"""What is known of hosts is shared by all crawls."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+
+from crawler.core.throttle import Throttle, after_answers, after_trouble
+from crawler.frontier.manners import HostBook, Manners
+
+HOST = "example.com"
+
+
+@pytest.fixture
+def book(redis: Redis) -> HostBook:
+    return HostBook(redis)
+
+
+def test_of_a_host_never_heard_of_nothing_is_known(book: HostBook) -> None:
+    assert book.read([HOST]) == {HOST: Manners()}
+
+
+def test_a_crawl_delay_is_remembered(book: HostBook) -> None:
+    book.note_crawl_delay(HOST, 2.5)
+    assert book.read([HOST])[HOST].crawl_delay == 2.5
+
+
+def test_trouble_is_remembered_until_answers_make_up_for_it(book: HostBook) -> None:
+    book.observe(HOST, after_trouble, has_answered=False)
+    book.observe(HOST, after_trouble, has_answered=False)
+    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=2.0, troubles=2))
+    book.observe(HOST, lambda known: after_answers(known, 0.1, 1), has_answered=True)
+    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=1.0), has_answered=True)
+
+
+def test_what_is_known_of_a_host_is_forgotten_after_a_day(book: HostBook, redis: Redis) -> None:
+    book.note_crawl_delay(HOST, 1)
+    (key,) = redis.keys("*")
+    assert 0 < redis.ttl(key) <= 86400
