@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 
 import msgspec
 
 from crawler.core.directives import NOFOLLOW, recorded
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
-from crawler.core.scope import Scope
+from crawler.core.scope import Scope, Side
+from crawler.core.traps import Suspicion, suspect
 from crawler.core.urls import key_of
-from crawler.core.work import PAGE, SITEMAP, USUAL_PRIORITY, PageResult
+from crawler.core.work import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY, PageResult
 
 MAX_HOPS = (
     10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
@@ -45,6 +47,7 @@ class Discovery:
     linked: bool = True
     in_sitemap: bool = False
     lastmod: str = ""
+    suspicion: Suspicion | None = None  # what its URL looks like; the table's counts decide, see `crawler.quarantine`
     trap_id: int | None = None
 
     @property
@@ -59,31 +62,35 @@ class Discovery:
 
 
 def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
-    """The pages this result leads to, in scope, in order. Duplicates are for the table to refuse.
+    """The pages this result leads to, in order, and the links that leave the crawl. Duplicates are for the table to
+    refuse. What a sitemap leads to is told by `core.sitemaps.followed`; an external link is asked once, and leads
+    nowhere.
 
     That a page links to itself, as most do in their navigation, does not make it one that is linked.
     """
-    if place.kind == SITEMAP:
-        return  # see `core.sitemaps.followed`
-    if result.redirect_to and scope.holds(result.redirect_to):
-        yield _redirect_target(result, place)
-    links = [url for url in _to_follow(result, options) if url != place.url]
-    if options.max_depth is not None and place.depth >= options.max_depth:
-        for url in links:
-            if scope.holds(url):
-                yield Discovery(
-                    url,
-                    place.depth + 1,
-                    0,
-                    result.id,
-                    Outcome.LIMIT,
-                    f"deeper than {options.max_depth} links",
-                    rel=result.rels.get(url, ""),
-                )
+    if place.kind != PAGE or not options.recursive:
         return
-    for url in links:
-        if scope.holds(url):
-            yield Discovery(url, place.depth + 1, 0, result.id, rel=result.rels.get(url, ""))
+    if result.redirect_to:
+        yield from _redirect_target(result, place, scope, options)
+    for link in _to_follow(result, options):
+        url = scope.tidied(link)
+        side = scope.side(url)
+        if url == place.url or side is Side.NOWHERE:
+            continue
+        rel = result.rels.get(link, "")
+        if side is Side.INSIDE:
+            yield _linked(url, place, result.id, rel, options)
+        elif options.externals != "ignore":
+            yield _external(url, place.depth + 1, 0, result.id, rel, options)
+
+
+def suspected(page: Discovery, parent: str, today: date) -> Discovery:
+    """The same, with what its URL is suspected of, as found on `parent`. What is not asked for needs no suspicion, and
+    a sitemap is a list: what it names has an end."""
+    if page.outcome is not None or page.kind != PAGE or page.in_sitemap:
+        return page
+    suspicion = suspect(page.url, page.depth, parent, today)
+    return page if suspicion is None else replace(page, suspicion=suspicion)
 
 
 def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
@@ -102,11 +109,35 @@ def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
     return [url for url in result.links if url not in result.rels]
 
 
-def _redirect_target(result: PageResult, place: Place) -> Discovery:
-    """A redirect is not a link: its target stands at the same depth, one hop on."""
-    hops = place.hops + 1
+def _redirect_target(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
+    """A redirect is not a link: its target stands at the same depth, one hop on.
+
+    Some sites answer a URL without their session id with a redirect to the same with it. The id is not dropped then,
+    or the page would lead to itself and nowhere else.
+    """
+    target, hops = scope.tidied(result.redirect_to), place.hops + 1
+    url = result.redirect_to if target == place.url else target
+    side = scope.side(url)
+    if side is Side.OUTSIDE and options.externals != "ignore":
+        yield _external(url, place.depth, hops, result.id, "", options)
+    if side is not Side.INSIDE:
+        return
+    page = Discovery(url, place.depth, hops, result.id)
     if hops <= MAX_HOPS:
-        return Discovery(result.redirect_to, place.depth, hops, result.id)
-    return Discovery(
-        result.redirect_to, place.depth, hops, result.id, Outcome.TOO_MANY_REDIRECTS, f"redirect number {hops} in a row"
-    )
+        yield page
+    else:
+        yield replace(page, outcome=Outcome.TOO_MANY_REDIRECTS, error=f"redirect number {hops} in a row")
+
+
+def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
+    """A link leads one deeper; beyond the depth limit its page is closed at once."""
+    page = Discovery(url, place.depth + 1, 0, parent_id, rel=rel)
+    if options.max_depth is None or place.depth < options.max_depth:
+        return page
+    return replace(page, outcome=Outcome.LIMIT, error=f"deeper than {options.max_depth} links")
+
+
+def _external(url: str, depth: int, hops: int, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
+    """A link that leaves the crawl: recorded, or asked once for its status."""
+    outcome = None if options.externals == "check" else Outcome.EXTERNAL
+    return Discovery(url, depth, hops, parent_id, outcome, kind=EXTERNAL, rel=rel)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 
-from crawler.core.discovery import MAX_HOPS, Discovery, Place, discoveries, with_not_followed
+from crawler.core.discovery import MAX_HOPS, Discovery, Place, discoveries, suspected, with_not_followed
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.scope import Scope
-from crawler.core.work import PageResult
+from crawler.core.traps import Reason
+from crawler.core.work import EXTERNAL, PageResult
 
 START = "http://example.com/"
 
@@ -25,8 +27,68 @@ def test_links_are_one_deeper() -> None:
     assert found(Place(2, 3), links=(f"{START}a",)) == [Discovery(f"{START}a", 3, 0, 7)]
 
 
-def test_links_out_of_scope_are_not_pages_of_the_crawl() -> None:
-    assert found(Place(0, 0), links=("http://other.example/",)) == []
+ELSEWHERE = "http://other.example/"
+
+
+def test_links_that_leave_the_site_are_recorded() -> None:
+    recorded = Discovery(ELSEWHERE, 3, 0, 7, Outcome.EXTERNAL, kind=EXTERNAL)
+    assert found(Place(2, 0), links=(ELSEWHERE,)) == [recorded]
+
+
+def test_links_that_leave_the_site_are_left_alone_when_a_person_wants_that() -> None:
+    assert found(Place(0, 0), CrawlOptions(externals="ignore"), links=(ELSEWHERE,), redirect_to=ELSEWHERE) == []
+
+
+def test_links_that_leave_the_site_are_open_when_they_are_to_be_checked() -> None:
+    (page,) = found(Place(0, 0), CrawlOptions(externals="check"), links=(f"{ELSEWHERE}?utm_source=x",))
+    assert page == Discovery(f"{ELSEWHERE}?utm_source=x", 1, 0, 7, kind=EXTERNAL)  # asked for as it is linked to
+
+
+def test_links_that_leave_the_site_are_told_of_the_deepest_pages_too() -> None:
+    (page,) = found(Place(1, 0), CrawlOptions(max_depth=1, externals="check"), links=(ELSEWHERE,))
+    assert page.outcome is None
+
+
+def test_what_is_excluded_is_not_even_recorded() -> None:
+    assert found(Place(0, 0), CrawlOptions(exclude=("other",)), links=(ELSEWHERE,)) == []
+
+
+def test_an_external_link_leads_nowhere() -> None:
+    assert found(Place(1, 0, EXTERNAL, ELSEWHERE), links=(f"{START}a",), redirect_to=f"{START}b") == []
+
+
+def test_without_recursion_nothing_is_followed() -> None:
+    options = CrawlOptions(recursive=False)
+    assert found(Place(0, 0), options, links=(f"{START}a", ELSEWHERE), redirect_to=f"{START}b") == []
+
+
+def test_parameters_are_dropped_from_links_and_redirects() -> None:
+    pages = found(Place(0, 0), links=(f"{START}a?utm_source=x&b=1",), redirect_to=f"{START}c?gclid=1")
+    assert [page.url for page in pages] == [f"{START}c", f"{START}a?b=1"]
+
+
+def test_a_redirect_to_the_same_page_with_a_session_id_is_followed_as_it_is() -> None:
+    (page,) = found(Place(1, 0, url=f"{START}a"), redirect_to=f"{START}a?PHPSESSID=1")
+    assert page.url == f"{START}a?PHPSESSID=1"
+
+
+TODAY = date(2026, 11, 21)
+
+
+def test_a_page_is_told_what_it_is_suspected_of() -> None:
+    page = suspected(Discovery(f"{START}a/img/img/img", 1, 0, 7), START, TODAY)
+    assert page.suspicion is not None
+    assert page.suspicion.reason is Reason.REPEATED
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"kind": EXTERNAL}, {"in_sitemap": True}, {"outcome": Outcome.LIMIT}],
+    ids=["external", "in a sitemap", "not to be asked for"],
+)
+def test_others_are_not_suspected(facts: dict[str, Any]) -> None:
+    page = Discovery(f"{START}a/img/img/img", 1, 0, 7, **facts)
+    assert suspected(page, START, TODAY) is page
 
 
 def test_links_beyond_the_depth_limit_are_closed_at_once() -> None:
@@ -50,8 +112,8 @@ def test_the_tenth_hop_is_asked_for_and_the_eleventh_is_not() -> None:
     assert eleventh.outcome is Outcome.TOO_MANY_REDIRECTS
 
 
-def test_a_redirect_out_of_scope_leads_nowhere() -> None:
-    assert found(Place(0, 0), redirect_to="http://other.example/") == []
+def test_a_redirect_that_leaves_the_site_is_recorded() -> None:
+    assert found(Place(1, 0), redirect_to=ELSEWHERE) == [Discovery(ELSEWHERE, 1, 1, 7, Outcome.EXTERNAL, kind=EXTERNAL)]
 
 
 # Words against following: recorded always, obeyed by option
