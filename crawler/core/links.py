@@ -47,6 +47,9 @@ class Extracted:
     metas: tuple[tuple[str, str], ...]  # name and content of the meta elements that have both, for `core.directives`
 
 
+NOTHING = Extracted("", (), {}, ())
+
+
 def extract(html: str, url: str) -> Extracted:
     """Title and links of the page `html` that was found at the normalised `url`.
 

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from django.db.models import Q
+
+from crawler.core.directives import NOINDEX
 from crawler.models import Crawl, Page
 
 CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents needs
@@ -25,9 +28,13 @@ KEYS = (
     "attempts",
     "fetched_at",
     "error",
+    "directives",
+    "rel",
+    "not_followed",
 )
 """The keys of a row, in the order of a table's columns: the page's fields of those names, and the URL of its parent."""
 
+_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 _FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
 
 
@@ -35,9 +42,13 @@ def rows(crawl: Crawl) -> Iterator[dict[str, Any]]:
     """One row a page, in the order the pages were discovered; memory stays bounded however many there are.
 
     One query streams the pages, and one for each CHUNK of them finds the parents' URLs. `parent`, `outcome`,
-    `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC.
+    `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC. A crawl
+    that obeys noindex has no rows of pages that ask to be left out.
     """
-    pages = Page.objects.filter(crawl=crawl).order_by("id").values(*_FIELDS).iterator(chunk_size=CHUNK)
+    chosen = Page.objects.filter(crawl=crawl)
+    if crawl.chosen.obey_noindex:
+        chosen = chosen.exclude(_NOINDEX)
+    pages = chosen.order_by("id").values(*_FIELDS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
         parents = _urls(page["parent_id"] for page in chunk)
         yield from (_row(page, parents) for page in chunk)

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from crawler.core.options import CrawlOptions
 from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, rows
 from crawler.models import Page
@@ -20,7 +21,7 @@ def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
     [row] = rows(crawl)
     assert " ".join(row) == (
         "url status outcome http_status content_type title depth parent redirect_to bytes elapsed_ms attempts "
-        "fetched_at error"
+        "fetched_at error directives rel not_followed"
     )
 
 
@@ -43,6 +44,9 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         attempts=2,
         fetched_at=datetime(2025, 1, 2, 3, 4, 5, 678900, tzinfo=UTC),
         error="slow",
+        directives="noindex nofollow",
+        rel="ugc",
+        not_followed=3,
     )
     assert list(rows(crawl))[1] == {
         "url": "http://site.test/old",
@@ -59,6 +63,9 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         "attempts": 2,
         "fetched_at": "2025-01-02T03:04:05.678+00:00",
         "error": "slow",
+        "directives": "noindex nofollow",
+        "rel": "ugc",
+        "not_followed": 3,
     }
 
 
@@ -81,6 +88,17 @@ def test_pages_of_other_crawls_stay_out() -> None:
     make_page(other, "http://site.test/other")
     make_page(crawl, "http://site.test/")
     assert [row["url"] for row in rows(crawl)] == ["http://site.test/"]
+
+
+@pytest.mark.parametrize("obey", [False, True])
+def test_pages_that_ask_not_to_be_indexed_are_left_out_when_that_is_obeyed(obey: bool) -> None:
+    crawl = make_crawl(options=CrawlOptions(obey_noindex=obey).to_plain())
+    said = ["noindex", "noindex nofollow", "nofollow", "noindexed", "nofollow max-snippet:noindex", ""]
+    for number, directives in enumerate(said):
+        make_page(crawl, f"http://site.test/{number}", status=Page.CLOSED, outcome="2xx", directives=directives)
+    left_out = 2 if obey else 0
+    assert [row["directives"] for row in rows(crawl)] == said[left_out:]
+    assert crawl.pages.count() == len(said)
 
 
 def test_a_crawl_without_pages_gives_no_rows() -> None:
