@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from crawler.core.hosts import BELOW, host_typed
 from crawler.core.urls import host_of, origin_of, site_of
@@ -31,7 +31,7 @@ def own_hosts(
     return tuple(sorted(own))
 
 
-def is_own(url: str, own: Sequence[str]) -> bool:
+def is_own(url: str, own: Collection[str]) -> bool:
     """Whether this normalised URL is on one of these origins."""
     origin = origin_of(url)
     scheme, host = origin[: origin.index(":")], host_of(url)

@@ -1,4 +1,4 @@
-"""Connections that go only where the guard allows, and stay open no longer than the exchange may take.
+"""Connections that take the fetcher's route, and stay open no longer than the exchange may take.
 
 The guard's address is the one connected to, so a name server that answers differently a moment later changes
 nothing; Host, SNI and the certificate still go by the name.
@@ -21,14 +21,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
 from crawler.core.urls import origin_of
-from crawler.fetching.fetcher import Limits
-from crawler.fetching.guard import Endpoint, Guard
-from crawler.fetching.trouble import FetchTrouble, HeadTooLarge, NotConnected, OutOfTime
+from crawler.fetching.exchange import Exchange
+from crawler.fetching.routes import Route
+from crawler.fetching.trouble import HeadTooLarge, OutOfTime
 
 BUFFER = 16 * 1024  # bytes read from a socket at a time
 HOSTS = 8  # hosts whose connections are kept; a slice needs one, its robots.txt perhaps another
 
-Clock = Callable[[], float]
 Trust = Callable[[], ssl.SSLContext]
 
 
@@ -39,48 +38,6 @@ def public_trust() -> ssl.SSLContext:
     context.load_verify_locations(DEFAULT_CA_BUNDLE_PATH)
     context.load_default_certs()
     return context
-
-
-class Exchange:
-    """The one request an adapter is busy with: what it asks for, what has happened so far, how long it may take."""
-
-    def __init__(self, limits: Limits, clock: Clock, on_sent: Callable[[], None] | None = None) -> None:
-        self.limits = limits
-        self.target = "/"  # path and query, sent to the letter
-        self.reused = True  # no new connection was tried for it
-        self.sent = False  # a connection took at least some of it
-        self.received = 0  # bytes that arrived
-        self._clock = clock
-        self._began = clock()
-        self._on_sent = on_sent
-
-    def begin(self, target: str) -> None:
-        self.target = target
-        self._began = self._clock()
-        self.begin_try()
-
-    def begin_try(self) -> None:
-        self.reused = True
-        self.sent = False
-        self.received = 0
-
-    def note_sent(self) -> None:
-        """The first bytes of this try have been handed to the socket, or it broke while taking them."""
-        if self.sent:
-            return
-        self.sent = True
-        if self._on_sent is not None:
-            self._on_sent()
-
-    def patience(self, seconds: float) -> float:
-        """How long to wait for the next step: `seconds`, or what is left of the whole if that is less."""
-        left = self._began + self.limits.total_seconds - self._clock()
-        if left <= 0:
-            raise OutOfTime(f"not complete after {self.limits.total_seconds:g} seconds")
-        return min(seconds, left)
-
-    def elapsed_ms(self) -> int:
-        return round((self._clock() - self._began) * 1000)
 
 
 class _Arrivals(io.RawIOBase):
@@ -155,46 +112,30 @@ class _Response(http.client.HTTPResponse):
                 pass
 
 
-class _Guarded(HTTPConnection):
-    """A connection to an address the guard has checked."""
+class _Routed(HTTPConnection):
+    """A connection that takes the fetcher's route."""
 
-    def __init__(self, guard: Guard, exchange: Exchange, *args: Any, **kwargs: Any) -> None:
+    through_tls = False
+
+    def __init__(self, route: Route, exchange: Exchange, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._guard = guard
+        self._route = route
         self._exchange = exchange
         self.response_class = partial(_Response, exchange)  # type: ignore[assignment]  # called like the class
 
     def _new_conn(self) -> socket.socket:
-        port = self.port or self.default_port
-        self._exchange.reused = False
-        failure: FetchTrouble = NotConnected("the host has no address")
-        for endpoint in self._guard.resolve(self._dns_host.strip("[]"), port):
-            where = f"{endpoint.sockaddr[0]} port {port}"
-            try:
-                return self._connect(endpoint)
-            except TimeoutError:
-                failure = OutOfTime(f"no connection to {where} in {self._exchange.limits.connect_seconds:g} seconds")
-            except OSError as error:
-                failure = NotConnected(f"no connection to {where}: {error.strerror or error}")
-        raise failure
-
-    def _connect(self, endpoint: Endpoint) -> socket.socket:
-        seconds = self._exchange.limits.connect_seconds
-        sock = socket.socket(endpoint.family, socket.SOCK_STREAM)
-        try:
-            for option in self.socket_options or ():
-                sock.setsockopt(*option)
-            sock.settimeout(self._exchange.patience(seconds))
-            sock.connect(endpoint.sockaddr)
-            sock.settimeout(self._exchange.patience(seconds))  # for the TLS handshake, if there is one
-        except BaseException:
-            sock.close()
-            raise
-        return sock
+        host, port = self._dns_host.strip("[]"), self.port or self.default_port
+        return self._route.open(host, port, self.socket_options or (), tunnel=self.through_tls)
 
     def putrequest(self, method: str, url: str, *args: Any, **kwargs: Any) -> None:
         """The target goes out as it stands in the URL. urllib3 would encode it anew, and "/100%/a%20b" differently."""
-        super().putrequest(method, self._exchange.target, *args, **kwargs)
+        url, gateway = self._exchange.url, self._route.gateway
+        if gateway is None or self.through_tls:
+            super().putrequest(method, url[url.index("/", 8) :], *args, **kwargs)
+            return
+        super().putrequest(method, url, *args, **kwargs)  # the whole of it, for the proxy (RFC 9112, 3.2.2)
+        if gateway.proxy.authorization:
+            self.putheader("Proxy-Authorization", gateway.proxy.authorization)
 
     def send(self, data: Any) -> None:
         if self.sock is None:
@@ -205,18 +146,20 @@ class _Guarded(HTTPConnection):
             self._exchange.note_sent()
 
 
-class _GuardedTls(_Guarded, HTTPSConnection):
+class _RoutedTls(_Routed, HTTPSConnection):
     """The same with TLS on top; HTTPSConnection speaks it on the socket that `_new_conn` gives."""
 
+    through_tls = True
 
-class GuardedAdapter(HTTPAdapter):
-    """The adapter of requests over guarded connections: one kept per host, no retries, no proxies, no cookies.
+
+class RoutedAdapter(HTTPAdapter):
+    """The adapter of requests over routed connections: one kept per host, no retries, no cookie jar.
 
     It serves one exchange at a time and is not for sharing between threads.
     """
 
-    def __init__(self, guard: Guard, exchange: Exchange, trust: Trust) -> None:
-        self._guard = guard
+    def __init__(self, route: Route, exchange: Exchange, trust: Trust) -> None:
+        self._route = route
         self._exchange = exchange
         self._trust = trust
         self._recent: tuple[str, Any] | None = None  # the last origin asked, and its pool
@@ -253,10 +196,10 @@ class GuardedAdapter(HTTPAdapter):
 
     def _pool(self, host: str, port: int | None, **options: Any) -> HTTPConnectionPool:
         pool = HTTPConnectionPool(host, port, **options)
-        pool.ConnectionCls = partial(_Guarded, self._guard, self._exchange)  # type: ignore[assignment]  # called like the class
+        pool.ConnectionCls = partial(_Routed, self._route, self._exchange)  # type: ignore[assignment]  # called like the class
         return pool
 
     def _tls_pool(self, host: str, port: int | None, **options: Any) -> HTTPSConnectionPool:
         pool = HTTPSConnectionPool(host, port, **{**options, "ssl_context": self._trust()})
-        pool.ConnectionCls = partial(_GuardedTls, self._guard, self._exchange)  # type: ignore[assignment]  # as above
+        pool.ConnectionCls = partial(_RoutedTls, self._route, self._exchange)  # type: ignore[assignment]  # as above
         return pool

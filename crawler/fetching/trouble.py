@@ -5,6 +5,7 @@
         ├── AddressRefused    the host leads to an address the guard does not allow
         ├── NameNotFound      the host name does not resolve
         ├── NotConnected      no address of the host takes a connection
+        ├── ProxyRefused      the proxy does not let us through
         ├── OutOfTime         the server is slower than the limits allow
         ├── HeadTooLarge      status line and headers beyond the limit
         ├── BodyTooLarge      body beyond the limit
@@ -48,6 +49,12 @@ class NameNotFound(FetchTrouble):
 
 class NotConnected(FetchTrouble):
     """No address of the host takes a connection."""
+
+    outcome = Outcome.CONNECT
+
+
+class ProxyRefused(FetchTrouble):
+    """The proxy does not let us through to the host."""
 
     outcome = Outcome.CONNECT
 

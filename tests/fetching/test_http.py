@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
-import ssl
 import zlib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from crawler.core.outcomes import Outcome
 from crawler.fetching.fetcher import Fetched, Limits, anything
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
+from tests.fetching.secure import as_site_test, trusting_the_test
 from tests.fetching.server import Reply, Server, Site, Then, chunked, page
 
 
@@ -23,7 +22,6 @@ def gzipped(data: bytes) -> bytes:
 
 
 LOOPBACK = Guard(("127.0.0.1",))
-CERTIFICATE = Path(__file__).with_name("site.test.pem")
 SHORT = Limits(total_seconds=0.25)
 SMALL = Limits(max_body_bytes=1000)
 
@@ -624,14 +622,8 @@ def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
 # TLS
 
 
-def trusting_the_test() -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=str(CERTIFICATE))
-
-
 def tls_server() -> Server:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATE)
-    return Server({"/": page()}, tls=context)
+    return Server({"/": page()}, tls=as_site_test())
 
 
 def test_tls_goes_by_the_name_and_the_connection_by_the_address() -> None:
