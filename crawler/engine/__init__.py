@@ -1,5 +1,6 @@
 """What can be done with a crawl, one verb a file.
 
+schedules  crawls that are begun again and again, and their runs
 start      check what a person typed, insert the rows, wake the manager
 manage     one tick of the manager: collect results, repair leases, hand out batches, conclude
 collect, repair, dispatch, conclude    the four steps of a tick

@@ -22,6 +22,7 @@ from crawler import crashpoints, queues
 from crawler.core.options import CrawlOptions
 from crawler.engine import control, delete, permission, reconcile, reporter, retry, watch
 from crawler.engine.ask import Asker
+from crawler.engine.schedules import add_schedule, run_due
 from crawler.engine.start import start_crawl
 from crawler.frontier.keys import CRAWLS
 from crawler.models import Crawl, Delivery
@@ -62,6 +63,11 @@ class Actor:
 
     def start(self, url: str, options: dict[str, Any]) -> None:
         start_crawl([url], CrawlOptions.from_plain(options), allow_private=True)
+
+    def scheduled_start(self, url: str, options: dict[str, Any]) -> None:
+        """What the clock does when a schedule is due."""
+        schedule, _ = add_schedule([url], CrawlOptions.from_plain(options), "every 1h", allow_private=True, begin=False)
+        run_due(schedule.next_at)
 
     def work(self, worker: str, jobs: int | None = None) -> None:
         """Work RQ's queues until they are empty, or for some jobs."""

@@ -45,6 +45,7 @@ HOOK = "/hook"
 
 WORK: Step = ["work", "project"]
 START: Step = ["start"]
+SCHEDULED_START: Step = ["scheduled_start"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ SCENES: Mapping[str, Scene] = {
     # A crawl is started
     "start: rows inserted": Scene([Deed([START], [("start: rows inserted", 1, "kill")])], ends=""),
     "start: committed": Scene([Deed([START], [("start: committed", 1, "kill")])]),
+    "schedule: committed": Scene([Deed([SCHEDULED_START], [("schedule: committed", 1, "kill")])]),
     # A tick
     "tick: lock taken": dies("tick: lock taken", 2),
     "tick: mark cleared": dies("tick: mark cleared", 2),
@@ -220,7 +222,7 @@ SCENES: Mapping[str, Scene] = {
     "redis: results evicted": lives("fetch: reports left", 2, "evict *:results"),
     "redis: mark evicted": lives("fetch: reports left", 2, "evict *:mark"),
     "redis: lock evicted": lives("tick: mark cleared", 2, "evict *:lock"),
-    "redis: seen evicted": lives("collect: links remembered", 1, "evict *:seen"),
+    "redis: seen evicted": lives("collect: links remembered", 1, "evict *:seen:*"),
     "redis: hosts evicted": lives("refill: pages let in", 2, "evict *:hosts"),
     "redis: queue:* evicted": lives("refill: pages let in", 2, "evict crawler:*:queue:*"),
     "redis: cursor evicted": lives("dispatch: batches sent", 2, "evict *:cursor"),

@@ -127,13 +127,13 @@ class Theatre:
 
 
 def _filled_in(step: Step, scene: Scene, site: Site) -> Step:
-    """The verb "start" with what it needs to know of this row."""
-    if step != ["start"]:
+    """The verbs that start a crawl with what it needs to know of this row."""
+    if step not in (["start"], ["scheduled_start"]):
         return step
     options = {"obey_robots": False, **scene.options}
     if "notify_webhooks" in options:
         options["notify_webhooks"] = [f"{site.url}{HOOK}"]
-    return ["start", f"{site.url}/", options]
+    return [step[0], f"{site.url}/", options]
 
 
 def _set_up(stack: Stack) -> subprocess.Popen[str]:

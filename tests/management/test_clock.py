@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 import redis
+from django.utils import timezone
 
+from crawler.core.options import CrawlOptions
 from crawler.management.commands.clock import Clock
+from crawler.models import Answer, Crawl, Schedule
 from tests.conftest import free_port
 from tests.exports.factories import make_crawl, make_page
 from tests.stack import Stack
@@ -21,6 +24,25 @@ def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis
     make_page(crawl, "http://site.test/")
     Clock().tick(now=0.0)
     assert real_redis.llen("rq:queue:crawl") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tick_begins_the_run_of_a_schedule_that_is_due(real_redis: redis.Redis) -> None:
+    options = CrawlOptions(private_hosts=("*",)).to_plain()
+    schedule = Schedule.objects.create(
+        start_urls=["http://127.0.0.1:9/"], options=options, rule="every 1h", next_at=timezone.now()
+    )
+    for now in (0.0, 1.0):
+        Clock().tick(now)
+    assert Crawl.objects.filter(schedule=schedule).count() == 1
+    assert real_redis.llen("rq:queue:crawl") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tick_deletes_answers_that_are_too_old(real_redis: redis.Redis) -> None:
+    Answer.objects.create(key=b"0" * 16, stored_at=1.0, result=b"")
+    Clock().tick(now=0.0)
+    assert not Answer.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

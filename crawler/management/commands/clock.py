@@ -1,4 +1,7 @@
-"""`manage.py clock`: once a second, wakes what should be awake. No crawl depends on it; it makes recovery quicker."""
+"""`manage.py clock`: once a second, wakes what should be awake and begins the runs of schedules that are due.
+
+No crawl depends on it; it makes recovery quicker. Schedules do: nothing else looks for those that are due.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,13 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
+from django.utils import timezone
 from redis import RedisError
 
+from crawler import answers
 from crawler.core.errors import CrawlerError
 from crawler.engine.reconcile import reconcile
+from crawler.engine.schedules import run_due
 
 EVERY = 1.0  # seconds
 SAY_AGAIN = 60.0  # seconds between two lines about trouble that goes on
@@ -23,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    """Look after the running crawls once a second, until it is ended."""
+    """Look after the running crawls and the schedules once a second, until it is ended."""
 
     help = __doc__
     requires_system_checks: list[str] = []  # a database that is away must not end the clock
@@ -47,6 +53,8 @@ class Clock:
         try:
             close_old_connections()
             reconcile()
+            run_due(timezone.now())
+            answers.sweep(time.time())
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
             self._say(error, now)
             return

@@ -1,0 +1,138 @@
+"""Crawls that are begun again and again. Only `clock` looks for those that are due; two clocks begin one run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from crawler import queues
+from crawler.core.errors import BadInput
+from crawler.core.options import CrawlOptions
+from crawler.core.timetable import Timetable, parse
+from crawler.crashpoints import crash_point
+from crawler.engine.start import EVERY_ADDRESS, drafted, insert, services_needed, set_going
+from crawler.models import Crawl, Schedule
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 20  # schedules begun in one go; the others' turn comes a second later
+STILL_GOING = "The run before was not over, so this one was left out."
+
+
+def timetable_of(rule: str) -> Timetable:
+    """When a rule fires; a cron line means the clock of Django's TIME_ZONE."""
+    return parse(rule, timezone.get_default_timezone())
+
+
+def add_schedule(
+    references: Sequence[str],
+    options: CrawlOptions,
+    rule: str,
+    *,
+    owner: User | None = None,
+    allow_private: bool = False,
+    begin: bool = True,
+) -> tuple[Schedule, Crawl | None]:
+    """A new schedule, and its first run, begun at once unless `begin` is false.
+
+    Raises BadInput ("schedule" for the rule, else as `start_crawl`) and ServiceDown. Then nothing was made.
+    """
+    timetable = timetable_of(rule)
+    crawl = drafted(references, options, owner=owner, allow_private=allow_private)
+    schedule = Schedule(
+        start_urls=crawl.start_urls,
+        options=crawl.options,
+        sealed=crawl.sealed,
+        rule=_tidy(rule),
+        owner=owner,
+        next_at=timetable.next_after(timezone.now()),
+    )
+    with services_needed():
+        queues.connection().ping()
+        with transaction.atomic():
+            schedule.save()
+            if begin:
+                crawl.schedule = schedule
+                insert(crawl)
+        crash_point("schedule: committed")
+        if begin:
+            set_going(crawl)
+    return schedule, crawl if begin else None
+
+
+def run_due(now: datetime) -> int:
+    """Begin the runs that are due; how many were begun.
+
+    A time that was missed, because no clock ran or Redis was away, is made up for once, however often it came round.
+    """
+    due = list(Schedule.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")[:AT_ONCE])
+    if due:
+        queues.connection().ping()  # without Redis their time has not come yet
+    return sum(_run(schedule, now) for schedule in due)
+
+
+def pause_schedule(schedule: UUID) -> bool:
+    """Begin no more runs; whether it was this call that said so."""
+    return Schedule.objects.filter(id=schedule, enabled=True).update(enabled=False) == 1
+
+
+def resume_schedule(schedule_id: UUID) -> bool:
+    """Begin runs again, from the next time on: those that were left out are not made up for."""
+    schedule = Schedule.objects.filter(id=schedule_id, enabled=False).first()
+    if schedule is None:
+        return False
+    next_at = timetable_of(schedule.rule).next_after(timezone.now(), since=schedule.next_at)
+    paused = Schedule.objects.filter(id=schedule_id, enabled=False)
+    return paused.update(enabled=True, next_at=next_at, last_error="") == 1
+
+
+def remove_schedule(schedule: UUID) -> bool:
+    """Forget a schedule; its runs stay. Whether there was one."""
+    return Schedule.objects.filter(id=schedule).delete()[0] > 0
+
+
+def _run(schedule: Schedule, now: datetime) -> bool:
+    """Begin one run, or note why not. The conditional update of `next_at` decides which clock does it."""
+    try:
+        next_at = timetable_of(schedule.rule).next_after(now, since=schedule.next_at)
+    except BadInput as error:  # of another version's making
+        Schedule.objects.filter(id=schedule.id).update(enabled=False, last_error=error.message)
+        return False
+    crawl, trouble = _next_crawl(schedule)
+    with transaction.atomic():
+        this_time = Schedule.objects.filter(id=schedule.id, enabled=True, next_at=schedule.next_at)
+        if this_time.update(next_at=next_at, last_error=trouble) != 1:
+            return False  # another clock was first, or somebody paused or removed it
+        if crawl is not None:
+            insert(crawl)
+    if crawl is None:
+        log.warning("schedule %s begins no crawl of %s: %s", schedule.id, schedule.start_urls[0], trouble)
+        return False
+    crash_point("schedule: committed")
+    set_going(crawl)
+    return True
+
+
+def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
+    """The run that is to begin, or why it cannot. What may be asked is judged anew: settings and names change."""
+    previous = schedule.runs.order_by("-created_at").first()
+    if previous is not None and not previous.is_over:
+        return None, STILL_GOING
+    options = CrawlOptions.from_plain(schedule.options)
+    allow_private = EVERY_ADDRESS in options.private_hosts
+    try:
+        crawl = drafted(schedule.start_urls, options, owner=schedule.owner, allow_private=allow_private)
+    except BadInput as error:
+        return None, error.message
+    crawl.sealed, crawl.schedule, crawl.previous = schedule.sealed, schedule, previous
+    return crawl, ""
+
+
+def _tidy(rule: str) -> str:
+    return " ".join(rule.split())
