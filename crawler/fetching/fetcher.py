@@ -67,14 +67,19 @@ class Fetcher(Protocol):
         truncate_at: int | None = None,
         max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
+        anonymous: bool = False,
     ) -> Fetched:
         """What came of asking for this http(s) URL; redirects are reported, not followed.
 
         A body is read if `wants` says so of its media type. Without a media type it is read as well if what arrives
         looks like HTML. `truncate_at` keeps that many bytes of a longer body instead of calling it too large;
         `max_bytes` stands in for the limit of `Limits`, in either direction. `headers` go out with this request, in
-        place of those of the same name that always do.
+        place of those of the same name that always do. An `anonymous` one carries no credentials, whatever its host.
         """
+        ...
+
+    def head(self, url: str, *, anonymous: bool = False) -> Fetched:
+        """The same without a body. Not every server answers it as it answers `get`."""
         ...
 
     def close(self) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
 import requests
-from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
 
+from crawler.core.credentials import NOTHING as NO_CREDENTIALS
+from crawler.core.credentials import Credentials
 from crawler.core.outcomes import Outcome, of_status
 from crawler.core.urls import normalise
 from crawler.fetching import encodings
-from crawler.fetching.connections import BUFFER, Clock, Exchange, GuardedAdapter, Trust, public_trust
+from crawler.fetching.connections import BUFFER, RoutedAdapter, Trust, public_trust
+from crawler.fetching.exchange import Clock, Exchange
 from crawler.fetching.fetcher import NOTHING, Fetched, Limits, Wants, is_html
 from crawler.fetching.guard import Guard
 from crawler.fetching.headers import media_type_of, parse_retry_after, text_of
+from crawler.fetching.outgoing import Headers, Outgoing
+from crawler.fetching.routes import Gateway, Route, refusal
 from crawler.fetching.trouble import TROUBLE, BodyTooLarge, NotHttp, explain, one_line, outcome_of
 
 WORTH_DRAINING = 64 * 1024  # bytes of an unwanted body that cost less to read than a new connection
@@ -42,6 +46,7 @@ class HttpFetcher:
 
     `on_sent` is called once for every request sent, right after its bytes were handed to the socket and before the
     answer is awaited: twice in one `get` when a kept connection turned out to be closed.
+    `credentials` go to `own_hosts` alone, as `core.belonging` gives them. With a `gateway` every request takes it.
     """
 
     def __init__(
@@ -50,6 +55,9 @@ class HttpFetcher:
         user_agent: str,
         limits: Limits | None = None,
         *,
+        credentials: Credentials = NO_CREDENTIALS,
+        own_hosts: Sequence[str] = (),
+        gateway: Gateway | None = None,
         on_sent: Callable[[], None] | None = None,
         clock: Clock = time.monotonic,
         now: Clock = time.time,
@@ -57,15 +65,10 @@ class HttpFetcher:
     ) -> None:
         self._limits = limits or Limits()
         self._now = now
+        self._gateway = gateway
         self._exchange = Exchange(self._limits, clock, on_sent)
-        self._adapter = GuardedAdapter(guard, self._exchange, trust)
-        self._headers = CaseInsensitiveDict(
-            {
-                "User-Agent": user_agent,
-                "Accept": "text/html,application/xhtml+xml,*/*;q=0.8",
-                "Accept-Encoding": encodings.ACCEPTED,
-            }
-        )
+        self._adapter = RoutedAdapter(Route(guard, self._exchange, gateway), self._exchange, trust)
+        self._outgoing = Outgoing(user_agent, credentials, own_hosts)
 
     def get(
         self,
@@ -75,13 +78,17 @@ class HttpFetcher:
         truncate_at: int | None = None,
         max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
+        anonymous: bool = False,
     ) -> Fetched:
-        return self._ask("GET", url, None, headers, _Wish(wants, truncate_at, max_bytes))
+        return self._ask("GET", url, None, headers, _Wish(wants, truncate_at, max_bytes), anonymous=anonymous)
+
+    def head(self, url: str, *, anonymous: bool = False) -> Fetched:
+        return self._ask("HEAD", url, None, NOTHING, _NO_BODY, anonymous=anonymous)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
-        """What came of sending `body`; the answer's own body is not kept. Never sent twice."""
+        """What came of sending `body`, without credentials; the answer's own body is not kept. Never sent twice."""
         sent = {**headers, "Content-Length": str(len(body))}
-        return self._ask("POST", url, body, sent, _Wish(lambda media_type: False))
+        return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
 
     def close(self) -> None:
         self._adapter.close()
@@ -94,14 +101,16 @@ class HttpFetcher:
     ) -> None:
         self.close()
 
-    def _ask(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], wish: _Wish) -> Fetched:
+    def _ask(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], wish: _Wish, *, anonymous: bool
+    ) -> Fetched:
         address = normalise(url)
         if address is None:
             return Fetched(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
-        request = _prepared(method, address, body, CaseInsensitiveDict({**self._headers, **headers}))
-        self._exchange.begin(address[address.index("/", 8) :])
+        request = _prepared(method, address, body, self._outgoing.headers(address, headers, anonymous=anonymous))
+        self._exchange.begin(address)
         fetched, sent = self._try(request, wish), int(self._exchange.sent)
-        if method == "GET" and self._found_it_closed(fetched):
+        if method != "POST" and self._found_it_closed(fetched):
             self._exchange.begin_try()
             fetched, sent = self._try(request, wish), sent + int(self._exchange.sent)
         return replace(fetched, requests=sent, elapsed_ms=self._exchange.elapsed_ms())
@@ -125,7 +134,14 @@ class HttpFetcher:
         finally:
             response.close()  # a body read to its end has given its connection back already
 
+    def _is_the_proxys(self, response: HTTPResponse) -> bool:
+        """To a request for a whole URL the proxy's own 407 comes in place of the host's answer."""
+        return response.status == 407 and self._exchange.url.startswith("http:")
+
     def _head_of(self, response: HTTPResponse) -> Fetched:
+        if self._gateway is not None and self._is_the_proxys(response):
+            refused = refusal(self._gateway.proxy, response.status)
+            return Fetched(outcome=refused.outcome, error=str(refused))
         content_type = _first(response, "content-type")
         outcome = of_status(response.status)
         unknown = f"the server answered with status {response.status}" if outcome is Outcome.MALFORMED else ""
@@ -144,7 +160,7 @@ class HttpFetcher:
 
     def _body_of(self, response: HTTPResponse, fetched: Fetched, wish: _Wish) -> bytes:
         """The wanted body, or nothing. A redirect is complete without its body, even with a broken one."""
-        if fetched.outcome is Outcome.MALFORMED:
+        if fetched.outcome is Outcome.MALFORMED or fetched.http_status is None:
             return b""
         if fetched.outcome is Outcome.REDIRECT or not _may_be_wanted(fetched, wish):
             _drain(response)
@@ -180,7 +196,10 @@ class HttpFetcher:
         return max(limit, wish.truncate_at or 0)
 
 
-def _prepared(method: str, url: str, body: bytes | None, headers: CaseInsensitiveDict[str]) -> requests.PreparedRequest:
+_NO_BODY = _Wish(lambda media_type: False)
+
+
+def _prepared(method: str, url: str, body: bytes | None, headers: Headers) -> requests.PreparedRequest:
     """Filled in by hand: `prepare` would take longer than the exchange and spell the URL its own way."""
     request = requests.PreparedRequest()
     request.method = method

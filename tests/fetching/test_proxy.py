@@ -80,7 +80,7 @@ def test_a_proxy_is_told_its_password_and_the_host_is_not(scheme: str) -> None:
 def test_a_password_that_is_missing_or_wrong_is_no_answer_of_the_page(scheme: str, known: str, said: str) -> None:
     with ProxyServer(authorization=PASSWORD) as proxy, through(proxy, known) as fetcher:
         fetched = fetcher.get(f"{scheme}://site.test/")
-    assert (fetched.outcome, said in fetched.error) == (Outcome.CONNECT, True)
+    assert (fetched.outcome, fetched.http_status, said in fetched.error) == (Outcome.CONNECT, None, True)
     assert "hidden" not in fetched.error
 
 
