@@ -13,7 +13,8 @@ Link = tuple[int, int]
 
 PAGES_A_PARENT = 6  # pages that are found first on the same page
 EARLY_PAGES = 5  # behind the start page; what takes a crawler long is among them, so that it is not what it ends with
-SMALL = 8  # pages of a host that has us wait, at most
+SMALL = 8  # pages of a host that has us wait for all of them, at most
+MODEST = 20  # pages of a host where one stays broken through all attempts, at most
 
 
 class Answer(StrEnum):
@@ -177,15 +178,20 @@ def _pages(dice: Random, size: int, closed_to: str, *, may_stop: bool) -> tuple[
         elif closed_to and dice.random() < 0.06:
             pages.append(Page(closed_to.rstrip("/") + _path(dice), forbidden=True))
         else:
-            pages.append(
-                Page(_path(dice), _answer(dice, is_early=number <= EARLY_PAGES, may_flake=number <= size // 2))
-            )
+            pages.append(Page(_path(dice), _answer(dice, number, size)))
     return tuple(pages)
 
 
-def _answer(dice: Random, *, is_early: bool, may_flake: bool) -> Answer:
-    kinds = [Answer.PAGE, Answer.MISSING, Answer.MOVED, Answer.FLAKY, Answer.BROKEN]
-    return dice.choices(kinds, weights=[86, 5, 5, 4 if may_flake else 0, 3 if is_early else 0])[0]
+def _answer(dice: Random, number: int, size: int) -> Answer:
+    """Of page `number` of a host with `size` pages."""
+    weights = {
+        Answer.PAGE: 86,
+        Answer.MISSING: 5,
+        Answer.MOVED: 5,
+        Answer.FLAKY: 5 if number <= max(size // 3, EARLY_PAGES) else 0,
+        Answer.BROKEN: 5 if number <= EARLY_PAGES and size <= MODEST else 0,
+    }
+    return dice.choices(list(weights), weights=list(weights.values()))[0]
 
 
 def _linked(dice: Random, number: int, hosts: list[Host]) -> Host:
