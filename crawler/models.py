@@ -147,6 +147,7 @@ class Trap(models.Model):
     quarantined = models.BigIntegerField(default=0)  # pages closed as a trap
     left_out = models.BigIntegerField(default=0)  # pages beyond those, which have no row
     released = models.BooleanField(default=False)  # a person said that these pages are honest
+    seen_values = models.JSONField(default=dict)  # parameter -> digests of its values, while they decide
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]

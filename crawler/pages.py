@@ -8,7 +8,7 @@ the crawl's row: whatever ends a crawl or opens it again comes before it or afte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Count, F, Min, QuerySet
 
+from crawler import quarantine
 from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery, Place
 from crawler.core.lists import Entry
@@ -27,7 +28,7 @@ from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
 from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
 from crawler.crashpoints import crash_point
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Page, Trap
 
 INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
 KEYS_AT_ONCE = 900  # keys a statement, for the same reason
@@ -39,6 +40,14 @@ class Retry:
 
     result: PageResult
     due_at: float  # epoch seconds
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What came of applying results."""
+
+    tallies: Tallies  # the crawl's, afterwards
+    left_out: Collection[bytes]  # keys of discoveries without a row: a trap has rows enough
 
 
 @dataclass(frozen=True)
@@ -109,24 +118,25 @@ def apply(
     found: Sequence[Discovery],
     now: float,
     requests: int = 0,
-) -> Tallies:
-    """Close pages, note retries and insert discoveries, all or nothing; the crawl's tallies afterwards.
+) -> Applied:
+    """Close pages, note retries and insert discoveries, all or nothing.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
     that is over takes nothing in. `requests` are those that belong to none of the pages.
     """
+    judged = quarantine.Judged(())
     with _change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
             with connection.cursor() as cursor:
-                for result in closings:
-                    _close(cursor, result, change)
+                closed = {result.id for result in closings if _close(cursor, result, change)}
             for retry in retries:
                 _note_retry(retry, change)
-            _insert(row, found, change, now)
-            _note_ways(row, found)
+            judged = quarantine.sort_out(row, found, closed)
+            _insert(row, judged.pages, change, now)
+            _note_ways(row, judged.pages)
         crash_point("collect: rows changed")
-    return row.tallies
+    return Applied(row.tallies, judged.left_out)
 
 
 def count_lost_attempts(
@@ -200,6 +210,19 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
         return reopened
 
 
+def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
+    """Release traps of a crawl and open the pages in their quarantine; how many traps and pages there were."""
+    with _change_of(crawl, now) as (row, change):
+        pages = quarantine.quarantined(traps)
+        change.priorities.update(pages.order_by().values_list("priority", flat=True).distinct())
+        began = now if row.is_over else row.round_began_at.timestamp()
+        opened = pages.order_by().update(
+            status=Page.OPEN, outcome="", error="", trap_id=None, due_at=0, expires_at=expiry(row.chosen, began, now)
+        )
+        change.count_reopened(Outcome.TRAP, None, opened)
+        return quarantine.release(traps), opened
+
+
 def delete_rows(crawl: UUID, at_most: int) -> int:
     """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
     doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
@@ -265,7 +288,8 @@ _CLOSE = """
 """
 
 
-def _close(cursor: Any, result: PageResult, change: _Change) -> None:
+def _close(cursor: Any, result: PageResult, change: _Change) -> bool:
+    """Whether this page was open, and is closed by this."""
     values = [
         result.outcome.value,
         result.http_status,
@@ -285,10 +309,11 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> None:
     ]
     cursor.execute(_CLOSE, values)
     if cursor.rowcount != 1:
-        return  # closed before: by the same report read twice, or by another worker's
+        return False  # closed before: by the same report read twice, or by another worker's
     change.count_closed(result.outcome, http_status=result.http_status)
     change.requests += result.requests
     change.bytes += result.bytes
+    return True
 
 
 def _note_retry(retry: Retry, change: _Change) -> None:

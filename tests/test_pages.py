@@ -54,7 +54,7 @@ def test_start_pages_are_open_and_counted(crawl: Crawl) -> None:
 
 
 def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
-    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("c", "d"), NOW)
+    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("c", "d"), NOW).tallies
     assert (tallies.discovered, tallies.closed) == (4, 1)
     assert_counters_match_rows(crawl)
     assert (crawl.requests, crawl.bytes) == (1, 10)
@@ -62,8 +62,8 @@ def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
 
 def test_applying_the_same_result_twice_changes_nothing(crawl: Crawl) -> None:
     result = success(page_id(crawl))
-    once = pages.apply(crawl.id, [result], [], found("c"), NOW)
-    twice = pages.apply(crawl.id, [result, result], [], found("c"), NOW)
+    once = pages.apply(crawl.id, [result], [], found("c"), NOW).tallies
+    twice = pages.apply(crawl.id, [result, result], [], found("c"), NOW).tallies
     assert once == twice
     assert_counters_match_rows(crawl)
     assert crawl.requests == 1
@@ -92,13 +92,13 @@ def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
 
 def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
     names = [str(number) for number in range(2 * pages.INSERT_ROWS + 7)]
-    tallies = pages.apply(crawl.id, [], [], found(*names), NOW)
+    tallies = pages.apply(crawl.id, [], [], found(*names), NOW).tallies
     assert tallies.discovered == 2 + len(names)
     assert_counters_match_rows(crawl)
 
 
 def test_a_page_beyond_a_limit_is_inserted_closed(crawl: Crawl) -> None:
-    tallies = pages.apply(crawl.id, [], [], found("deep", outcome=Outcome.LIMIT, error="deeper"), NOW)
+    tallies = pages.apply(crawl.id, [], [], found("deep", outcome=Outcome.LIMIT, error="deeper"), NOW).tallies
     assert tallies.skipped() == {"limit": 1}
     assert Page.objects.get(url=f"{START}deep").status == Page.CLOSED
     assert_counters_match_rows(crawl)
@@ -146,7 +146,7 @@ def test_a_crawl_that_is_over_takes_nothing_in(crawl: Crawl) -> None:
     """A result that comes after a cancellation must not open pages nobody will ever close."""
     pages.close_rest(crawl.id, Outcome.CANCELLED, "cancelled", NOW)
     Crawl.objects.filter(id=crawl.id).update(state=State.CANCELLED)
-    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("late"), NOW, requests=3)
+    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("late"), NOW, requests=3).tallies
     assert tallies.open == 0
     assert not Page.objects.filter(url__endswith="late").exists()
     assert_counters_match_rows(crawl)

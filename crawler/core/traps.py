@@ -57,6 +57,17 @@ class Reason(StrEnum):
     FILTERS = "filters"  # sorting and filtering, combined in every way
 
 
+MEANINGS: dict[Reason, str] = {
+    Reason.REPEATED: "its path goes round in circles",
+    Reason.LONGER: "its URL is longer than the long one it was found on",
+    Reason.SESSION: "it carries a session id, which every visit makes anew",
+    Reason.DATES: "its calendar goes on for ever",
+    Reason.SERIES: "it is one of an endless row of next pages",
+    Reason.FILTERS: "it is one more combination of the same filters",
+}
+"""What a reason says of one page."""
+
+
 class Verdict(Enum):
     """What becomes of a page under suspicion."""
 

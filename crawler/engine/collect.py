@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import msgspec
 
 from crawler import conf, pages
 from crawler.core import retries
-from crawler.core.discovery import Discovery, discoveries, with_not_followed
+from crawler.core.discovery import Discovery, Place, discoveries, suspected, with_not_followed
 from crawler.core.scope import Scope
 from crawler.core.sitemaps.followed import followed, named_by_robots
 from crawler.core.work import PageResult, SliceReport, decode_report
@@ -74,13 +74,15 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> Non
     results, in_vain = confirmed(desk, results)
     closed, again = _decided(results, now)
     closings = [with_not_followed(result, desk.options) for result in closed]
-    found = _found(desk, closings, results)
+    places = pages.places(desk.id, [result.id for result in closings])
+    found = _found(desk, closings, results, places)
     learnt = to_remember(desk, closings)
     facts = list(found)
     unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
-    pages.apply(desk.id, closings, again, [found[fact] for fact in unseen], now, requests + in_vain)
+    new = _suspected(desk, [found[fact] for fact in unseen], places)
+    applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain)
     crash_point("collect: committed")
-    desk.frontier.seen.add(unseen)
+    desk.frontier.seen.add([fact for fact in unseen if fact not in applied.left_out])
     desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     remember(desk, learnt)
 
@@ -97,11 +99,13 @@ def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult
     return closings, again
 
 
-def _found(desk: Desk, closings: Sequence[PageResult], results: Sequence[PageResult]) -> dict[bytes, Discovery]:
-    """Fact -> discovery, each once, of those closings whose page is still open: the links of a page that is closed were
-    stored when it was closed. What robots.txt names counts whatever came of the page it was told with."""
+def _found(
+    desk: Desk, closings: Sequence[PageResult], results: Sequence[PageResult], places: Mapping[int, Place]
+) -> dict[bytes, Discovery]:
+    """Fact -> discovery, each once, of those closings whose page is still open and so has a place: the links of a page
+    that is closed were stored when it was closed. What robots.txt names counts whatever came of the page it was told
+    with."""
     scope = Scope.of(desk.crawl.start_urls, desk.options)
-    places = pages.places(desk.id, [result.id for result in closings])
     found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
     for result in closings:
         place = places.get(result.id)
@@ -112,6 +116,15 @@ def _found(desk: Desk, closings: Sequence[PageResult], results: Sequence[PageRes
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page
     return found
+
+
+def _suspected(desk: Desk, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:
+    """The same, with what their URLs are suspected of. "Today" is the day the crawl was started, so that what is judged
+    again after a death is judged alike."""
+    if not desk.options.traps:
+        return new
+    today, nowhere = desk.crawl.created_at.date(), Place(0, 0)
+    return [suspected(page, places.get(page.parent_id or 0, nowhere).url, today) for page in new]
 
 
 def _settle(desk: Desk, done: Sequence[SliceReport]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
 
 from crawler import pages, queues
-from crawler.core.lifecycle import State, predecessors
 from crawler.crashpoints import crash_point
+from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
@@ -29,14 +27,8 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         if crawl is None:
             return 0
         reopened = pages.reopen(crawl_id, page_ids, now)
-        if reopened and crawl.is_over:
-            over = [state for state in predecessors(State.RUNNING) if state.is_over]
-            Crawl.objects.filter(id=crawl_id, state__in=over).update(
-                state=State.RUNNING,
-                finished_at=None,
-                round=F("round") + 1,
-                round_began_at=datetime.fromtimestamp(now, UTC),
-            )
+        if reopened:
+            begin_round_if_over(crawl, now)
         frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
     if not reopened:
         return 0
