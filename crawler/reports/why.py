@@ -16,6 +16,7 @@ from crawler.core.diagnosis import Hold, explain
 from crawler.frontier.clock import Clock
 from crawler.models import Crawl, Page
 from crawler.reports.observe import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe
+from crawler.reports.robots import oddities, robots_of
 
 SHOWN_LATELY = 5  # disagreements
 
@@ -32,6 +33,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
     `workers`, `queues`    listening to, and jobs waiting in, each queue
     `manager`     what it is doing, and its last run
     `batches`     each that is handed out: who holds it, since when, until when
+    `robots`      what came of asking for the robots.txt of each start URL's origin (`reports.robots`)
     `hosts`       how many have pages that wait, and when the next of them may be asked
     `given_up`    how many lately, and the newest of them
     `ends`        the crawl's deadline, and when the next page expires
@@ -41,18 +43,20 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
     now = seen.glance.now if seen else (clock or time.time)()
     rows = _open_rows(crawl)
     facts = facts_of(crawl, seen, len(rows), now)
+    robots = robots_of(crawl) if seen else None
     return {
         "id": str(crawl.id),
         "site": crawl.site,
         "state": str(crawl.state),
         "at": _moment(now),
-        "sentences": explain(facts),
+        "sentences": [*explain(facts), *oddities(robots)],
         "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
         "redis": {"answers": seen is not None, "error": error},
         "workers": {queues.CRAWL: facts.crawl_workers, queues.FETCH: facts.fetch_workers} if seen else None,
         "queues": {name: _to_do(jobs) for name, jobs in seen.queued.items()} if seen else None,
         "manager": _manager(seen) if seen else None,
         "batches": [_batch(batch, now) for batch in seen.batches] if seen else None,
+        "robots": robots,
         "hosts": {"waiting": facts.hosts_waiting, "shown": [_host(host) for host in seen.hosts]} if seen else None,
         "given_up": {"last_hour": facts.given_up, "newest": _given_up(crawl, seen)} if seen else None,
         "ends": {"deadline_in": _rounded(facts.ends_in), "next_expiry_in": _rounded(facts.expires_in)},

@@ -1,0 +1,38 @@
+"""What is remembered of the robots.txt files a crawl began with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redis import RedisError
+
+from crawler import queues
+from crawler.core.errors import ServiceDown
+from crawler.core.urls import origin_of
+from crawler.frontier.robots import RobotsMemory
+from crawler.models import Crawl
+
+SHOWN = 20  # origins
+
+
+def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
+    """For each origin of the start URLs whose file was asked for lately: `origin`, `status` (None = not to be had),
+    `oddity` (what is odd about it; "" = nothing) and `error`. None when Redis does not answer."""
+    if not crawl.chosen.obey_robots:
+        return []
+    origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
+    try:
+        memory = RobotsMemory(queues.connection())
+        memos = [(origin, memory.get(origin)) for origin in origins]
+    except (ServiceDown, RedisError):
+        return None
+    return [
+        {"origin": origin, "status": memo.status, "oddity": memo.oddity, "error": memo.error}
+        for origin, memo in memos
+        if memo is not None
+    ]
+
+
+def oddities(files: list[dict[str, Any]] | None) -> list[str]:
+    """What `robots_of` found odd, as sentences."""
+    return [f"{file['origin']}/robots.txt: {file['oddity']}." for file in files or () if file["oddity"]]
