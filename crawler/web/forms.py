@@ -14,7 +14,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.models import Crawl
 from crawler.web.fields import LinesField, NumberInput, SizeField, SpanField, TickedUnlessSaid
-from crawler.web.groups import USUAL, Group, groups_of
+from crawler.web.groups import USUAL, Group, groups_of, mark_defaults
 
 DEFAULTS = CrawlOptions()
 
@@ -39,7 +39,7 @@ class CrawlForm(forms.Form):
         label="Depth limit",
         required=False,
         widget=NumberInput(placeholder="no limit"),
-        help_text="Links in a row from a start URL, at most, such as 3.",
+        help_text="Links in a row, at most, such as 3.",
         error_messages={"invalid": "The depth limit must be a whole number, such as 3."},
     )
     subdomains = forms.BooleanField(
@@ -126,7 +126,7 @@ class CrawlForm(forms.Form):
         label="Connections per host",
         required=False,
         widget=NumberInput(placeholder=str(DEFAULTS.concurrency)),
-        help_text="At one time, over all workers.",
+        help_text="At one time, over all workers, such as 1 for a small site.",
         error_messages={"invalid": "Connections per host must be a whole number, such as 4."},
     )
     delay = forms.FloatField(
@@ -174,7 +174,7 @@ class CrawlForm(forms.Form):
         label="Cut these parameters too",
         required=False,
         placeholder="ref_*",
-        help_text="Names of query parameters, one a line, such as sid; * stands for any characters.",
+        help_text="Names of query parameters, one a line, such as sid, or ref_* for all that begin so.",
     )
     revisit = forms.BooleanField(
         label="Ask only for what changed",
@@ -212,6 +212,7 @@ class CrawlForm(forms.Form):
         super().__init__(data, label_suffix="", initial=_typed_for(like) if like else None)
         if not user.is_superuser:
             del self.fields["allow_private"]
+        mark_defaults(self)
         self._mark_errors()
 
     def options(self) -> CrawlOptions:

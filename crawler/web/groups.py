@@ -6,23 +6,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.forms import BaseForm, BoundField
+from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField
 
 USUAL = ("max_pages", "max_depth")
 """Beside the start URLs, what is seen without unfolding anything."""
 
 FOLDED = (
-    ("What belongs to the site", ("subdomains", "hosts", "path_prefixes", "include", "exclude")),
-    ("Links", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
-    ("Sitemaps", ("sitemaps", "sitemap_urls")),
-    ("Manners", ("obey_robots", "throttle", "concurrency", "delay", "per_minute")),
-    ("Limits of time and size", ("deadline", "page_ttl", "max_bytes")),
-    ("Endless series", ("traps", "keep_parameters", "drop_parameters")),
-    ("What was crawled before", ("revisit", "response_ttl")),
-    ("When it is finished", ("notify_emails", "notify_webhooks")),
-    ("Private networks", ("allow_private",)),
+    (
+        "What belongs to the site",
+        "hosts, paths, patterns",
+        ("subdomains", "hosts", "path_prefixes", "include", "exclude"),
+    ),
+    ("Links", "following them, links to other sites", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
+    ("Sitemaps", "pages the site names itself", ("sitemaps", "sitemap_urls")),
+    ("Manners", "robots.txt, speed", ("obey_robots", "throttle", "concurrency", "delay", "per_minute")),
+    ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),
+    ("Endless series", "calendars, filters, parameters", ("traps", "keep_parameters", "drop_parameters")),
+    ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
+    ("When it is finished", "whom to tell", ("notify_emails", "notify_webhooks")),
+    ("Private networks", "this machine and its neighbours", ("allow_private",)),
 )
-"""The other options as the page shows them; a field stands in one group."""
+"""The other options as the page shows them: heading, what it is about, fields. A field stands in one group."""
 
 SHOWN = 40  # characters of a value in a summary
 
@@ -32,35 +36,42 @@ class Group:
     """Fields below one heading."""
 
     heading: str
+    about: str  # in a few words
     fields: list[BoundField]
-    changed: str  # what differs from the default: "Delay: 0.5, Obey robots.txt: off"; "" = nothing
+    changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
     is_open: bool  # something in it is wrong, which must not hide
 
 
 def groups_of(form: BaseForm) -> list[Group]:
     """The folded groups that have a field on this form."""
     groups = []
-    for heading, names in FOLDED:
+    for heading, about, names in FOLDED:
         fields = [form[name] for name in names if name in form.fields]
         if fields:
             changes = [change for change in map(_change, fields) if change]
-            groups.append(Group(heading, fields, ", ".join(changes), any(field.errors for field in fields)))
+            groups.append(Group(heading, about, fields, " · ".join(changes), any(field.errors for field in fields)))
     return groups
 
 
+def mark_defaults(form: BaseForm) -> None:
+    """Tell the page what a field has when nobody touched it; `static/crawler/form.js` sums up changes by that."""
+    for field in form.fields.values():
+        if field.initial:
+            field.widget.attrs["data-usual"] = "on" if field.initial is True else field.initial
+
+
 def _change(field: BoundField) -> str:
-    """The field with its value when that is not the default, else ""; `static/crawler/form.js` says the same."""
-    value = field.value()
-    usual = field.field.initial
-    if field.widget_type in ("checkbox", "tickedunlesssaid"):
+    """The field with its value when that is not the default, else ""."""
+    value, usual = field.value(), field.field.initial
+    if isinstance(field.field.widget, CheckboxInput):
         return "" if bool(value) == bool(usual) else f"{field.label}: {'on' if value else 'off'}"
-    shown = _shown(field, value)
-    return "" if not shown or value == usual else f"{field.label}: {shown}"
+    if not value or value == usual:
+        return ""
+    return f"{field.label}: {'given' if 'data-secret' in field.field.widget.attrs else _shown(field, value)}"
 
 
 def _shown(field: BoundField, value: Any) -> str:
-    choices: Any = getattr(field.field, "choices", None)
-    if choices:
-        return str(dict(choices).get(value, value or ""))
-    text = " ".join(str("" if value is None else value).split())
+    if isinstance(field.field, ChoiceField):
+        return str(dict(field.field.choices).get(value, value))  # type: ignore[arg-type]  # plain pairs, as we gave them
+    text = ", ".join(filter(None, map(str.strip, str(value).splitlines())))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -22,9 +22,15 @@ window.Notification = class {
 """
 
 
+def unfold(tab: Page, group: str) -> None:
+    """Open the options, and the group of them with this heading."""
+    tab.get_by_text("Options", exact=True).click()
+    tab.locator("summary").filter(has_text=group).click()
+
+
 def start_crawl(tab: Page, url: str) -> None:
     """Type a URL of this machine and press Start."""
-    tab.get_by_text("Options").click()
+    unfold(tab, "Private networks")
     tab.get_by_label("Allow addresses that are not public").check()
     tab.get_by_label("Start URL").fill(url)
     tab.get_by_role("button", name="Start").click()
@@ -75,7 +81,7 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     expect(tab.get_by_label("Start URL")).to_be_focused()
 
     tab.get_by_label("Start URL").fill("https://example.com/")
-    tab.get_by_text("Options").click()
+    unfold(tab, "What belongs to the site")
     tab.get_by_label("Only URLs that match").fill("(")
     tab.get_by_role("button", name="Start").click()
     expect(tab.get_by_text("is not a usable regular expression")).to_be_visible()

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.forms import BooleanField
 from django.http import QueryDict
 
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
+from crawler.core.parameters import USUAL as USUAL_PARAMETERS
 from crawler.models import Crawl
 from crawler.web.forms import CrawlForm
 from crawler.web.groups import FOLDED, USUAL
@@ -39,48 +41,114 @@ def test_an_empty_field_means_the_default() -> None:
     assert options_of(empty) == CrawlOptions()
 
 
+EVERYTHING = {
+    "max_pages": ("10", 10),
+    "max_depth": ("2", 2),
+    "max_bytes": ("1.5 GB", 1_500_000_000),
+    "include": ("/a/\n/b/", ("/a/", "/b/")),
+    "exclude": (" /c/ ", ("/c/",)),
+    "subdomains": ("on", True),
+    "hosts": ("a.example\r\n*.b.example", ("a.example", "*.b.example")),
+    "path_prefixes": ("/docs/", ("/docs/",)),
+    "recursive": (["off"], False),
+    "externals": ("check", "check"),
+    "traps": (["off"], False),
+    "drop_parameters": ("ref_*", (*USUAL_PARAMETERS, "ref_*")),
+    "sitemaps": ("on", True),
+    "sitemap_urls": ("https://example.com/map.xml", ("https://example.com/map.xml",)),
+    "delay": ("0.5", 0.5),
+    "per_minute": ("30", 30.0),
+    "concurrency": ("1", 1),
+    "throttle": (["off"], False),
+    "obey_robots": (["off"], False),
+    "obey_nofollow": ("on", True),
+    "obey_noindex": ("on", True),
+    "revisit": ("on", True),
+    "response_ttl": ("90", 90.0),
+    "deadline": ("1h 30m", 5400.0),
+    "page_ttl": ("90", 90.0),
+    "notify_emails": ("a@example.com\r\nb@example.com", ("a@example.com", "b@example.com")),
+    "notify_webhooks": ("https://example.com/hook", ("https://example.com/hook",)),
+}
+"""Option -> what is typed into its field, and what it is then."""
+
+ALL_OPTIONS = CrawlOptions(**{name: value for name, (_, value) in EVERYTHING.items()})
+
+
 def test_every_option_can_be_typed() -> None:
-    form = a_form(
-        max_pages="10",
-        max_depth="2",
-        include="/a/\n/b/",
-        exclude=" /c/ ",
-        subdomains="on",
-        delay="0.5",
-        concurrency="1",
-        obey_robots=["off"],
-        deadline="1h 30m",
-        page_ttl="90",
-        notify_emails="a@example.com\r\nb@example.com",
-        notify_webhooks="https://example.com/hook",
-    )
-    assert options_of(form) == CrawlOptions(
-        max_pages=10,
-        max_depth=2,
-        include=("/a/", "/b/"),
-        exclude=("/c/",),
-        subdomains=True,
-        delay=0.5,
-        concurrency=1,
-        obey_robots=False,
-        deadline=5400.0,
-        page_ttl=90.0,
-        notify_emails=("a@example.com", "b@example.com"),
-        notify_webhooks=("https://example.com/hook",),
-    )
+    assert set(EVERYTHING) == set(CrawlOptions.__struct_fields__) - {"private_hosts"}  # that is allow_private
+    form = a_form(PERSON, **{name: typed for name, (typed, _) in EVERYTHING.items()})
+    assert options_of(form) == ALL_OPTIONS
 
 
-def test_a_form_like_another_crawl_makes_the_same_crawl() -> None:
-    options = CrawlOptions(max_pages=7, include=("/a/", "/b/"), obey_robots=False, delay=0.5, deadline=7200.0)
+def test_the_usual_parameters_can_be_kept() -> None:
+    assert options_of(a_form(keep_parameters="on")).drop_parameters == ()
+    assert options_of(a_form(keep_parameters="on", drop_parameters="sid")).drop_parameters == ("sid",)
+
+
+def sent_by(form: CrawlForm) -> CrawlForm:
+    """The form as a browser sends it back when nothing is touched: a box that is not ticked is not sent."""
+    typed: dict[str, Any] = {}
+    for field in form:
+        value = field.value()
+        if not isinstance(field.field, BooleanField):
+            typed[field.name] = "" if value is None else value
+        elif field.field.initial:
+            typed[field.name] = ["off", "on"] if value else ["off"]
+        elif value:
+            typed[field.name] = "on"
+    return a_form(**typed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        CrawlOptions(),
+        ALL_OPTIONS,
+        CrawlOptions(drop_parameters=()),
+        CrawlOptions(drop_parameters=("sid",), max_bytes=1234, deadline=0.25),
+    ],
+    ids=["default", "everything", "no parameter dropped", "odd values"],
+)
+def test_a_form_like_another_crawl_makes_the_same_crawl(options: CrawlOptions) -> None:
     like = Crawl(start_urls=["https://a.example/", "https://b.example/"], options=options.to_plain())
     form = CrawlForm(user=PERSON, like=like)
-    shown = {name: field.value() for name, field in ((name, form[name]) for name in form.fields)}
-    typed = {name: value for name, value in shown.items() if value not in (None, False)}
-    again = a_form(**{**typed, "obey_robots": ["off"]})
+    again = sent_by(form)
     assert options_of(again) == options
     assert again.cleaned_data["start_urls"] == like.start_urls
-    assert form.options_open
-    assert "checked" not in str(form["obey_robots"])
+    assert form.options_open is (options != CrawlOptions())
+
+
+def test_a_folded_group_says_what_was_changed_in_it() -> None:
+    form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=ALL_OPTIONS.to_plain()))
+    said = {group.heading: group.changed for group in form.groups()}
+    assert said["Links"] == (
+        "Follow links: off · Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on"
+    )
+    assert said["Manners"].startswith(
+        "Obey robots.txt: off · Slow down when the site does: off · Connections per host: 1"
+    )
+    assert (
+        said["Limits of time and size"]
+        == "Time for the crawl: 1h 30m · Time for a page: 1m 30s · Limit on bytes: 1500MB"
+    )
+    assert said["When it is finished"].startswith("E-mail to: a@example.com, b@example.com · ")
+
+
+def test_an_untouched_form_says_nothing_of_changes() -> None:
+    for form in (CrawlForm(user=SUPERUSER), a_form(SUPERUSER)):
+        assert [group.changed for group in form.groups()] == [""] * len(FOLDED)
+        assert not form.options_open
+
+
+def test_a_long_value_is_cut_short_where_the_group_is_summed_up() -> None:
+    form = a_form(include="a" * 100)
+    assert f"Only URLs that match: {'a' * 39}…" in [group.changed for group in form.groups()]
+
+
+def test_only_a_group_with_an_error_is_unfolded() -> None:
+    form = a_form(delay="soon", subdomains="on")
+    assert [group.heading for group in form.groups() if group.is_open] == ["Manners"]
 
 
 def test_a_form_like_a_crawl_of_private_addresses_has_its_box_ticked_for_superusers_alone() -> None:
@@ -187,7 +255,7 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
 
 
 def test_every_field_stands_in_one_group() -> None:
-    grouped = [name for _, names in FOLDED for name in names]
+    grouped = [name for _, _, names in FOLDED for name in names]
     assert sorted([*grouped, *USUAL, "start_urls"]) == sorted(CrawlForm.base_fields)
 
 

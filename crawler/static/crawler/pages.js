@@ -163,17 +163,6 @@ function submitOnce(form) {
   });
 }
 
-function growWithLines(urls) {
-  const fit = () => { urls.rows = Math.min(8, Math.max(1, urls.value.split("\n").length)); };
-  urls.addEventListener("input", fit);
-  urls.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || urls.value.includes("\n")) return;
-    event.preventDefault(); // one URL and Enter: start; several lines come by pasting or Shift+Enter
-    urls.form.requestSubmit();
-  });
-  fit();
-}
-
 /* A question that was opened by mistake goes away by Escape or by pressing elsewhere. */
 function closeEasily(question) {
   question.addEventListener("keydown", (event) => {
@@ -186,7 +175,6 @@ function closeEasily(question) {
 
 localTimes();
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
-document.querySelectorAll("textarea[name=start_urls]").forEach(growWithLines);
 document.querySelectorAll("details.confirm").forEach(closeEasily);
 const crawl = document.getElementById("crawl");
 if (crawl) {

@@ -1,0 +1,49 @@
+/* The form that starts a crawl. It works without this; with it, a folded group says at once what was changed in it. */
+"use strict";
+
+const SHOWN = 40; // characters of a value, as in web/groups.py
+
+function shorten(text) {
+  const line = text.split("\n").map((typed) => typed.trim()).filter(Boolean).join(", ");
+  return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1)}…`;
+}
+
+/* "Delay: 0.5", or nothing when the field is as it is by default. */
+function change(field) {
+  const control = field.querySelector("input:not([type=hidden]), select, textarea");
+  const { usual, secret } = control.dataset;
+  const label = field.querySelector("label").textContent.trim();
+  if (control.type === "checkbox") {
+    const now = control.checked ? "on" : "off";
+    return now === (usual || "off") ? "" : `${label}: ${now}`;
+  }
+  if (control.value.trim() === (usual || "")) return "";
+  return `${label}: ${secret ? "given" : shown(control)}`;
+}
+
+function shown(control) {
+  if (control.type === "file") return control.files[0].name;
+  return control.tagName === "SELECT" ? control.selectedOptions[0].text : shorten(control.value);
+}
+
+function sumUp(group) {
+  const changes = [...group.querySelectorAll(".field")].map(change).filter(Boolean);
+  group.querySelector(".changed").textContent = changes.join(" · ");
+}
+
+function growWithLines(urls) {
+  const fit = () => { urls.rows = Math.min(8, Math.max(1, urls.value.split("\n").length)); };
+  urls.addEventListener("input", fit);
+  urls.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || urls.value.includes("\n")) return;
+    event.preventDefault(); // one URL and Enter: start; several lines come by pasting or Shift+Enter
+    urls.form.requestSubmit();
+  });
+  fit();
+}
+
+document.querySelectorAll("textarea[name=start_urls]").forEach(growWithLines);
+document.querySelectorAll("details.group").forEach((group) => {
+  group.addEventListener("input", () => sumUp(group));
+  sumUp(group); // the browser may have kept what was typed before a reload
+});

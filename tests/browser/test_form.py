@@ -1,0 +1,56 @@
+"""The form that starts a crawl, in a real browser: folded, by keyboard, and without JavaScript."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Web
+
+
+def group(tab: Page, heading: str) -> Locator:
+    return tab.locator("details.group").filter(has=tab.get_by_text(heading, exact=True))
+
+
+def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_changed(web: Web, tab: Page) -> None:
+    tab.goto(web.login_link())
+    expect(tab.get_by_label("Start URL")).to_be_focused()
+    press(tab, "Tab Tab Tab Tab Enter")  # the button, two limits, the options
+    press(tab, "Tab Enter Tab Space")  # the first group and its first box
+    box, first = tab.get_by_label("Take in subdomains"), group(tab, "What belongs to the site")
+    expect(box).to_be_checked()
+    expect(box).to_have_accessible_description("For example.com also docs.example.com.")
+    expect(tab.get_by_role("group", name="What belongs to the site").last).to_be_visible()
+
+    press(tab, "Shift+Tab Enter")
+    expect(box).to_be_hidden()
+    expect(first.locator("summary")).to_have_text(
+        "What belongs to the site Take in subdomains: on hosts, paths, patterns"
+    )
+    expect(first.locator(".about")).to_be_hidden()
+
+    press(tab, "Enter Tab Space Shift+Tab Enter")
+    expect(first.locator(".changed")).to_be_empty()
+    expect(first.locator(".about")).to_be_visible()
+
+
+def press(tab: Page, keys: str) -> None:
+    for key in keys.split():
+        tab.keyboard.press(key)
+
+
+def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_was_typed(
+    web: Web, browser: Browser
+) -> None:
+    tab = browser.new_context(java_script_enabled=False).new_page()
+    tab.goto(web.login_link())
+    tab.get_by_text("Options", exact=True).click()
+    for heading, label, typed in (("Sitemaps", "Further sitemaps", "map.xml"), ("Manners", "Requests a minute", "30")):
+        group(tab, heading).locator("summary").click()
+        tab.get_by_label(label).fill(typed)
+    tab.get_by_label("Start URL").fill("https://example.com/")
+    tab.get_by_role("button", name="Start").click()
+
+    expect(tab.get_by_label("Further sitemaps")).to_be_focused()
+    expect(tab.get_by_role("alert")).to_contain_text("names a site and no sitemap")
+    expect(group(tab, "Manners").locator(".changed")).to_have_text("Requests a minute: 30")
+    expect(tab.get_by_label("Requests a minute")).to_be_hidden()
