@@ -64,7 +64,7 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
         yield f"{taken} handed out"
     if redis.exists(f"{key}cursor"):
         yield "cursor"
-    if seen := redis.scard(f"{key}seen"):
+    if seen := sum(redis.scard(name) for name in redis.keys(f"{key}seen:*")):
         yield f"{seen} seen"
     if dead := redis.zcard(f"{key}dead"):
         yield _counted(dead, "dead letter")

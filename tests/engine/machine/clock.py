@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from datetime import UTC, datetime
+from queue import Empty
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from redis import Redis
 
@@ -77,6 +79,26 @@ class Pulse(Heartbeat):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.clock.pulses.remove(self)
+
+
+class Line:
+    """A queue between threads where there is but one: whoever waits for something lets the time pass."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._items = clock, deque[Any]()
+
+    def put(self, item: Any) -> None:
+        self._items.append(item)
+
+    def get(self, timeout: float) -> Any:
+        if not self._items:
+            self._clock.sleep(timeout)
+        return self.get_nowait()
+
+    def get_nowait(self) -> Any:
+        if not self._items:
+            raise Empty
+        return self._items.popleft()
 
 
 class _Once(threading.Event):

@@ -56,7 +56,7 @@ REACHED_BY = {
 }
 """First word of a crash point -> the job or verb that comes there."""
 
-NAMED = {actor: [name for name in crash_points() if REACHED_BY[name.partition(":")[0]] == actor] for actor in STEPS}
+NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
 
 VERBS = ("pause", "resume", "cancel", "send again", "delete")
 

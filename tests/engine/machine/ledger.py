@@ -17,6 +17,7 @@ from crawler.core.outcomes import Kind, Outcome
 from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
 from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.seen import SeenSet
 from crawler.models import Crawl, Delivery, Disagreement, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.engine.machine.memory import left_of
@@ -181,8 +182,10 @@ class Ledger:
             assert not blamed, f"more deaths are counted than there were: {blamed}"
 
     def _the_seen_set_knows_no_more_than_the_table(self, rows: Sequence[Row]) -> None:
-        surely_stored = self._redis.smembers(CrawlKeys(str(self.id)).seen)
-        assert surely_stored <= {key_of(row.url) for row in rows}
+        known = SeenSet(self._redis, CrawlKeys(str(self.id)).seen)
+        stored = {row.url for row in rows}
+        unstored = [url for name in self._world.plan if (url := self._world.url(name)) not in stored]
+        assert known.unseen([key_of(url) for url in unstored]) == list(range(len(unstored)))
 
     def _both_checks_agree(self) -> None:
         """Counters never differ from rows; the queue side may only lack what Redis lost, or what a person opened."""

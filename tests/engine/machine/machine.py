@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -17,14 +18,15 @@ from crawler import conf, pages, queues
 from crawler.core import politeness
 from crawler.core.work import SliceReport
 from crawler.engine import (
+    batches,
     collect,
     conclude,
     control,
     delete,
     dispatch,
     fetch,
+    helping,
     manage,
-    permission,
     reconcile,
     reporter,
     retry,
@@ -37,7 +39,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.models import Crawl
 from tests.engine.machine import memory
-from tests.engine.machine.clock import Clock, Pulse
+from tests.engine.machine.clock import Clock, Line, Pulse
 from tests.engine.machine.ledger import Excuses, Ledger
 from tests.engine.machine.stage import OneAfterAnother, Stage
 from tests.engine.machine.workers import Workers
@@ -75,10 +77,12 @@ class Machine:
             (frontier_module, "redis_clock", given),
             (reconcile, "redis_clock", given),
             (timezone, "now", self.clock.moment),
-            (fetch, "Turns", partial(turns.Turns, sleep=self.clock.sleep)),
+            (fetch, "steady_clock", lambda redis: self.clock.monotonic),
+            (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
             (fetch, "Heartbeat", Pulse),
             (turns, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
             (fetch, "ThreadPoolExecutor", OneAfterAnother),
+            (helping, "ThreadPoolExecutor", OneAfterAnother),
             (politeness, "SLICE_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
@@ -87,9 +91,10 @@ class Machine:
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
             (manage, "manage", self._ticked_by(manage.manage)),
+            (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (start, retry, control, fetch, reporter, permission):
+        for module in (start, retry, control, fetch, batches, reporter):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)

@@ -9,7 +9,7 @@ from redis import Redis
 
 from tests.engine.machine.clock import Clock
 
-EVICTED = ("hosts", "cursor", "taken", "leases", "active", "seen", "mark", "known_hosts", "rest", "results")
+EVICTED = ("hosts", "cursor", "taken", "leases", "active", "mark", "known_hosts", "rest", "results", "pace")
 OF_THE_QUEUE_SIDE = ("hosts", "leases", "mark", "results")
 
 
@@ -39,9 +39,9 @@ def bring_back(redis: Redis, clock: Clock, snapshot: Snapshot) -> None:
 
 
 def evict(redis: Redis, crawl: str, names: Iterable[str]) -> None:
-    """Redis ran out of memory and dropped these keys of a crawl. Of leases and queues, any one."""
+    """Redis ran out of memory and dropped these keys of a crawl. Of leases, queues and parts of the seen-set, any one."""
     doomed = [f"crawler:{crawl}:{name}" for name in names if name in EVICTED]
-    for kind in ("lease", "queue"):
+    for kind in ("lease", "queue", "seen"):
         if kind in names:
             doomed += [key.decode() for key in sorted(redis.keys(f"crawler:{crawl}:{kind}:*"))[:1]]
     if doomed:

@@ -148,7 +148,7 @@ class Stage:
 class OneAfterAnother(Executor):
     """A pool whose tasks run when they are given, so that a batch of several slices goes the same way each time."""
 
-    def __init__(self, max_workers: int) -> None:
+    def __init__(self, max_workers: int, thread_name_prefix: str = "") -> None:
         self._workers = max_workers
 
     def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -31,6 +31,7 @@ class Workers:
         self._redis, self._stage, self._clock = redis, stage, clock
         self.deaths: Counter[int] = Counter()  # page -> workers that died with it in hand, or seemed to
         self.is_lifeline_lost = False  # with the worker that had it, before it could leave another one
+        self._helped: list[Batch] = []  # batches the job at work has taken out of the queue beside its own
         self.failures: list[str] = []  # tracebacks of jobs that RQ would list as failed
 
     def come(self) -> None:
@@ -91,6 +92,7 @@ class Workers:
         process = process or Process()
         registry, member = f"rq:wip:{job.origin}", f"{job.id}:by-hand"
         self._redis.zadd(registry, {member: current_timestamp() + BELIEVED_ALIVE})
+        self._helped = []
         with self._stage.process(process):
             self._perform(job)
         if process.is_dead:
@@ -104,8 +106,19 @@ class Workers:
     def seem_dead(self, job: Job) -> None:
         """The worker of this job is stopped, or dead; nobody can tell which."""
         if job.func_name == "crawler.jobs.fetch":
-            batch = Batch.from_plain(job.args[0])
-            self.deaths.update(task.id for part in batch.slices for task in part.pages)
+            in_hand = [Batch.from_plain(job.args[0]), *self._helped]
+            self.deaths.update(task.id for batch in in_hand for part in batch.slices for task in part.pages)
+
+    def adopting(self, adopt: Callable[[], Batch | None]) -> Callable[[], Batch | None]:
+        """Notes what a fetch job takes out of the queue."""
+
+        def noted() -> Batch | None:
+            batch = adopt()
+            if batch is not None:
+                self._helped.append(batch)
+            return batch
+
+        return noted
 
     def _perform(self, job: Job) -> None:
         name = str(job.func_name).rpartition(".")[2]
