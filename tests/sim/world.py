@@ -188,15 +188,15 @@ def _answer(dice: Random, number: int, size: int) -> Answer:
         Answer.PAGE: 86,
         Answer.MISSING: 5,
         Answer.MOVED: 5,
-        Answer.FLAKY: 5 if number <= max(size // 3, EARLY_PAGES) else 0,
+        Answer.FLAKY: 5 if _is_early(number, size) else 0,
         Answer.BROKEN: 5 if number <= EARLY_PAGES and size <= MODEST else 0,
     }
     return dice.choices(list(weights), weights=list(weights.values()))[0]
 
 
 def _linked(dice: Random, number: int, hosts: list[Host]) -> Host:
-    """The host with links: every page is found on an earlier one of its host, and here and there on any other page of
-    this web; those that have moved lead to another page of the host, or of any host."""
+    """The host with links: every page is found on an earlier one of its host, and some on others of this web; those
+    that have moved lead to another page of the host, or of any host."""
     host = hosts[number]
     found_on: dict[int, list[Link]] = {place: [] for place in range(len(host.pages))}
     parents = [place for place, page in enumerate(host.pages) if page.answer is Answer.PAGE and not page.forbidden]
@@ -205,19 +205,26 @@ def _linked(dice: Random, number: int, hosts: list[Host]) -> Host:
         found_on[earlier[-1]].append((number, place))
     for place in parents:
         found_on[place] += [(number, dice.randrange(len(host.pages))) for _ in range(dice.randrange(3))]
-        if dice.random() < 0.3:
+        if _is_early(place, len(host.pages)) and dice.random() < 0.6:
             found_on[place].append(_anywhere(dice, hosts))
     pages = [
-        msgspec.structs.replace(page, links=tuple(found_on[place]), target=_target(dice, number, page, hosts))
+        msgspec.structs.replace(page, links=tuple(found_on[place]), target=_target(dice, (number, place), page, hosts))
         for place, page in enumerate(host.pages)
     ]
     return msgspec.structs.replace(host, pages=tuple(pages))
 
 
-def _target(dice: Random, number: int, page: Page, hosts: list[Host]) -> Link | None:
+def _target(dice: Random, link: Link, page: Page, hosts: list[Host]) -> Link | None:
     if page.answer is not Answer.MOVED:
         return None
-    return _anywhere(dice, hosts) if dice.random() < 0.3 else (number, dice.randrange(len(hosts[number].pages)))
+    host, place = link
+    size = len(hosts[host].pages)
+    return _anywhere(dice, hosts) if _is_early(place, size) and dice.random() < 0.3 else (host, dice.randrange(size))
+
+
+def _is_early(place: int, size: int) -> bool:
+    """Whether what a page leads to has time: a page of a dead host, found last, would be what a crawl ends with."""
+    return place <= max(size // 3, EARLY_PAGES)
 
 
 def _anywhere(dice: Random, hosts: list[Host]) -> Link:
