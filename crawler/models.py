@@ -124,6 +124,7 @@ class Page(models.Model):
             models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),
             models.Index(fields=["crawl", "id"], condition=models.Q(linked=False), name="page_orphan"),
             models.Index(fields=["crawl", "id"], condition=models.Q(given_up=True), name="page_given_up"),
+            models.Index(fields=["crawl"], condition=models.Q(reused=True), name="page_reused"),
             models.Index(
                 fields=["crawl", "expires_at"],
                 condition=models.Q(status=0, expires_at__isnull=False),

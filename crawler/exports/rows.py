@@ -31,6 +31,7 @@ KEYS = (
     "directives",
     "rel",
     "not_followed",
+    "reused",
 )
 """The keys of a row, in the order of a table's columns: the page's fields of those names, and the URL of its parent."""
 

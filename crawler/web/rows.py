@@ -20,7 +20,7 @@ def page_row(page: Page) -> Row:
         "url": page.url,
         "href": page.url if page.url.startswith(("http://", "https://")) else "",
         "note": page.error or note,
-        "time": f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else "",
+        "time": _time(page),
         "size": words.size(page.bytes) if page.http_status else "",
         "tone": _tone(page.outcome),
     }
@@ -31,9 +31,15 @@ def dead_letter_row(page: Page) -> Row:
     return {**page_row(page), "tries": "1 try" if page.attempts == 1 else f"{words.count(page.attempts)} tries"}
 
 
+def _time(page: Page) -> str:
+    if page.reused:
+        return "not asked"
+    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
+
+
 def _tone(outcome: str) -> str:
     match outcome:
-        case Outcome.SUCCESS:
+        case Outcome.SUCCESS | Outcome.UNCHANGED:
             return "good"
         case Outcome.REDIRECT:
             return "calm"

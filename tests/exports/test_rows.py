@@ -21,7 +21,7 @@ def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
     [row] = rows(crawl)
     assert " ".join(row) == (
         "url status outcome http_status content_type title depth parent redirect_to bytes elapsed_ms attempts "
-        "fetched_at error directives rel not_followed"
+        "fetched_at error directives rel not_followed reused"
     )
 
 
@@ -47,6 +47,7 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         directives="noindex nofollow",
         rel="ugc",
         not_followed=3,
+        reused=True,
     )
     assert list(rows(crawl))[1] == {
         "url": "http://site.test/old",
@@ -66,6 +67,7 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         "directives": "noindex nofollow",
         "rel": "ugc",
         "not_followed": 3,
+        "reused": True,
     }
 
 
