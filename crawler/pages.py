@@ -31,7 +31,6 @@ from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, Trap
 
 INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
-KEYS_AT_ONCE = 900  # keys a statement, for the same reason
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,6 @@ def apply(
                 _note_retry(retry, change)
             judged = quarantine.sort_out(row, found, closed)
             _insert(row, judged.pages, change, now)
-            _note_ways(row, judged.pages)
         crash_point("collect: rows changed")
     return Applied(row.tallies, judged.left_out)
 
@@ -353,7 +351,8 @@ _ROW = f"({', '.join(['%s'] * 17)}, 0, 0, '', 0, false, '', '', '', 0, 0, '', 0,
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
     """Insert pages whose key is new; the statement's row count tells how many were.
 
-    Pages that stay open come first: found in both ways at once, a page is asked for.
+    Pages that stay open come first: found in both ways at once, a page is asked for. On rows that were there it is
+    noted that a link, or a sitemap, leads to them too.
     """
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[Outcome | None, list[Discovery]] = {None: []}
@@ -361,7 +360,7 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
         by_outcome.setdefault(page.outcome, []).append(page)
     for outcome, pages in by_outcome.items():
         chunks = (pages[at : at + INSERT_ROWS] for at in range(0, len(pages), INSERT_ROWS))
-        inserted = sum(_insert_rows(crawl.id, chunk, expires_at) for chunk in chunks)
+        inserted = sum(_insert_or_note(crawl, chunk, expires_at) for chunk in chunks)
         if outcome is Outcome.EXTERNAL or not inserted:
             continue
         change.discovered += inserted
@@ -371,26 +370,26 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
             change.count_closed(outcome, inserted)
 
 
-def _note_ways(crawl: Crawl, found: Sequence[Discovery]) -> None:
-    """Note on rows that were there already that a link, or a sitemap, leads to them too. Of two sitemaps the first
-    that was taken in counts, and the priority of a page that is known stays what it is."""
-    if not crawl.chosen.uses_sitemaps:
-        return  # every row says that it is linked
-    listed = {page.key: page for page in found if page.in_sitemap}
-    linked = [page.key for page in found if page.linked and page.kind == PAGE]
-    for chunk in _chunks(linked):
-        Page.objects.filter(crawl=crawl, key__in=chunk, linked=False).update(linked=True)
-    for chunk in _chunks(list(listed)):
-        rows = Page.objects.filter(crawl=crawl, key__in=chunk, in_sitemap=False).values_list("id", "key")
-        with connection.cursor() as cursor:
-            cursor.executemany(_LIST, [(listed[bytes(key)].lastmod[:40], page) for page, key in rows])
+def _insert_or_note(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
+    inserted = _insert_rows(crawl.id, found, expires_at)
+    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # in others every row says that it is linked
+        _note_ways(crawl.id, found)
+    return inserted
 
 
 _LIST = "UPDATE crawler_page SET in_sitemap = true, lastmod = %s WHERE id = %s"
 
 
-def _chunks(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    return (keys[at : at + KEYS_AT_ONCE] for at in range(0, len(keys), KEYS_AT_ONCE))
+def _note_ways(crawl: UUID, found: Sequence[Discovery]) -> None:
+    """Of two sitemaps that name a page the first counts, and the priority of a page that is known stays as it is."""
+    rows = Page.objects.filter(crawl_id=crawl)
+    linked = [page.key for page in found if page.linked and page.kind == PAGE]
+    rows.filter(key__in=linked, linked=False).update(linked=True)
+    listed = {page.key: page for page in found if page.in_sitemap}
+    if listed:
+        known = rows.filter(key__in=list(listed), in_sitemap=False).values_list("id", "key")
+        with connection.cursor() as cursor:
+            cursor.executemany(_LIST, [(listed[bytes(key)].lastmod[:40], page) for page, key in known])
 
 
 def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import msgspec
@@ -23,9 +23,17 @@ from crawler.pages import Retry
 log = logging.getLogger(__name__)
 
 REPORTS_AT_ONCE = 16  # reports a transaction; bounds its time and memory
+LISTED_AT_ONCE = 5_000  # pages of sitemaps a transaction, for the same reason
+
+Between = Callable[[], object]
+"""Called between two transactions, so that whoever holds a lock can show that he lives."""
 
 
-def collect(desk: Desk) -> int:
+def nothing() -> None:
+    """There is nothing to be done in between."""
+
+
+def collect(desk: Desk, between: Between = nothing) -> int:
     """Take in the oldest reports; how many there were. What a crash leaves: reports that are read again."""
     results = desk.frontier.results
     raw = results.read(REPORTS_AT_ONCE)
@@ -35,7 +43,7 @@ def collect(desk: Desk) -> int:
     done = [report for report in reports if report.done]
     ended = _still_leased(desk, done)
     requests = sum(report.requests for report, _, _ in ended)
-    take_in(desk, [result for report in reports for result in report.results], requests)
+    take_in(desk, [result for report in reports for result in report.results], requests, between)
     crash_point("collect: links remembered")
     _settle(desk, done)
     crash_point("collect: slices settled")
@@ -66,10 +74,11 @@ def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[Slic
     return found
 
 
-def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> None:
+def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, between: Between = nothing) -> None:
     """1. Fill in unchanged pages from the memory of answers. 2. Decide per result: retry or close. 3. Look up which
     links may be new. 4. Commit. 5. Only then remember them in the seen-set (rule R2b), what was given up among the dead
-    letters, and the answers for later crawls."""
+    letters, and the answers for later crawls. With a long sitemap there are several commits, and `between` is called
+    after each but the last."""
     now = desk.now()
     results, in_vain = confirmed(desk, results)
     closed, again = _decided(results, now)
@@ -79,6 +88,7 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0) -> Non
     learnt = to_remember(desk, closings)
     facts = list(found)
     unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
+    unseen = _without_long_lists(desk, unseen, found, now, between)
     new = _suspected(desk, [found[fact] for fact in unseen], places)
     applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain)
     crash_point("collect: committed")
@@ -116,6 +126,23 @@ def _found(
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page
     return found
+
+
+def _without_long_lists(
+    desk: Desk, unseen: list[bytes], found: Mapping[bytes, Discovery], now: float, between: Between
+) -> list[bytes]:
+    """A sitemap may name 50,000 pages. Insert most of them beforehand, LISTED_AT_ONCE in a transaction, while its own
+    row is still open; whoever dies in between leaves a report that is read again. Answers what is left to do."""
+    listed = [fact for fact in unseen if found[fact].in_sitemap]
+    early = listed[: max(0, len(listed) - 1) // LISTED_AT_ONCE * LISTED_AT_ONCE]
+    for at in range(0, len(early), LISTED_AT_ONCE):
+        part = early[at : at + LISTED_AT_ONCE]
+        pages.apply(desk.id, (), (), [found[fact] for fact in part], now)
+        crash_point("collect: committed")
+        desk.frontier.seen.add(part)
+        between()
+    done = frozenset(early)
+    return [fact for fact in unseen if fact not in done]
 
 
 def _suspected(desk: Desk, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:

@@ -16,6 +16,7 @@ from crawler.engine.conclude import conclude
 from crawler.engine.desk import Desk, desk_of
 from crawler.engine.dispatch import dispatch
 from crawler.engine.ending import clear_away
+from crawler.engine.equip import is_equipped
 from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
 from crawler.engine.repair import repair
@@ -97,7 +98,7 @@ def _work(desk: Desk, token: str) -> str:
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
-        while taken_in := collect(desk):
+        while taken_in := collect(desk, lambda: results.lock(token)):
             collected += taken_in
             results.lock(token)
         repair(desk)
@@ -121,4 +122,4 @@ def _work(desk: Desk, token: str) -> str:
 
 def _may_dispatch(desk: Desk) -> bool:
     """Ask the table anew: the crawl may have been paused since this tick began."""
-    return Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists()
+    return Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists() and is_equipped(desk.crawl)

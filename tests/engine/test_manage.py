@@ -14,7 +14,7 @@ from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
 from crawler.core.work import Batch, PageResult, SliceReport, decode_report
 from crawler.engine import manage as manage_module
-from crawler.engine.collect import collect
+from crawler.engine.collect import Between, collect
 from crawler.engine.conclude import finish
 from crawler.engine.desk import Desk
 from crawler.engine.fetch import fetch
@@ -291,8 +291,8 @@ def test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick(
     (batch,) = batches_in_queue()
     looks = []
 
-    def nothing_and_then_a_report(desk: Desk) -> int:
-        found = collect(desk)
+    def nothing_and_then_a_report(desk: Desk, between: Between) -> int:
+        found = collect(desk, between)
         if not looks:
             fetch(batch)  # between the tick's last look at the results and whatever it does next
         looks.append(found)
