@@ -1,8 +1,8 @@
 """The ground floor: decisions as functions of values. No Django, Redis, HTTP or clock is known here.
 
 urls, scope, discovery    which URL is meant, whether it belongs to the crawl, which pages a result leads to
-links, charsets           what a page says
-robots, addresses         what we may ask for
+links, directives, charsets what a page says
+robots, robots_rule, addresses   what we may ask for
 politeness, retries       how much of a host at a time, and whether and when to try again
 outcomes, tallies         how a page closed, and the receipt they add up to
 work                      the messages between manager and fetch jobs
