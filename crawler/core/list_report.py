@@ -35,19 +35,16 @@ class ListReport:
             examples=self.examples + tuple(invalid[: EXAMPLES - len(self.examples)]),
         )
 
+    def to_counts(self) -> dict[str, int]:
+        return {"lines": self.lines, "taken": self.taken, "invalid": self.invalid, "duplicates": self.duplicates}
+
     def to_plain(self) -> dict[str, Any]:
         """As JSON values, as the crawl's row keeps them."""
         examples = [
             {"line": item.line, "text": storable(item.text)[:SHOWN], "why": storable(item.why)}
             for item in self.examples
         ]
-        return {
-            "lines": self.lines,
-            "taken": self.taken,
-            "invalid": self.invalid,
-            "duplicates": self.duplicates,
-            "examples": examples,
-        }
+        return {**self.to_counts(), "examples": examples}
 
 
 def storable(text: str) -> str:

@@ -16,6 +16,7 @@ examples:
   bin/crawl https://example.com/docs/ --path-prefix /docs/ --max-pages 500 --export pages.csv
   bin/crawl https://example.com/ --sitemaps --externals check --per-minute 30
   bin/crawl https://example.com/ --host '*.example.net' --exclude '\\?print=' --deadline 2h
+  bin/crawl --list urls.csv --list-column Address --export pages.csv
   bin/crawl http://127.0.0.1:8801/ --allow-private --json > receipt.json
 
 exit codes:
@@ -41,6 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def add_settled(parser: ArgumentParser) -> None:
     """The arguments that a crawl keeps from its start on: --resume cannot change them."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="where to start: http:// or https://")
+    _add_list_of_urls(parser)
     _add_limits(parser)
     _add_site(parser)
     _add_links(parser)
@@ -54,6 +56,14 @@ def usual() -> dict[str, Any]:
     parser = ArgumentParser()
     add_settled(parser)
     return vars(parser.parse_args([]))
+
+
+def _add_list_of_urls(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("a list in place of start URLs")
+    group.add_argument("--list", metavar="FILE", help="ask for each URL in FILE, and follow no links")
+    group.add_argument("--list-column", default="", metavar="C", help="its column of URLs, by name or number")
+    group.add_argument("--priority-column", default="", metavar="C", help="its column of priorities: 10 first, 0 last")
+    group.add_argument("--invalid", metavar="FILE", help="write its lines that cannot be used to FILE")
 
 
 def _add_limits(parser: ArgumentParser) -> None:

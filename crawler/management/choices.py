@@ -16,8 +16,9 @@ def check_usage(typed: dict[str, Any]) -> None:
     """BadInput for what can be seen to be wrong before anything is started."""
     if typed["resume"]:
         _check_nothing_settled(typed)
-    elif not typed["urls"]:
+    elif not (typed["urls"] or typed["list"]):
         raise BadInput("start_urls", "Give at least one start URL, such as: bin/crawl https://example.com/")
+    _check_list(typed)
     target = typed["export"]
     if target is None:
         return
@@ -60,6 +61,16 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
         notify_emails=emails,
         notify_webhooks=webhooks,
     )
+
+
+def _check_list(typed: dict[str, Any]) -> None:
+    if typed["list"] and typed["urls"]:
+        raise BadInput("list", "Give URLs or a list, not both.")
+    for name in ("list_column", "priority_column", "invalid"):
+        if typed[name] and not typed["list"]:
+            raise BadInput(name, f"--{name.replace('_', '-')} says something about a list; give --list FILE with it.")
+    if typed["invalid"]:
+        check_writable(typed["invalid"])
 
 
 def _check_nothing_settled(typed: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
 from crawler import queues
-from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.exports import file
 from crawler.models import Crawl
 from crawler.reports.replies import Reply
@@ -120,6 +120,8 @@ class Door(BaseCommand):
             return self.perform(options)
         except BadInput as error:
             raise Ended(Exit.BAD_USAGE, str(error)) from None
+        except LoadStopped as error:
+            raise Ended(Exit.NOT_DONE, str(error)) from None
         except BrokenPipeError:  # whoever read our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return Exit.NOT_DONE

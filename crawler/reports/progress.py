@@ -32,6 +32,13 @@ def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
     }
 
 
+def reused_pages(crawl: Crawl) -> int:
+    """How many pages have the answer another crawl got a short while before."""
+    if crawl.chosen.response_ttl is None:
+        return 0
+    return Page.objects.filter(crawl=crawl, reused=True).count()
+
+
 def last_pages(crawl: Crawl) -> list[Page]:
     """The pages closed last, newest first."""
     return list(Page.objects.filter(crawl=crawl, fetched_at__isnull=False).order_by("-fetched_at")[:SHOWN])
@@ -44,8 +51,11 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
 
 
 def start_trouble(crawl: Crawl) -> list[Page]:
-    """Start pages that gave nothing to follow: closed without a 2xx or 3xx response, and not by cancelling."""
-    fine = [Outcome.SUCCESS, Outcome.REDIRECT, Outcome.CANCELLED]
+    """Start pages that gave nothing to follow: closed without a 2xx or 3xx response, and not by cancelling. From the
+    pages of a list nothing was to be followed."""
+    if crawl.source:
+        return []
+    fine = [Outcome.SUCCESS, Outcome.REDIRECT, Outcome.UNCHANGED, Outcome.CANCELLED]
     return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
 
 

@@ -10,6 +10,9 @@ from crawler.core.outcomes import Kind
 from crawler.core.tallies import adds_up
 from crawler.models import Crawl, Delivery
 
+LIST = ("lines", "taken", "invalid", "duplicates")
+"""What the receipt of a crawl over a list says of it; of other crawls it has no "list"."""
+
 
 def receipt_of(crawl: Crawl) -> dict[str, Any]:
     """The receipt as plain JSON values; the keys are listed in ARCHITECTURE's "Receipt JSON" and in the README.
@@ -37,6 +40,8 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
         "retries": crawl.retries,
         "notifications": [],
     }
+    if crawl.source:
+        receipt["list"] = {name: crawl.source_report.get(name, 0) for name in LIST}
     receipt["notifications"] = _notifications(crawl)
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")

@@ -17,6 +17,7 @@ __all__ = [
     "count",
     "counted",
     "duration",
+    "list_read",
     "outcome",
     "rate",
     "receipt_table",
@@ -29,6 +30,7 @@ OUTCOMES: dict[Outcome, str] = {
     Outcome.REDIRECT: "redirect",
     Outcome.CLIENT_ERROR: "client error",
     Outcome.SERVER_ERROR: "server error",
+    Outcome.UNCHANGED: "unchanged",
     Outcome.DNS: "host name not found",
     Outcome.CONNECT: "no connection",
     Outcome.TLS: "no secure connection",
@@ -42,6 +44,7 @@ OUTCOMES: dict[Outcome, str] = {
     Outcome.PRIVATE_ADDRESS: "address not public",
     Outcome.TOO_MANY_REDIRECTS: "too many redirects",
     Outcome.EXPIRED: "expired",
+    Outcome.EXTERNAL: "leaves the site",
     Outcome.CANCELLED: "cancelled",
 }
 """Every outcome in a few words, to stand in a table."""
@@ -71,7 +74,7 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
         [
             ("Crawl", receipt["id"]),
             ("State", receipt["state"]),
-            *_listed("Start URL", receipt["start_urls"]),
+            *_given(receipt),
             ("Time", duration(receipt["seconds"])),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
@@ -84,6 +87,16 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
             *_listed("Notice to", [notice["address"] for notice in receipt["notifications"]]),
         ]
     )
+
+
+def list_read(report: Mapping[str, Any]) -> str:
+    """ "12,345 lines: 12,000 URLs, 300 duplicates, 45 not usable"."""
+    parts = (
+        f"{counted(report['lines'], 'line')}: {counted(report['taken'], 'URL')}",
+        f"{counted(report['duplicates'], 'duplicate')}",
+        f"{count(report['invalid'])} not usable",
+    )
+    return ", ".join(parts)
 
 
 def start_trouble(troubled: Sequence[Page], starts: int) -> str:
@@ -110,6 +123,13 @@ def _what_happened(page: Page) -> str:
         case Kind.SKIPPED | Kind.CANCELLED:
             return f"was not asked for ({why})"
     assert_never(came.kind)
+
+
+def _given(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a person gave the crawl to ask for."""
+    if "list" in receipt:
+        return [("List", list_read(receipt["list"]))]
+    return _listed("Start URL", receipt["start_urls"])
 
 
 def _listed(name: str, values: Sequence[str]) -> list[tuple[str, str]]:

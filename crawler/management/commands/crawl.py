@@ -14,6 +14,7 @@ from crawler.management.arguments import DESCRIPTION, EXAMPLES, add_arguments
 from crawler.management.choices import check_usage, chosen
 from crawler.management.display import display_for
 from crawler.management.door import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
+from crawler.management.loading import load
 from crawler.management.stopping import Stop, stop_signals
 from crawler.management.waiting import Waited, Waiting, until_tried
 from crawler.models import Crawl
@@ -30,7 +31,7 @@ class Command(Door):
 
     help = f"{__doc__}\n\n{DESCRIPTION}"
     examples = EXAMPLES
-    synopsis = "%(prog)s URL... [options]\n       %(prog)s --resume ID [options]"
+    synopsis = "%(prog)s URL... [options]\n       %(prog)s --list FILE [options]\n       %(prog)s --resume ID [options]"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_arguments(parser)
@@ -50,7 +51,10 @@ class Command(Door):
             crawl = crawl_of(options["resume"])
             control.resume(crawl.id)  # False when it was not paused: then there is just waiting to do
             return crawl
-        crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"])
+        if options["list"]:
+            crawl = load(options, self.say, is_terminal=self.stderr.isatty())
+        else:
+            crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"])
         self.say(f"Crawl {crawl.id} of {crawl.site} has begun.")
         return crawl
 
