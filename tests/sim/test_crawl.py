@@ -1,0 +1,98 @@
+"""Whole crawls of a simulated web by three worker processes: complete, polite, and about as fast as any could be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.sim.crawl import began_at, crawled, seconds_until_fetched, start_crawl, start_workers, summary
+from tests.sim.factories import of_stars, star
+from tests.sim.manners import violations
+from tests.sim.serving import free_port, serving
+from tests.sim.truth import Terms
+from tests.sim.world import Answer, Host, Page, Robots, World
+from tests.stack import Stack
+
+WORKERS = 3
+TERMS = Terms(delay=0.2, concurrency=2)
+STEADY = {"throttle": False}  # the bound knows nothing of a crawler that slows down of its own accord
+
+
+@pytest.fixture(scope="module")
+def crew(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Stack]:
+    """Workers that are there for every crawl of this module; each crawl has a web, and so addresses, of its own."""
+    client = redis.Redis.from_url(redis_url)
+    client.flushall()
+    client.close()
+    stack = Stack(tmp_path_factory.mktemp("sim"), redis_url)
+    try:
+        start_workers(stack, WORKERS)
+        yield stack
+    finally:
+        stack.end()
+
+
+def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_as_can_be(
+    crew: Stack, tmp_path: Path
+) -> None:
+    world = World.from_seed(7, hosts=60, port=free_port(), pages=10, largest=45, refusing=2)
+    with serving(world, tmp_path) as web:
+        found = crawled(crew, web, TERMS, 60, **STEADY)
+    assert list(found.differences) == [], summary(found)
+    assert list(found.violations) == [], summary(found)
+    assert list(found.too_often) == [], summary(found)
+    assert found.told_requests == found.requests, summary(found)
+    assert found.live_ratio <= 2, summary(
+        found
+    )  # a busy machine is no fault; benchmarks/sim.py measures it on a free one
+
+
+def test_a_dead_host_does_not_hold_up_the_others(crew: Stack, tmp_path: Path) -> None:
+    """The same nineteen hosts, first alone, then beside one that takes requests and never answers."""
+    alone = fetched_in(crew, of_stars(19, 12, free_port()), tmp_path)
+    beside_a_dead_one = fetched_in(crew, of_stars(20, 12, free_port(), hanging=19), tmp_path)
+    assert beside_a_dead_one <= 1.25 * alone + 1  # one time-out of the dead host is ten seconds
+
+
+def fetched_in(crew: Stack, world: World, folder: Path) -> float:
+    """Seconds until the first nineteen hosts of this world are crawled. Whatever is left then finds nobody there."""
+    hosts = set(range(19))
+    pages = sum(len(world.hosts[host].pages) for host in hosts)
+    with serving(world, folder) as web:
+        crawl = start_crawl(crew, world.start_urls(), TERMS, **STEADY)
+        crew.wait_for(lambda: len(web.log().answered(hosts)) == pages + len(hosts))
+        log, began = web.log(), began_at(crew, crawl)
+    assert violations(log, world, TERMS) == []
+    assert {request.host for request in log.requests} == set(range(len(world.hosts)))
+    return seconds_until_fetched(log, hosts, began)
+
+
+def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: Path) -> None:
+    world = World((star(0, 12, robots=Robots.OPEN),), free_port())
+    with serving(world, tmp_path) as web:
+        crawls = [start_crawl(crew, world.start_urls(), TERMS, **STEADY) for _ in range(2)]
+        for crawl in crawls:
+            assert crew.wait_until_finished(crawl)["fetched"] == 12
+        log = web.log()
+    assert violations(log, world, TERMS) == []
+    assert len(log.requests) == 2 * 12 + 1
+
+
+def test_a_retry_after_is_kept_for_the_whole_host(crew: Stack, tmp_path: Path) -> None:
+    """On one host two pages answer 429, on the other 503, for two seconds; the pages between them wait as well."""
+    hosts = [stopping(number, answer) for number, answer in enumerate([Answer.LIMITED, Answer.BUSY])]
+    with serving(World(tuple(hosts), free_port()), tmp_path) as web:
+        found = crawled(crew, web, TERMS, 60, **STEADY)
+    assert [str(violation) for violation in found.violations] == []
+    assert list(found.differences) == []
+    assert found.makespan >= found.bound > 2 * 2
+
+
+def stopping(number: int, answer: Answer) -> Host:
+    stops = {place: Page(f"/stop-{place}", answer, retry_after=2) for place in (2, 5)}
+    pages = [stops.get(place, Page(f"/{place}")) for place in range(1, 9)]
+    links = tuple((number, place) for place in range(1, 9))
+    return Host(f"127.13.0.{number + 1}", (Page("/start", links=links), *pages))
