@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 
 from crawler import __version__
+from crawler.core.proxies import Proxy
 
 
 def user_agent() -> str:
@@ -38,6 +39,16 @@ def answer_seconds() -> float:
 
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
+
+
+def secret_key() -> str:
+    return str(settings.SECRET_KEY)
+
+
+def proxy() -> Proxy | None:
+    """The proxy that all crawls without one of their own go through."""
+    proxy: Proxy | None = settings.CRAWLER_PROXY
+    return proxy
 
 
 def webhook_secret() -> str:

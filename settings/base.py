@@ -76,6 +76,7 @@ globals().update(environment.email())
 
 CRAWLER_CONTACT = environment.header_text("CRAWLER_CONTACT")
 CRAWLER_PRIVATE_HOSTS = environment.texts("CRAWLER_PRIVATE_HOSTS")
+CRAWLER_PROXY = environment.proxy("CRAWLER_PROXY")
 CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)
 CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1))

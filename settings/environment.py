@@ -15,6 +15,9 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.core.errors import BadInput
+from crawler.core.proxies import Proxy
+
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -132,6 +135,15 @@ def header_text(name: str) -> str:
     if not (value.isascii() and value.isprintable()):
         raise ImproperlyConfigured(f"{name} is {value!r}; it may hold plain ASCII characters only, such as a URL.")
     return value
+
+
+def proxy(name: str) -> Proxy | None:
+    """An HTTP proxy. Its address may hold a password, so no error repeats it, and no error page shows it."""
+    value = text(name, "")
+    try:
+        return Proxy.parse(value) if value.strip() else None
+    except BadInput as error:
+        raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
 
 
 def texts(name: str) -> list[str]:

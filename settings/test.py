@@ -14,6 +14,7 @@ from settings.base import DATA_DIR, DATABASES
 DEBUG = False
 SECRET_KEY = "only-for-tests"  # noqa: S105
 ALLOWED_HOSTS = ["*"]
+CRAWLER_PROXY = None
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
+from crawler.core.errors import SealBroken
 from crawler.core.figures import count, counted, duration
 from crawler.core.lifecycle import State
 
@@ -140,6 +141,7 @@ class Facts:
     expires_in: float | None = None  # seconds until the time of the next open page is over
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", ever
+    is_sealed_shut: bool = False  # its credentials cannot be read
 
     def pages_in(self, *holds: Hold) -> int:
         return sum(batch.pages for batch in self.batches if batch.hold in holds)
@@ -174,7 +176,9 @@ def _over(facts: Facts) -> str:
 
 
 def _paused(facts: Facts) -> Iterator[str]:
-    if facts.open_pages:
+    if facts.is_sealed_shut and facts.open_pages:
+        yield f"It is paused. {SealBroken()}"
+    elif facts.open_pages:
         yield "It is paused: nothing new is asked for until somebody resumes it."
     else:
         yield "It is paused, although no page is open: once somebody resumes it, it is finished."

@@ -4,6 +4,7 @@
     ├── BadInput            something a person gave us cannot be used; says what to do
     │   └── RefusedAddress  a start URL that leads to an address we may not ask
     ├── LoadStopped         a crawl was cancelled or deleted while its list was being read
+    ├── SealBroken          a crawl's credentials cannot be read: SECRET_KEY is not the one they were sealed under
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
     ├── FetchTrouble        raised and caught within `fetching`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notify.transport`)
@@ -37,6 +38,16 @@ class RefusedAddress(BadInput):
 
 class LoadStopped(CrawlerError):
     """Somebody cancelled or deleted the crawl while its list was being read."""
+
+
+class SealBroken(CrawlerError):
+    """Credentials were sealed under another SECRET_KEY. Trying again helps once that one is set again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
+            "Set it to what it was, or start the crawl again and give them anew."
+        )
 
 
 class ServiceDown(CrawlerError):

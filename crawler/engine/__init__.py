@@ -6,6 +6,7 @@ manage     one tick of the manager: collect results, repair leases, hand out bat
 collect, repair, dispatch, conclude    the four steps of a tick
 remember   use and fill the memory of answers
 fetch      one fetch job: ask for the pages of a batch and leave what came of it
+equip      give requests their credentials and their proxy
 wake       send a tick, and see to it that nobody sleeps while a crawl runs
 reconcile  find running crawls with no sign of life and wake them
 watch      keep a lone worker at hand until something is due

@@ -15,14 +15,14 @@ from crawler import queues
 from crawler.core.politeness import chosen_delay
 from crawler.core.work import Batch, SliceReport
 from crawler.crashpoints import crash_point
+from crawler.engine.equip import fetcher_for
 from crawler.engine.patience import patiently
 from crawler.engine.reporter import Reporter
 from crawler.engine.slices import SliceRun
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.fetching.fetcher import Fetcher, Limits
+from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
@@ -102,6 +102,4 @@ class BatchRun:
         return SliceRun(part, policy, turns, self._open_fetcher, memory, holder, self.now, add)
 
     def _open_fetcher(self, on_sent: Callable[[], None]) -> Fetcher:
-        policy = self._batch.policy
-        limits = Limits(max_body_bytes=policy.max_body_bytes)
-        return HttpFetcher(self._guard, policy.user_agent, limits, on_sent=on_sent)
+        return fetcher_for(self._batch.policy, self._guard, on_sent)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
+from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
@@ -97,6 +98,8 @@ class SliceRun:
             return answer
         except (RedisError, BaseTimeoutException):
             raise  # Redis is away, or RQ ends this job: no page's fault
+        except SealBroken as error:  # this worker has another SECRET_KEY than the manager; another try may find another
+            return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
             log.exception("page %s of this batch could not be worked on: %s", task.id, task.url)
             what = f"{type(error).__name__} while working on this page; please report it"

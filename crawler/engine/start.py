@@ -12,10 +12,11 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from redis.exceptions import RedisError
 
-from crawler import conf, pages, queues
+from crawler import conf, pages, queues, sealing
 from crawler.core.addresses import parse_private_hosts
-from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
+from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
 from crawler.core.options import CrawlOptions, check_options
+from crawler.core.proxies import Proxy
 from crawler.core.sitemaps.followed import to_begin_with
 from crawler.core.urls import from_person
 from crawler.crashpoints import crash_point
@@ -33,13 +34,15 @@ def start_crawl(
     *,
     owner: User | None = None,
     allow_private: bool = False,
+    sealed: str = "",
 ) -> Crawl:
-    """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do).
+    """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do). `sealed` is what
+    it sends beside them: `sealing.seal(core.credentials.parse(...))`, or what an earlier crawl has.
 
     Raises BadInput (a URL, option or address that cannot be used; RefusedAddress among them) and ServiceDown (Redis
     or the database does not answer). Then nothing was made.
     """
-    crawl = drafted(references, options, owner=owner, allow_private=allow_private)
+    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():
@@ -55,7 +58,12 @@ def start_crawl(
 
 
 def drafted(
-    references: Sequence[str], options: CrawlOptions, *, owner: User | None = None, allow_private: bool = False
+    references: Sequence[str],
+    options: CrawlOptions,
+    *,
+    owner: User | None = None,
+    allow_private: bool = False,
+    sealed: str = "",
 ) -> Crawl:
     """A crawl over these URLs that is in no table yet; BadInput when it cannot be begun."""
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
@@ -69,7 +77,19 @@ def drafted(
         _check_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
         _check_address(guard, url, "sitemap_urls")
-    return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner)
+    check_sealed(guard, sealed)
+    return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
+
+
+def check_sealed(guard: Guard, sealed: str) -> None:
+    """BadInput when the credentials cannot be read, or the proxy among them may not be asked."""
+    try:
+        proxy = sealing.opened(sealed).proxy
+    except SealBroken as error:
+        raise BadInput("credentials", str(error)) from None
+    if proxy is not None:
+        where = Proxy.parse(proxy)
+        _check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 
 def insert(crawl: Crawl) -> None:
@@ -109,12 +129,16 @@ def _check_address(guard: Guard, url: str, field: str) -> None:
     """Refuse early what the guard would refuse at the moment of connecting."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    _check_host(guard, host, port, url, field)
+
+
+def _check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:
     try:
         guard.resolve(host, port)
     except AddressRefused as error:
-        raise RefusedAddress(field, f"{url} is refused: {error}") from None
+        raise RefusedAddress(field, f"{shown} is refused: {error}") from None
     except NameNotFound:
-        raise BadInput(field, f"There is no host named {host}: check the spelling of {url}") from None
+        raise BadInput(field, f"There is no host named {host}: check the spelling of {shown}") from None
 
 
 def _first_line(error: Exception) -> str:

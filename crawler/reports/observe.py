@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from redis import RedisError
 
-from crawler import pages, queues
+from crawler import pages, queues, sealing
 from crawler.core import suspects
 from crawler.core.diagnosis import Facts, HandedOut, Hold, HostWait, Manager, hold_of, manager_of, what_holds
 from crawler.core.errors import ServiceDown
@@ -151,6 +151,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         ends_in=None if deadline is None else crawl.round_began_at.timestamp() + deadline - now,
         expires_in=None if next_expiry is None else next_expiry - now,
         disagreements=crawl.disagreements.count(),
+        is_sealed_shut=not sealing.is_readable(crawl.sealed),
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.core.proxies import Proxy
 from settings import environment
 
 
@@ -85,3 +86,24 @@ def test_every_setting_in_the_example_file_is_one_that_is_read() -> None:
     sources = "".join(file.read_text() for file in (environment.ROOT / "settings").glob("*.py"))
     assert named
     assert {name for name in named if f'"{name}"' not in sources} == set()
+
+
+def test_a_proxy_is_read_and_its_password_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_PROXY", "http://user:hidden@proxy.test:3128")
+    proxy = environment.proxy("CRAWLER_PROXY")
+    assert proxy == Proxy("proxy.test", 3128, "user", "hidden")
+    assert "hidden" not in repr(proxy)
+
+
+@pytest.mark.parametrize(("value", "said"), [("socks5://u:hidden@p.test", "SOCKS"), ("ftp://u:hidden@p", "http://")])
+def test_a_proxy_that_cannot_be_used_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str, said: str) -> None:
+    monkeypatch.setenv("CRAWLER_PROXY", value)
+    with pytest.raises(ImproperlyConfigured, match=said) as caught:
+        environment.proxy("CRAWLER_PROXY")
+    assert str(caught.value).startswith("CRAWLER_PROXY cannot be used.")
+    assert "hidden" not in str(caught.value)
+
+
+def test_no_proxy_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_PROXY", " ")
+    assert environment.proxy("CRAWLER_PROXY") is None

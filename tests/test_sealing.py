@@ -1,0 +1,62 @@
+"""Credentials at rest: nobody without the key learns anything, and nobody is left to guess why."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import pytest
+
+from crawler import sealing
+from crawler.core.credentials import NOTHING, parse
+from crawler.core.errors import SealBroken
+
+KNOWN = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden", proxy="u:hidden@proxy.test")
+
+
+def test_what_is_sealed_is_opened_again() -> None:
+    assert sealing.opened(sealing.seal(KNOWN)) == KNOWN
+
+
+def test_nothing_is_sealed_as_nothing() -> None:
+    assert (sealing.seal(NOTHING), sealing.opened("")) == ("", NOTHING)
+    assert sealing.is_readable("")
+
+
+def test_the_sealed_text_tells_nothing_not_even_that_two_are_the_same() -> None:
+    one, other = sealing.seal(KNOWN), sealing.seal(KNOWN)
+    assert "hidden" not in one
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda text: text[:-2], lambda text: text[:40] + "A" + text[41:], lambda _: "é", str.upper]
+)
+def test_what_was_tampered_with_is_not_opened(spoil) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(SealBroken):
+        sealing.opened(spoil(sealing.seal(KNOWN)))
+
+
+def test_another_secret_key_does_not_open_it(settings: Any) -> None:
+    sealed = sealing.seal(KNOWN)
+    settings.SECRET_KEY = "another"
+    assert not sealing.is_readable(sealed)
+    with pytest.raises(SealBroken, match="SECRET_KEY is not the one") as caught:
+        sealing.opened(sealed)
+    assert "hidden" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_the_key_of_the_past_opens_it_again(settings: Any) -> None:
+    sealed, key = sealing.seal(KNOWN), settings.SECRET_KEY
+    settings.SECRET_KEY = "another"
+    assert not sealing.is_readable(sealed)
+    settings.SECRET_KEY = key
+    assert sealing.is_readable(sealed)
+
+
+def test_it_is_shown_masked(settings: Any) -> None:
+    sealed = sealing.seal(parse(bearer="abcdefghijklmnopqrstuvwxyz012345"))
+    assert sealing.shown(sealed) == ("Authorization: Bearer ab…(32 characters)",)
+    assert sealing.shown("") == ()
+    settings.SECRET_KEY = "another"
+    assert sealing.shown(sealed)[0].startswith("The credentials of this crawl cannot be read")
