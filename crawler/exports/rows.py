@@ -32,6 +32,10 @@ KEYS = (
     "rel",
     "not_followed",
     "reused",
+    "kind",
+    "in_sitemap",
+    "linked",
+    "lastmod",
 )
 """The keys of a row, in the order of a table's columns: the page's fields of those names, and the URL of its parent."""
 

@@ -21,7 +21,7 @@ def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
     [row] = rows(crawl)
     assert " ".join(row) == (
         "url status outcome http_status content_type title depth parent redirect_to bytes elapsed_ms attempts "
-        "fetched_at error directives rel not_followed reused"
+        "fetched_at error directives rel not_followed reused kind in_sitemap linked lastmod"
     )
 
 
@@ -48,6 +48,9 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         rel="ugc",
         not_followed=3,
         reused=True,
+        in_sitemap=True,
+        linked=False,
+        lastmod="2025-01-01",
     )
     assert list(rows(crawl))[1] == {
         "url": "http://site.test/old",
@@ -68,6 +71,10 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         "rel": "ugc",
         "not_followed": 3,
         "reused": True,
+        "kind": "page",
+        "in_sitemap": True,
+        "linked": False,
+        "lastmod": "2025-01-01",
     }
 
 
