@@ -13,11 +13,12 @@ from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
 from crawler.models import Crawl, Delivery
-from crawler.reports import words
+from crawler.reports import traps, words
 from crawler.reports.dead_letters import dead_letters
+from crawler.reports.freshness import from_memory
 from crawler.reports.orphans import orphans
 from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
-from crawler.web.rows import Row, dead_letter_row, page_row
+from crawler.web.rows import Row, dead_letter_row, page_row, trap_row
 
 NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
 NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
@@ -60,6 +61,7 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "troubled": [page_row(page) for page in troubled_pages(crawl)],
         "dead_letters": [dead_letter_row(page) for page in letters],
         "orphans": [page_row(page) for page in lonely],
+        "traps": [trap_row(caught) for caught in traps.traps_of(crawl, SHOWN) if not caught.trap.released],
         "notices": notices,
         "receipt": _receipt_rows(progress["receipt"]) if over else [],
     }
@@ -75,17 +77,19 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
             **_texts(crawl, progress),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(lonely)),
+            "traps": traps.summary(crawl),
         },
         "lists": lists,
     }
 
 
 def _can(state: State) -> dict[str, bool]:
-    """Which buttons the page shows beside Delete. Whoever presses one too late is told so."""
+    """Which buttons the page shows. Whoever presses one too late is told so."""
     return {
         "pause": State.PAUSED in FOLLOWS[state],
         "resume": state is State.PAUSED,
         "cancel": State.CANCELLED in FOLLOWS[state],
+        "delete": state is not State.LOADING,
     }
 
 
@@ -156,6 +160,8 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
     return {
         "state": STATES[State(crawl.state)],
         "summary": _summary(crawl, progress),
+        "loading": _loading(crawl),
+        "memory": from_memory(crawl),
         "percent": f"{_percent(progress)} %",
         "discovered": words.count(progress["discovered"]),
         "open": words.count(progress["open"]),
@@ -165,6 +171,7 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
         "rate": words.rate(_average(progress) if crawl.is_over else progress["rate"]),
         "eta": words.DASH if eta is None else f"about {words.duration(max(eta, 1))}",
         "elapsed": words.duration(receipt["seconds"]),
+        "from_memory": from_memory(crawl),
         "receipt_json": json.dumps(receipt, indent=2, ensure_ascii=False) if crawl.is_over else "",
     }
 
@@ -192,6 +199,14 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
         case State.RUNNING:
             return "The crawl is running. This page keeps itself up to date."
     assert_never(state)
+
+
+def _loading(crawl: Crawl) -> str:
+    """How far its list was read; not read aloud, because it changes all the time."""
+    if crawl.state != State.LOADING:
+        return ""
+    counts = {"lines": 0, "taken": 0, "duplicates": 0, "invalid": 0, **crawl.source_report}
+    return f"{crawl.source}: {words.list_read(counts)}"
 
 
 def _expired(receipt: dict[str, Any]) -> str:

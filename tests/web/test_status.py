@@ -207,3 +207,44 @@ def test_a_line_of_the_list_counts_failures_and_error_answers_together() -> None
     )
     line = summary_of(crawl)
     assert (line["failed"], line["pages"], line["took"]) == ("4", "10 pages", "1 min 12 s")
+
+
+def test_of_a_list_that_is_being_read_there_is_only_its_progress_and_a_way_to_cancel() -> None:
+    report = {"lines": 12_000, "taken": 11_000, "duplicates": 900, "invalid": 100, "examples": []}
+    shown = status(a_crawl(state=State.LOADING, source="urls.csv", source_report=report))
+    assert shown["texts"]["loading"] == "urls.csv: 12,000 lines: 11,000 URLs, 900 duplicates, 100 not usable"
+    assert shown["can"] == {"pause": False, "resume": False, "cancel": True, "delete": False}
+    assert shown["title"].startswith("Reading its list · ")
+    assert shown["texts"]["summary"] == "Its list of URLs is being read; nothing is asked for before that is done."
+
+
+def test_a_list_of_which_nothing_was_read_yet_has_no_lines() -> None:
+    texts = status(a_crawl(state=State.LOADING, source="urls.csv"))["texts"]
+    assert texts["loading"] == "urls.csv: 0 lines: 0 URLs, 0 duplicates, 0 not usable"
+
+
+def test_a_crawl_that_is_not_loading_shows_nothing_of_its_list_and_can_be_deleted() -> None:
+    shown = status(a_finished_crawl(source="urls.csv", source_report={"lines": 3}))
+    assert shown["texts"]["loading"] == ""
+    assert shown["can"]["delete"]
+
+
+def test_pages_that_were_not_sent_or_not_asked_for_are_counted() -> None:
+    crawl = a_finished_crawl(options=CrawlOptions(revisit=True, response_ttl=60.0), outcomes={"2xx": 1, "unchanged": 2})
+    a_page(crawl, reused=True)
+    assert status(crawl)["texts"]["memory"] == (
+        "2 pages unchanged since last time; 1 page not asked for, because an answer was at hand."
+    )
+
+
+def test_a_crawl_that_asks_for_everything_says_nothing_of_a_memory() -> None:
+    assert status(a_finished_crawl())["texts"]["memory"] == ""
+
+
+def test_a_row_says_when_it_is_no_page_of_the_site() -> None:
+    crawl = a_crawl()
+    a_page(crawl, "https://example.com/map.xml", kind="sitemap", title="")
+    a_page(crawl, "https://elsewhere.example/", 404, kind="external", error="gone")
+    rows = {row["url"]: row for row in status(crawl)["lists"]["pages"]}
+    assert rows["https://example.com/map.xml"]["note"] == "Sitemap"
+    assert rows["https://elsewhere.example/"]["note"] == "Another site: gone"
