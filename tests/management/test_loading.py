@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
+from django.db import connection
 
 from crawler.core.lifecycle import State
 from crawler.core.list_report import ListReport
 from crawler.core.lists import Entry, Invalid
 from crawler.engine import control
+from crawler.engine.load import CHUNK
 from crawler.management import loading
-from crawler.management.waiting import Waited, Waiting
 from crawler.models import Crawl, Page
 from tests.management.test_crawl import crawl_and_exit
 
@@ -25,17 +30,22 @@ URL = "http://127.0.0.1:1/"
 
 
 @pytest.fixture(autouse=True)
-def finished_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody fetches here: whoever waits finds the pages closed."""
+def worker() -> Iterator[None]:
+    """Stands in for those who fetch: closes the pages of a crawl that runs, and finishes it."""
+    over = threading.Event()
 
-    def finish(self: Any, crawl: Crawl, stop: Any, timeout: Any) -> Waited:
-        pages = Page.objects.filter(crawl=crawl)
-        pages.update(status=Page.CLOSED, outcome="connect")
-        Crawl.objects.filter(id=crawl.id).update(state=State.FINISHED, outcomes={"connect": pages.count()})
-        crawl.refresh_from_db()
-        return Waited.OVER
+    def work() -> None:
+        while not over.wait(0.02):
+            for crawl in Crawl.objects.filter(state=State.RUNNING):
+                number = Page.objects.filter(crawl=crawl).update(status=Page.CLOSED, outcome="connect")
+                Crawl.objects.filter(id=crawl.id).update(state=State.FINISHED, outcomes={"connect": number})
+        connection.close()
 
-    monkeypatch.setattr(Waiting, "until_over", finish)
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
 
 
 @pytest.fixture
@@ -120,14 +130,28 @@ def test_a_list_that_is_none_leaves_an_older_report_as_it_was(tmp_path: Path) ->
 
 
 def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
-    urls: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def cancel(self: Any, invalid: Any) -> None:
-        control.cancel(Crawl.objects.get().id)
+    pipe = tmp_path / "urls.txt"
+    os.mkfifo(pipe)
+    lines = [f"{URL}{number}\n" for number in range(CHUNK)]
 
-    monkeypatch.setattr(loading._Unusable, "write", cancel)
-    assert crawl_and_exit("--list", str(urls), "--allow-private") == 1
+    def write_and_cancel() -> None:
+        with pipe.open("w") as out, suppress(BrokenPipeError):
+            out.writelines(lines)
+            out.flush()
+            while (crawl := Crawl.objects.filter(state=State.LOADING, discovered=CHUNK).first()) is None:
+                time.sleep(0.01)
+            control.cancel(crawl.id)
+            out.writelines(lines)
+        connection.close()
+
+    somebody = threading.Thread(target=write_and_cancel, daemon=True)
+    somebody.start()
+    assert crawl_and_exit("--list", str(pipe), "--allow-private") == 1
+    somebody.join()
     assert "cancelled or deleted by somebody while its list was being read" in capsys.readouterr().err
+    assert Crawl.objects.get().state == State.CANCELLED
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
