@@ -1,0 +1,89 @@
+"""`manage.py release-trap`: lists the traps of a crawl, and has their pages asked for after all."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.engine.traps import release
+from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.models import Crawl
+from crawler.reports import traps, words
+from crawler.reports.traps import Caught
+
+EXAMPLES = """\
+examples:
+  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 'example.com/…/img/…/img/…'
+  python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --all
+
+Without a pattern it lists the traps. A pattern is given as it is listed, or by its number.
+A crawl that was over runs again and is finished anew.
+
+exit codes:
+  0    listed; or released, or released before
+  1    a service is down
+  2    there is no such crawl, or no such trap in it
+"""
+
+
+class Command(Door):
+    """List the series of pages that a crawl took for endless, or have them asked for after all."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("pattern", nargs="*", metavar="PATTERN", help="release this trap, by its pattern or number")
+        parser.add_argument("--all", action="store_true", help="release all of them")
+        parser.add_argument("--json", action="store_true", help="list them as one JSON object a line")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl = crawl_of(options["id"])
+        caught = traps.traps_of(crawl)
+        if options["all"] or options["pattern"]:
+            chosen = None if options["all"] else [_chosen(crawl, caught, typed) for typed in options["pattern"]]
+            done = release(crawl.id, chosen)
+            code = self.tell(traps.to_release(done.traps, done.pages, done.left_out))
+            self.mention_workers()
+            return code
+        self._list(caught, as_json=options["json"])
+        return Exit.DONE
+
+    def _list(self, caught: Sequence[Caught], *, as_json: bool) -> None:
+        if as_json:
+            for each in caught:
+                self.print(json.dumps(_plain(each), ensure_ascii=False) + "\n")
+        elif caught:
+            self.print(words.aligned([("TRAP", "WHY", "KEPT OUT", "PATTERN"), *map(_line, caught)]))
+        else:
+            self.say("There is no trap.")
+
+
+def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
+    """The number of the trap that a person means."""
+    for each in caught:
+        if typed in (each.trap.pattern, str(each.trap.pk)):
+            return int(each.trap.pk)
+    raise BadInput("pattern", f"This crawl has no trap {typed!r}; `manage.py release-trap {crawl.id}` lists them.")
+
+
+def _line(caught: Caught) -> tuple[str, str, str, str]:
+    return str(caught.trap.pk), caught.reason, caught.number, caught.trap.pattern
+
+
+def _plain(caught: Caught) -> dict[str, Any]:
+    trap = caught.trap
+    return {
+        "trap": trap.pk,
+        "reason": trap.reason,
+        "pattern": trap.pattern,
+        "quarantined": trap.quarantined,
+        "left_out": trap.left_out,
+        "released": trap.released,
+        "examples": [page.url for page in caught.examples],
+    }

@@ -1,0 +1,81 @@
+"""The traps of a crawl as people are shown them: what is wrong, how much was kept out, and for example which pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler import quarantine
+from crawler.core.traps import Reason
+from crawler.models import Crawl, Page, Trap
+from crawler.reports import words
+from crawler.reports.replies import Reply
+
+EXAMPLES = 3  # pages shown of each trap
+
+REASONS: dict[Reason, str] = {
+    Reason.REPEATED: "Paths that go round in circles",
+    Reason.LONGER: "URLs that grow from page to page",
+    Reason.SESSION: "URLs with a session id",
+    Reason.DATES: "A calendar without end",
+    Reason.SERIES: "Next pages without end",
+    Reason.FILTERS: "Filters combined in every way",
+}
+"""Every reason in a few words, to stand above its pages."""
+
+_REMEDIES = {
+    Reason.SESSION: "To have each of these pages asked for once, crawl again and drop this parameter.",
+}
+
+
+@dataclass(frozen=True)
+class Caught:
+    """One trap."""
+
+    trap: Trap
+    reason: str
+    remedy: str  # "" = releasing it is all there is
+    examples: tuple[Page, ...]
+
+    @property
+    def number(self) -> str:
+        """How much it kept out, or what it was released with."""
+        if self.trap.released:
+            return "Released"
+        kept = words.counted(self.trap.quarantined, "page")
+        return kept + (f" and {words.counted(self.trap.left_out, 'more link')}" if self.trap.left_out else "")
+
+
+def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:
+    """The traps that keep pages out, those with most first; behind them those that were released."""
+    shown = quarantine.shown(crawl).order_by("released", "-quarantined", "id")
+    return [_caught(trap) for trap in shown[:at_most]]
+
+
+def summary(crawl: Crawl) -> str:
+    """How many pages are kept out, and by how many traps; "" when there is none."""
+    counts = list(quarantine.shown(crawl).filter(released=False).values_list("quarantined", "left_out"))
+    if not counts:
+        return ""
+    pages, links = sum(pages for pages, _ in counts), sum(links for _, links in counts)
+    beyond = f", and {words.counted(links, 'more link')} without a row of their own," if links else ""
+    verb = "was" if pages == 1 and not links else "were"
+    return f"{words.counted(pages, 'page')}{beyond} {verb} not asked for: they look like series without an end."
+
+
+def to_release(traps: int, pages: int, left_out: int) -> Reply:
+    """The answer to a release."""
+    if not traps:
+        return Reply("There is nothing to release.", is_so=True)
+    line = f"Released: {words.counted(traps, 'trap')} with {words.counted(pages, 'page')}, to be asked for now."
+    if left_out:
+        line += (
+            f" {words.counted(left_out, 'more link')} had no row of their own: they come back only where a page that is"
+            " asked for from now on links to them. For all of them, crawl again without quarantine."
+        )
+    return Reply(line, is_so=True)
+
+
+def _caught(trap: Trap) -> Caught:
+    reason = Reason(trap.reason)
+    examples = quarantine.quarantined(Trap.objects.filter(pk=trap.pk))[:EXAMPLES]
+    return Caught(trap, REASONS[reason], _REMEDIES.get(reason, ""), tuple(examples))
