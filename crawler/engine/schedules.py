@@ -37,33 +37,53 @@ def add_schedule(
     *,
     owner: User | None = None,
     allow_private: bool = False,
-    begin: bool = True,
-) -> tuple[Schedule, Crawl | None]:
-    """A new schedule, and its first run, begun at once unless `begin` is false.
+    sealed: str = "",
+) -> Schedule:
+    """A new schedule, whose first run begins when its time has come.
 
     Raises BadInput ("schedule" for the rule, else as `start_crawl`) and ServiceDown. Then nothing was made.
     """
     timetable = timetable_of(rule)
-    crawl = drafted(references, options, owner=owner, allow_private=allow_private)
-    schedule = Schedule(
-        start_urls=crawl.start_urls,
-        options=crawl.options,
-        sealed=crawl.sealed,
-        rule=_tidy(rule),
-        owner=owner,
-        next_at=timetable.next_after(timezone.now()),
-    )
+    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    schedule = _like(crawl, rule, timetable)
+    with services_needed():
+        schedule.save()
+    return schedule
+
+
+def begin_schedule(
+    references: Sequence[str],
+    options: CrawlOptions,
+    rule: str,
+    *,
+    owner: User | None = None,
+    allow_private: bool = False,
+    sealed: str = "",
+) -> Crawl:
+    """The first run of a new schedule, begun at once; all or nothing, as above."""
+    timetable = timetable_of(rule)
+    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl.schedule = _like(crawl, rule, timetable)
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():
-            schedule.save()
-            if begin:
-                crawl.schedule = schedule
-                insert(crawl)
+            crawl.schedule.save()
+            insert(crawl)
         crash_point("schedule: committed")
-        if begin:
-            set_going(crawl)
-    return schedule, crawl if begin else None
+        set_going(crawl)
+    crawl.refresh_from_db()
+    return crawl
+
+
+def _like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
+    return Schedule(
+        start_urls=crawl.start_urls,
+        options=crawl.options,
+        sealed=crawl.sealed,
+        rule=" ".join(rule.split()),
+        owner=crawl.owner,
+        next_at=timetable.next_after(timezone.now()),
+    )
 
 
 def run_due(now: datetime) -> int:
@@ -127,12 +147,10 @@ def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
     options = CrawlOptions.from_plain(schedule.options)
     allow_private = EVERY_ADDRESS in options.private_hosts
     try:
-        crawl = drafted(schedule.start_urls, options, owner=schedule.owner, allow_private=allow_private)
+        crawl = drafted(
+            schedule.start_urls, options, owner=schedule.owner, allow_private=allow_private, sealed=schedule.sealed
+        )
     except BadInput as error:
         return None, error.message
-    crawl.sealed, crawl.schedule, crawl.previous = schedule.sealed, schedule, previous
+    crawl.schedule, crawl.previous = schedule, previous
     return crawl, ""
-
-
-def _tidy(rule: str) -> str:
-    return " ".join(rule.split())

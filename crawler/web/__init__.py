@@ -6,6 +6,7 @@ crawls    the doors of a crawl: list, start, watch
 control   the doors that move a crawl: pause, resume, cancel, delete, send dead letters again
 dead_letters    all the dead letters of a crawl, paged
 why       why a crawl is not finished
+schedules the page of the schedules, and the doors that pause, resume and remove one
 forms     what a person may type to start a crawl
 status    where one crawl stands, as the page shows it: one function for the template and for the JSON
 login     signing in with a password or with the one-time link

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,14 @@ from crawler.core.options import CrawlOptions
 from crawler.engine import schedules
 from crawler.engine.control import cancel
 from crawler.engine.delete import delete
-from crawler.engine.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule, run_due
+from crawler.engine.schedules import (
+    add_schedule,
+    begin_schedule,
+    pause_schedule,
+    remove_schedule,
+    resume_schedule,
+    run_due,
+)
 from crawler.models import Crawl, Page, Schedule
 from tests.conftest import free_port
 
@@ -154,10 +162,10 @@ def test_a_paused_schedule_begins_nothing_and_makes_up_for_nothing() -> None:
     assert timezone.now() < fresh(schedule).next_at < timezone.now() + HOUR
 
 
-def test_adding_one_begins_its_first_run() -> None:
-    schedule, run = add_schedule([SITE], CrawlOptions(max_depth=2), "every  6h ", allow_private=True)
-    assert run is not None
-    assert (run.schedule, run.chosen.max_depth) == (schedule, 2)
+def test_a_schedule_can_begin_with_its_first_run() -> None:
+    run = begin_schedule([SITE], CrawlOptions(max_depth=2), "every  6h ", allow_private=True)
+    schedule = Schedule.objects.get()
+    assert (run.schedule, run.chosen.max_depth, run.discovered) == (schedule, 2, 1)
     assert schedule.rule == "every 6h"
     assert timezone.now() + 5 * HOUR < schedule.next_at <= timezone.now() + 6 * HOUR
     cancel(run.id)
@@ -165,19 +173,21 @@ def test_adding_one_begins_its_first_run() -> None:
     assert Crawl.objects.get(previous=run).chosen == run.chosen
 
 
-def test_adding_one_for_later_begins_nothing() -> None:
-    schedule, run = add_schedule([SITE], CrawlOptions(), "0 3 * * *", allow_private=True, begin=False)
-    assert run is None
+def test_adding_one_begins_nothing() -> None:
+    schedule = add_schedule([SITE], CrawlOptions(), "0 3 * * *", allow_private=True)
     assert not Crawl.objects.exists()
     assert (schedule.next_at.hour, schedule.next_at.minute) == (3, 0)
 
 
+@pytest.mark.parametrize("make", [add_schedule, begin_schedule])
 @pytest.mark.parametrize(
     ("rule", "options", "refused"),
     [("0 0 30 2 *", {}, BadInput), ("every 6h", {"max_pages": 0}, BadInput), ("every 6h", {}, RefusedAddress)],
 )
-def test_bad_input_makes_nothing(rule: str, options: dict[str, Any], refused: type[BadInput]) -> None:
+def test_bad_input_makes_nothing(
+    make: Callable[..., object], rule: str, options: dict[str, Any], refused: type[BadInput]
+) -> None:
     with pytest.raises(refused):
-        add_schedule([SITE], CrawlOptions(**options), rule)
+        make([SITE], CrawlOptions(**options), rule)
     assert not Schedule.objects.exists()
     assert not Crawl.objects.exists()

@@ -66,7 +66,7 @@ class Actor:
 
     def scheduled_start(self, url: str, options: dict[str, Any]) -> None:
         """What the clock does when a schedule is due."""
-        schedule, _ = add_schedule([url], CrawlOptions.from_plain(options), "every 1h", allow_private=True, begin=False)
+        schedule = add_schedule([url], CrawlOptions.from_plain(options), "every 1h", allow_private=True)
         run_due(schedule.next_at)
 
     def work(self, worker: str, jobs: int | None = None) -> None:

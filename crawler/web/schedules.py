@@ -1,0 +1,86 @@
+"""The page of the schedules, and its doors: pause, resume, remove. A schedule is made with the form of a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from crawler.engine.schedules import pause_schedule, remove_schedule, resume_schedule
+from crawler.models import Crawl, Schedule
+from crawler.reports.freshness import compared
+from crawler.web.shell import page
+
+PER_PAGE = 25
+
+
+@never_cache
+@require_GET
+@page
+def schedule_list(request: HttpRequest) -> HttpResponse:
+    """The schedules, the one that is due next first; those that are paused last."""
+    ordered = visible_schedules(request.user).order_by("-enabled", "next_at")
+    schedules = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
+    rows = [{"schedule": schedule, "last": _last_run(schedule)} for schedule in schedules]
+    return render(request, "crawler/schedules.html", {"schedules": schedules, "rows": rows})
+
+
+@require_POST
+@page
+def schedule_pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Begin no more runs."""
+    return _move(request, schedule_id, pause_schedule, "Paused: no run is begun until you resume it.")
+
+
+@require_POST
+@page
+def schedule_resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Begin runs again."""
+    return _move(request, schedule_id, resume_schedule, "Resumed.")
+
+
+@require_POST
+@page
+def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Forget the schedule; its runs stay. One that is gone already is no error."""
+    if not Schedule.objects.filter(pk=schedule_id).exists():
+        messages.success(request, "That schedule was removed already.")
+        return redirect("schedule-list")
+    return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.")
+
+
+def visible_schedules(user: User | AnonymousUser) -> QuerySet[Schedule]:
+    """The schedules this person may see: their own; superusers all."""
+    if user.is_superuser:
+        return Schedule.objects.all()
+    return Schedule.objects.filter(owner=user.pk)
+
+
+def runs_of(crawl: Crawl) -> dict[str, Any]:
+    """What a crawl's page says of its schedule and of the runs before and after it; empty for a crawl on its own."""
+    following = crawl.next_runs.order_by("created_at").first()
+    if crawl.schedule is None and crawl.previous is None and following is None:
+        return {}
+    return {"schedule": crawl.schedule, "previous": crawl.previous, "next": following, "compared": compared(crawl)}
+
+
+def _last_run(schedule: Schedule) -> Crawl | None:
+    return schedule.runs.order_by("-created_at").first()
+
+
+def _move(request: HttpRequest, schedule_id: UUID, move: Callable[[UUID], bool], done: str) -> HttpResponse:
+    get_object_or_404(visible_schedules(request.user), pk=schedule_id)
+    if move(schedule_id):
+        messages.success(request, done)
+    else:
+        messages.warning(request, "Somebody else was quicker: nothing had to be done.")
+    return redirect("schedule-list")
