@@ -13,13 +13,14 @@ from crawler.core import charsets, links
 from crawler.core.directives import directives_of
 from crawler.core.freshness import conditions, is_unchanged
 from crawler.core.outcomes import Outcome
+from crawler.core.politeness import PATIENCE
 from crawler.core.sitemaps.places import named_in_robots
 from crawler.core.urls import normalise, origin_of
-from crawler.core.work import SITEMAP, PageResult, PageTask
+from crawler.core.work import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.engine.permission import Permission, Ruling
 from crawler.engine.sitemaps import MAX_BODY, with_entries
 from crawler.engine.turns import NotYet, Turns
-from crawler.fetching.fetcher import Fetched, Fetcher, anything, is_html
+from crawler.fetching.fetcher import Fetched, Fetcher, anything, is_html, nothing
 
 
 class Asker:
@@ -41,6 +42,7 @@ class Asker:
         self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
         self._tells_sitemaps = tells_sitemaps
         self._told: set[str] = set()  # origins
+        self._headed: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
     def ask(self, task: PageTask) -> PageResult | NotYet:
         """What came of the page, or when its host may be asked."""
@@ -69,10 +71,31 @@ class Asker:
             return not_yet
         requests = self._permission.counted() if self._permission else 0
         fetched_at = self._now()
+        if task.kind == EXTERNAL:
+            return self._checked(task, fetched_at, requests)
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
             return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
         return result_of(task, self._fetcher.get(task.url, headers=conditions(task)), fetched_at, requests)
+
+    def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
+        """Whether an external link leads anywhere, asked without credentials.
+
+        HEAD first, and GET at the host's next turn where that has no good answer. A host that is asked seldom would
+        make a batch wait for the second, so it is asked with GET at once.
+        """
+        is_slow = self._turns.next_at - fetched_at > PATIENCE / 2
+        if task.id not in self._headed and not is_slow:
+            head = self._fetcher.head(task.url, anonymous=True)
+            if not needs_get(head):
+                return result_of(task, head, fetched_at, requests)
+            self._headed[task.id] = requests + head.requests
+            not_yet = self._turns.take()
+            if not_yet is not None:
+                return not_yet
+            fetched_at = self._now()
+        asked = self._headed.pop(task.id, requests)
+        return result_of(task, self._fetcher.get(task.url, wants=nothing, anonymous=True), fetched_at, asked)
 
     def _sitemaps(self, url: str) -> tuple[str, ...]:
         """What the page's robots.txt names, unless that was told before."""
@@ -81,6 +104,13 @@ class Asker:
         self._told.add(origin)
         rules = ruling.rules if isinstance(ruling, Ruling) else None
         return named_in_robots(rules.sitemaps, origin) if rules else ()
+
+
+def needs_get(head: Fetched) -> bool:
+    """Whether GET may do better. It does not where nothing could be sent, nor where the host asks to be left alone."""
+    if head.http_status in (429, 503) or head.requests == 0:
+        return False
+    return head.http_status is None or head.http_status >= 400 or head.outcome is Outcome.MALFORMED
 
 
 def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:

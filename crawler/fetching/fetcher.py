@@ -25,6 +25,10 @@ def anything(media_type: str) -> bool:
     return True
 
 
+def nothing(media_type: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How much of our time and memory one request may take."""

@@ -18,7 +18,7 @@ from crawler.core.urls import normalise
 from crawler.fetching import encodings
 from crawler.fetching.connections import BUFFER, RoutedAdapter, Trust, public_trust
 from crawler.fetching.exchange import Clock, Exchange
-from crawler.fetching.fetcher import NOTHING, Fetched, Limits, Wants, is_html
+from crawler.fetching.fetcher import NOTHING, Fetched, Limits, Wants, is_html, nothing
 from crawler.fetching.guard import Guard
 from crawler.fetching.headers import media_type_of, parse_retry_after, text_of
 from crawler.fetching.outgoing import Headers, Outgoing
@@ -196,7 +196,7 @@ class HttpFetcher:
         return max(limit, wish.truncate_at or 0)
 
 
-_NO_BODY = _Wish(lambda media_type: False)
+_NO_BODY = _Wish(nothing)
 
 
 def _prepared(method: str, url: str, body: bytes | None, headers: Headers) -> requests.PreparedRequest:
