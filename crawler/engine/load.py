@@ -34,9 +34,8 @@ from crawler.core.list_report import ListReport
 from crawler.core.lists import Entry, Invalid, entries_of
 from crawler.core.options import CrawlOptions
 from crawler.engine.discard import discard
-from crawler.engine.start import judged, services_needed
-from crawler.engine.wake import keep_watch, wake
-from crawler.frontier.frontier import Frontier
+from crawler.engine.start import check_sealed, judged, services_needed, set_going
+from crawler.fetching.guard import Guard
 from crawler.models import Crawl
 
 log = logging.getLogger(__name__)
@@ -69,9 +68,11 @@ def load_list(
     columns: Columns | None = None,
     owner: User | None = None,
     allow_private: bool = False,
+    sealed: str = "",
     on_chunk: OnChunk | None = None,
 ) -> Crawl:
-    """A running crawl over the URLs of a list (see `core.lists`), and over nothing they lead to.
+    """A running crawl over the URLs of a list (see `core.lists`), and over nothing they lead to. `sealed` as for
+    `start_crawl`.
 
     Hosts are not resolved here, a million of them as it may be; the guard judges each address when it is asked. Raises
     BadInput, ServiceDown, or LoadStopped when somebody cancelled or deleted the crawl meanwhile. After the first two,
@@ -79,12 +80,13 @@ def load_list(
     """
     _refuse_without_meaning(options)
     options = judged(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
+    check_sealed(Guard(options.private_hosts), sealed)
     sign = _SignOfLife()
     items = entries_of(_pieces(stream, name, sign.give), name, columns)
     first = list(islice(items, CHUNK))  # a list that is none is refused before anything is made
     with services_needed():
         queues.connection().ping()
-        crawl = sign.crawl = _made(first, name, options, owner)
+        crawl = sign.crawl = _made(first, name, options, owner, sealed)
     with _discarded_on_trouble(crawl), services_needed():
         report = ListReport()
         for chunk in chain([first], _chunks(items)):
@@ -119,7 +121,7 @@ def _refuse_without_meaning(options: CrawlOptions) -> None:
             raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
 
 
-def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None) -> Crawl:
+def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str) -> Crawl:
     url = next(item.url for item in first if isinstance(item, Entry))
     return Crawl.objects.create(
         state=State.LOADING,
@@ -127,6 +129,7 @@ def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User |
         source=name[-255:],
         options=options.to_plain(),
         owner=owner,
+        sealed=sealed,
         loaded_at=Now(),
     )
 
@@ -167,8 +170,7 @@ def _let_run(crawl_id: UUID) -> None:
 
 def _wake(crawl: Crawl) -> None:
     try:
-        wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
-        keep_watch()
+        set_going(crawl)
     except RedisError as error:
         log.warning("crawl %s is complete, but Redis could not be told: %s", crawl.id, error)
 
