@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -98,45 +99,50 @@ def _said_at_large(page: LexborHTMLParser, url: str) -> tuple[str, tuple[tuple[s
 
 def _links_of(page: LexborHTMLParser, base: str) -> tuple[tuple[str, ...], dict[str, str]]:
     """The links, and the rel of those that have one which keeps crawlers away each time they are linked to."""
-    links: dict[str, None] = {}
-    rels: dict[str, str] = {}
-    seen: set[str] = set()
+    links: dict[str, str] = {}  # to the rel; one link without it is enough to have none
+    seen: dict[str, str] = {}
+    for reference, rel in _references(page):
+        if reference in seen and (rel or not seen[reference]):
+            continue
+        seen[reference] = rel
+        link = normalise(reference, base)
+        if link is None:
+            continue
+        if not rel or link not in links:
+            links[link] = rel
+        if len(links) == MAX_LINKS:
+            break
+    return tuple(links), {link: rel for link, rel in links.items() if rel}
+
+
+def _references(page: LexborHTMLParser) -> Iterator[tuple[str, str]]:
+    """What each link refers to, as written, and its rel, if that keeps crawlers away."""
     for node in page.css(_SOURCES):
-        reference, rel = _reference_in(node)
+        rel = ""
+        if node.tag in ("a", "area"):
+            attributes = node.attributes  # all at once: looking for one that is not there takes longer
+            reference: str | None = attributes["href"] or ""
+            said = attributes.get("rel")
+            rel = rel_of(said) if said else ""
+        else:
+            reference = _reference_in(node)
         if reference is None:
             continue
         if "#" in reference:  # a contents page links to one page a hundred times
             # The mark stays: blanks before it belong to the URL, blanks at the end do not.
             reference = reference[: reference.index("#") + 1]
-        if reference in seen and (rel or not rels):
-            continue
-        seen.add(reference)
-        link = normalise(reference, base)
-        if link is None:
-            continue
-        if not rel:
-            rels.pop(link, None)
-        elif link not in links:
-            rels[link] = rel
-        links[link] = None
-        if len(links) == MAX_LINKS:
-            break
-    return tuple(links), rels
+        yield reference, rel
 
 
-def _reference_in(node: LexborNode) -> tuple[str | None, str]:
-    """What this element refers to, as written (None = it is not a link), and its rel, if that keeps crawlers away."""
+def _reference_in(node: LexborNode) -> str | None:
+    """What this element, which is no anchor, refers to, as written; None when it is not a link."""
     match node.tag:
-        case "a" | "area":
-            attributes = node.attributes  # all at once: looking for one that is not there takes longer
-            rel = attributes.get("rel")
-            return attributes["href"] or "", rel_of(rel) if rel else ""
         case "iframe" | "frame":
-            return _attribute(node, "src") or None, ""  # an empty frame shows about:blank
+            return _attribute(node, "src") or None  # an empty frame shows about:blank
         case "link":
-            return _followed(node), ""
+            return _followed(node)
         case _:
-            return _refresh_target(_attribute(node, "content")), ""
+            return _refresh_target(_attribute(node, "content"))
 
 
 def _followed(node: LexborNode) -> str | None:
