@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, assert_never
 
 from redis import RedisError
@@ -18,6 +17,7 @@ from crawler.reports.dead_letters import dead_letters
 from crawler.reports.freshness import from_memory
 from crawler.reports.orphans import orphans
 from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
+from crawler.web.heaps import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
 from crawler.web.rows import Row, dead_letter_row, page_row, trap_row
 
 NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
@@ -32,8 +32,6 @@ STATES = {
     State.FINISHED: "Finished",
     State.CANCELLED: "Cancelled",
 }
-DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
-DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery.GIVEN_UP: "bad"}
 
 
 def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
@@ -49,21 +47,21 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
     alerts     what a person should know or do
     """
     progress = progress_of(crawl, now)
-    notices = _notices(crawl)
+    notices = notice_rows(crawl)
     over = crawl.is_over
     letters = list(dead_letters(crawl)[:SHOWN])
     lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
     lists = {
         "alerts": _alerts(crawl, now),
-        "statuses": _statuses(progress["receipt"]["statuses"]),
-        "skipped": _skipped(progress["receipt"]["skipped"]),
+        "statuses": status_rows(progress["receipt"]["statuses"]),
+        "skipped": skipped_rows(progress["receipt"]["skipped"]),
         "pages": [page_row(page) for page in last_pages(crawl)],
         "troubled": [page_row(page) for page in troubled_pages(crawl)],
         "dead_letters": [dead_letter_row(page) for page in letters],
         "orphans": [page_row(page) for page in lonely],
         "traps": [trap_row(caught) for caught in traps.traps_of(crawl, SHOWN) if not caught.trap.released],
         "notices": notices,
-        "receipt": _receipt_rows(progress["receipt"]) if over else [],
+        "receipt": receipt_rows(progress["receipt"]) if over else [],
     }
     return {
         "progress": progress,
@@ -161,7 +159,6 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
         "state": STATES[State(crawl.state)],
         "summary": _summary(crawl, progress),
         "loading": _loading(crawl),
-        "memory": from_memory(crawl),
         "percent": f"{_percent(progress)} %",
         "discovered": words.count(progress["discovered"]),
         "open": words.count(progress["open"]),
@@ -239,62 +236,3 @@ def _start_alert(crawl: Crawl) -> list[Row]:
     """Start URLs that gave nothing to follow."""
     troubled = start_trouble(crawl)
     return [{"text": words.start_trouble(troubled, start_count(crawl)), "tone": "bad"}] if troubled else []
-
-
-def _statuses(statuses: dict[str, int]) -> list[Row]:
-    tones = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
-    return [
-        {"name": code, "number": words.count(number), "tone": tones.get(code[0], "calm")}
-        for code, number in sorted(statuses.items())
-    ]
-
-
-def _skipped(skipped: dict[str, int]) -> list[Row]:
-    return [
-        {"name": words.outcome(reason), "number": words.count(number), "tone": "calm"}
-        for reason, number in skipped.items()
-    ]
-
-
-def _notices(crawl: Crawl) -> list[Row]:
-    """Whom the end was told, and how that went; while the crawl is not over, whom it will be told."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("notice__round", "transport", "address")
-    told = [_delivery_row(delivery) for delivery in deliveries]
-    if crawl.is_over:
-        return told
-    chosen = crawl.chosen
-    return [*told, *_planned("email", chosen.notify_emails), *_planned("webhook", chosen.notify_webhooks)]
-
-
-def _delivery_row(delivery: Delivery) -> Row:
-    tries = f" (try {delivery.attempts})" if delivery.attempts > 1 else ""
-    return {
-        "transport": delivery.transport,
-        "address": delivery.address,
-        "state": DELIVERIES[delivery.state] + tries,
-        "error": "" if delivery.state == Delivery.DELIVERED else delivery.error,
-        "tone": DELIVERY_TONES[delivery.state],
-    }
-
-
-def _planned(transport: str, addresses: Sequence[str]) -> list[Row]:
-    return [
-        {"transport": transport, "address": address, "state": "when it is finished", "error": "", "tone": "calm"}
-        for address in addresses
-    ]
-
-
-def _receipt_rows(receipt: dict[str, Any]) -> list[Row]:
-    """The receipt as a table that adds up: discovered, and below it the heaps it is the sum of."""
-    heaps = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
-    skipped = [(f"skipped: {words.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
-    heaps += skipped or [("skipped", 0)]
-    heaps += [("cancelled", receipt["cancelled"])]
-    return [
-        *({"name": name, "number": words.count(number), "tone": "part"} for name, number in heaps),
-        {"name": "discovered", "number": words.count(receipt["discovered"]), "tone": "sum"},
-        {"name": "requests", "number": words.count(receipt["requests"]), "tone": "more"},
-        {"name": "retries", "number": words.count(receipt["retries"]), "tone": "more"},
-        {"name": "bytes read", "number": words.size(receipt["bytes"]), "tone": "more"},
-        {"name": "time", "number": words.duration(receipt["seconds"]), "tone": "more"},
-    ]

@@ -232,13 +232,13 @@ def test_a_crawl_that_is_not_loading_shows_nothing_of_its_list_and_can_be_delete
 def test_pages_that_were_not_sent_or_not_asked_for_are_counted() -> None:
     crawl = a_finished_crawl(options=CrawlOptions(revisit=True, response_ttl=60.0), outcomes={"2xx": 1, "unchanged": 2})
     a_page(crawl, reused=True)
-    assert status(crawl)["texts"]["memory"] == (
+    assert status(crawl)["texts"]["from_memory"] == (
         "2 pages unchanged since last time; 1 page not asked for, because an answer was at hand."
     )
 
 
 def test_a_crawl_that_asks_for_everything_says_nothing_of_a_memory() -> None:
-    assert status(a_finished_crawl())["texts"]["memory"] == ""
+    assert status(a_finished_crawl())["texts"]["from_memory"] == ""
 
 
 def test_a_row_says_when_it_is_no_page_of_the_site() -> None:
