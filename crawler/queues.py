@@ -166,23 +166,30 @@ def _errand_data(func: str, job: str, description: str, *, result_ttl: int) -> E
     )
 
 
-def adopt_tick() -> str | None:
-    """Take the tick that waits first out of RQ's queue, to be done by the caller; the crawl it is for."""
-    job = _adopt(CRAWL, "manage-")
+def waiting_first() -> list[str]:
+    """The ids of the jobs that a free worker would take next, of both queues."""
+    with connection().pipeline(transaction=False) as pipe:
+        for name in (CRAWL, FETCH):
+            pipe.lrange(_queue(name).key, 0, 7)
+        return [job.decode() for jobs in pipe.execute() for job in jobs]
+
+
+def adopt_tick(among: Sequence[str]) -> str | None:
+    """Take the first tick `among` these jobs out of RQ's queue, to be done by the caller; the crawl it is for."""
+    job = _adopt(CRAWL, "manage-", among)
     return str(job.args[0]) if job is not None else None
 
 
-def adopt_batch() -> Batch | None:
-    """Take the batch that waits first out of RQ's queue, to be claimed by the caller."""
-    job = _adopt(FETCH, "fetch-")
+def adopt_batch(among: Sequence[str]) -> Batch | None:
+    """Take the first batch `among` these jobs out of RQ's queue, to be claimed by the caller."""
+    job = _adopt(FETCH, "fetch-", among)
     return Batch.from_plain(job.args[0]) if job is not None else None
 
 
-def _adopt(queue: str, prefix: str) -> Job | None:
+def _adopt(queue: str, prefix: str, among: Sequence[str]) -> Job | None:
     """Take the first job of a kind out of its queue. RQ forgets it; whoever asks does the work."""
     conn, key = connection(), _queue(queue).key
-    for raw in cast(list[bytes], conn.lrange(key, 0, 7)):
-        name = raw.decode()
+    for name in among:
         if not name.startswith(prefix) or not conn.lrem(key, 1, name):
             continue  # of another kind, or somebody was quicker
         try:

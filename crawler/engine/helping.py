@@ -30,18 +30,22 @@ class Helper:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
+        self._waiting: list[str] = []  # jobs that waited when we last looked
 
     def is_busy(self) -> bool:
         return self._tick is not None and not self._tick.done()
 
     def look(self, *, wants_batch: bool) -> Iterator[Batch]:
-        """Begin the tick that waits first, if any; the batch that waits first, if one is wanted."""
+        """Begin the tick that waits first, if any; the batch that waits first, if one is wanted. Only what waited at
+        the last look already: a worker that is free would have taken it by now."""
         try:
-            if not self.is_busy():
-                crawl = queues.adopt_tick()
+            waited, self._waiting = self._waiting, queues.waiting_first()
+            left_over = [job for job in waited if job in self._waiting]
+            if left_over and not self.is_busy():
+                crawl = queues.adopt_tick(left_over)
                 if crawl is not None:
                     self._tick = self._thread.submit(_tick, crawl)
-            if wants_batch and (batch := queues.adopt_batch()) is not None:
+            if left_over and wants_batch and (batch := queues.adopt_batch(left_over)) is not None:
                 yield batch
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import django_rq
@@ -109,11 +109,11 @@ class Workers:
             in_hand = [Batch.from_plain(job.args[0]), *self._helped]
             self.deaths.update(task.id for batch in in_hand for part in batch.slices for task in part.pages)
 
-    def adopting(self, adopt: Callable[[], Batch | None]) -> Callable[[], Batch | None]:
+    def adopting(self, adopt: Callable[[Sequence[str]], Batch | None]) -> Callable[[Sequence[str]], Batch | None]:
         """Notes what a fetch job takes out of the queue."""
 
-        def noted() -> Batch | None:
-            batch = adopt()
+        def noted(among: Sequence[str]) -> Batch | None:
+            batch = adopt(among)
             if batch is not None:
                 self._helped.append(batch)
             return batch

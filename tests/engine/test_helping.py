@@ -1,0 +1,88 @@
+"""While a host holds a fetch job up, the job does what a free worker would do. Here there is but one worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from crawler import queues
+from crawler.core.options import CrawlOptions
+from crawler.engine.helping import Helper
+from crawler.engine.start import start_crawl
+from crawler.models import Crawl
+from tests.engine.conftest import Bench
+from tests.site import Reply, Site, page
+
+SLOW = 2.0  # seconds
+
+
+@pytest.fixture
+def other() -> Iterator[Site]:
+    """A second host, whose three pages are found one behind the other."""
+    with Site({"/": page("/a"), "/a": page("/b"), "/b": page()}).serving() as site:
+        yield site
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_slow_host_does_not_hold_up_another(bench: Bench, other: Site) -> None:
+    urls = [f"{bench.site.url}/", f"{other.url}/"]
+    bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
+    bench.work()
+    assert bench.state() == "finished"
+    asked = next(request.at for request in bench.site.requests if request.path == "/")
+    assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -> None:
+    bench.start()
+    second = start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
+    bench.work()
+    asked = next(request.at for request in bench.site.requests if request.path == "/")
+    assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+    assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
+
+
+def test_what_a_free_worker_would_take_at_once_is_left_to_it(bench: Bench) -> None:
+    bench.start()
+    with Helper() as helper:
+        assert list(helper.look(wants_batch=True)) == []
+        assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
+    bench.start()
+    with Helper() as helper:
+        _look(helper)
+        _look(helper)
+    assert bench.jobs("crawl") == []
+    assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {bench.site.host}"]
+
+
+def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    waiting = queues.waiting_first()
+    with Helper() as helper:
+        assert [list(helper.look(wants_batch=False)) for _ in range(3)] == [[], [], []]
+        (batch,) = helper.look(wants_batch=True)
+    assert batch.crawl == str(bench.crawl.id)
+    assert queues.adopt_batch(waiting) is None
+
+
+def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None:
+    """Nobody has claimed it: it is found like a job that RQ has lost."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    assert queues.adopt_batch(queues.waiting_first()) is not None
+    began = time.monotonic()
+    while bench.state() == "running" and time.monotonic() - began < 60:
+        bench.work()
+    assert bench.state() == "finished"
+    assert bench.site.hits["/"] == 1
+
+
+def _look(helper: Helper) -> None:
+    assert list(helper.look(wants_batch=False)) == []
