@@ -8,6 +8,8 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
 
 from crawler.core import dropping
 from crawler.core.errors import BadInput, RefusedAddress
@@ -27,6 +29,24 @@ class CrawlForm(forms.Form):
         rows=1,
         placeholder="https://example.com/",
         error_messages={"required": "Type the address of the site, such as https://example.com/."},
+    )
+    upload = forms.FileField(
+        label="Or upload a list",
+        required=False,
+        allow_empty_file=True,
+        help_text="Text with one URL a line, or CSV; packed by gzip or not. Each is asked for, no link is followed.",
+    )
+    list_column = forms.CharField(
+        label="Column of URLs",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "url", "autocomplete": "off"}),
+        help_text="Of a CSV list: its name, or its number from 1.",
+    )
+    priority_column = forms.CharField(
+        label="Column of priorities",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "priority", "autocomplete": "off"}),
+        help_text="Whole numbers from 0 (last) to 10 (first), or 0.0 to 1.0 as in sitemaps.",
     )
     max_pages = forms.IntegerField(
         label="Page limit",
@@ -187,6 +207,12 @@ class CrawlForm(forms.Form):
         placeholder="never",
         help_text="Such as 10m. An answer another crawl got so recently is taken instead of asking again.",
     )
+    schedule = forms.CharField(
+        label="Repeat",
+        required=False,
+        widget=NumberInput("text", placeholder="only once"),
+        help_text='Such as "every 6h", or "0 3 * * *" for each night at three (UTC). The first run begins at once.',
+    )
     notify_emails = LinesField(
         label="E-mail to",
         required=False,
@@ -206,10 +232,16 @@ class CrawlForm(forms.Form):
     )
 
     def __init__(
-        self, data: Mapping[str, Any] | None = None, *, user: User | AnonymousUser, like: Crawl | None = None
+        self,
+        data: Mapping[str, Any] | None = None,
+        files: MultiValueDict[str, UploadedFile[Any]] | None = None,
+        *,
+        user: User | AnonymousUser,
+        like: Crawl | None = None,
     ) -> None:
         """`like`: a crawl whose start URLs and options the empty form begins with."""
-        super().__init__(data, label_suffix="", initial=_typed_for(like) if like else None)
+        super().__init__(data, files, label_suffix="", initial=_typed_for(like) if like else None)
+        self.fields["start_urls"].required = not (files and files.get("upload"))
         if not user.is_superuser:
             del self.fields["allow_private"]
         mark_defaults(self)
@@ -230,7 +262,7 @@ class CrawlForm(forms.Form):
 
     def refuse(self, error: BadInput) -> None:
         """Put what `start_crawl` did not accept beside the field it is about."""
-        name = "allow_private" if error.field == "private_hosts" else error.field
+        name = {"private_hosts": "allow_private", "list": "upload"}.get(error.field, error.field)
         if name not in self.fields:
             name = "start_urls"
         self.add_error(name, error.message)
@@ -274,4 +306,7 @@ def _typed_for(crawl: Crawl) -> dict[str, Any]:
         other["allow_private"] = True
     if "drop_parameters" in other:
         other["drop_parameters"], other["keep_parameters"] = dropping.typed_for(other["drop_parameters"])
+    if crawl.source:  # a list has to be chosen anew: no page can do that for a person
+        other.pop("recursive", None)
+        return other
     return {"start_urls": crawl.start_urls, **other}

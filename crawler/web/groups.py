@@ -12,6 +12,7 @@ USUAL = ("max_pages", "max_depth")
 """Beside the start URLs, what is seen without unfolding anything."""
 
 FOLDED = (
+    ("A list of URLs", "upload one instead of typing", ("upload", "list_column", "priority_column")),
     (
         "What belongs to the site",
         "hosts, paths, patterns",
@@ -23,6 +24,7 @@ FOLDED = (
     ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),
     ("Endless series", "calendars, filters, parameters", ("traps", "keep_parameters", "drop_parameters")),
     ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
+    ("Again and again", "a schedule", ("schedule",)),
     ("When it is finished", "whom to tell", ("notify_emails", "notify_webhooks")),
     ("Private networks", "this machine and its neighbours", ("allow_private",)),
 )
