@@ -93,12 +93,7 @@ class Door(BaseCommand):
             allow_abbrev=False,
             **kwargs,
         )
-
-        def one_line(message: str) -> NoReturn:
-            sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog.strip()} --help)\n")
-            raise SystemExit(Exit.BAD_USAGE)
-
-        parser.error = one_line  # type: ignore[method-assign]  # Django makes the parser; this drops the usage lines
+        one_line_errors(parser)
         return parser
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -162,6 +157,16 @@ class Door(BaseCommand):
             file.write(target, pieces)
         except OSError as error:
             raise Ended(Exit.NOT_DONE, f"{target} could not be written: {file.reason(error)}.") from None
+
+
+def one_line_errors(parser: ArgumentParser) -> None:
+    """What cannot be used is told in one line, without the usage before it."""
+
+    def one_line(message: str) -> NoReturn:
+        sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog.strip()} --help)\n")
+        raise SystemExit(Exit.BAD_USAGE)
+
+    parser.error = one_line  # type: ignore[method-assign]  # Django makes the parser
 
 
 def add_crawl(parser: ArgumentParser) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Page, Schedule
 from crawler.reports import words
 
 _DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
@@ -59,3 +60,43 @@ def dead_letter(page: Page) -> dict[str, Any]:
         "attempts": page.attempts,
         "error": page.error,
     }
+
+
+def schedule_table(schedules: Iterable[Schedule]) -> str:
+    """Schedules as an aligned table, one a line."""
+    head = ("ID", "RULE", "NEXT (UTC)", "LAST RUN (UTC)", "SITE", "")
+    return words.aligned([head, *(_schedule_row(schedule) for schedule in schedules)])
+
+
+def _schedule_row(schedule: Schedule) -> tuple[str, ...]:
+    last = _last_run(schedule)
+    return (
+        str(schedule.id),
+        schedule.rule,
+        minute(schedule.next_at) if schedule.enabled else "paused",
+        f"{minute(last.created_at)} {last.state}" if last else words.DASH,
+        schedule.start_urls[0],
+        schedule.last_error,
+    )
+
+
+def schedule(schedule: Schedule) -> dict[str, Any]:
+    """The same for programs."""
+    last = _last_run(schedule)
+    return {
+        "id": str(schedule.id),
+        "start_urls": schedule.start_urls,
+        "rule": schedule.rule,
+        "enabled": schedule.enabled,
+        "next_at": schedule.next_at.isoformat(timespec="seconds") if schedule.enabled else None,
+        "last_run": str(last.id) if last else None,
+        "last_error": schedule.last_error,
+    }
+
+
+def minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _last_run(schedule: Schedule) -> Crawl | None:
+    return schedule.runs.order_by("-created_at").first()

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from crawler import answers
+from crawler.core.credentials import parse
 from crawler.core.options import CrawlOptions
 from crawler.engine.dispatch import dispatch
 from crawler.engine.manage import manage
 from crawler.engine.start import start_crawl
 from crawler.models import Answer, Crawl, Disagreement, Page
 from crawler.reports.receipt import receipt_of
+from crawler.sealing import seal
 from tests.engine.conftest import Bench
 from tests.site import Answer as SiteAnswer
 from tests.site import Reply, Request, Site, moved, page
@@ -211,6 +213,22 @@ def test_trouble_that_may_pass_is_not_remembered(bench: Bench, settings: Any) ->
     second = run(bench, revisit=True, response_ttl=600.0)
     assert rows(second, "reused")["/b"] is False
     assert bench.site.hits == {"/b": 1}
+
+
+def test_what_was_told_to_one_who_logged_in_is_told_to_nobody_else(bench: Bench) -> None:
+    """Nor is what everybody is told taken for what he would be told. Typed anew, the same password is the same."""
+    for headers in ([], ["X-Team: red"], ["X-Team: blue"]):
+        for asks in (True, False):
+            bench.site.requests.clear()
+            bench.crawl = start_crawl(
+                [f"{bench.site.url}/"],
+                CrawlOptions(response_ttl=600.0),
+                allow_private=True,
+                sealed=seal(parse(headers=headers)),
+            )
+            bench.work()
+            assert bench.state() == "finished"
+            assert bool(set(bench.site.hits) - {"/robots.txt"}) is asks
 
 
 def test_crawls_that_may_ask_for_less_share_nothing_with_those_that_may_ask_for_more(bench: Bench) -> None:

@@ -1,0 +1,122 @@
+"""`manage.py schedule`: lists, adds, pauses, resumes and removes crawls that are begun again and again."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from crawler.core.errors import BadInput
+from crawler.engine.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
+from crawler.management import wording
+from crawler.management.arguments import add_settled
+from crawler.management.choices import chosen
+from crawler.management.door import Door, Exit, one_line_errors
+from crawler.models import Schedule
+from crawler.reports.replies import Reply
+
+EXAMPLES = """\
+examples:
+  python manage.py schedule add https://example.com/ --every 6h --revisit
+  python manage.py schedule add https://example.com/ --cron "0 3 * * mon-fri" --later
+  python manage.py schedule list
+  python manage.py schedule pause 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+
+Runs are begun by `manage.py clock`, which bin/up starts. Cron expressions are read in UTC. What
+else a crawl can be told: python manage.py schedule add --help
+
+exit codes:
+  0    done
+  1    it was as asked before, or a service is down
+  2    something that was typed cannot be used; nothing was changed
+"""
+
+_VERBS: dict[str, tuple[Callable[[UUID], bool], str, str, str]] = {
+    "pause": (pause_schedule, "begin no more runs", "Paused; it begins no more runs.", "It was paused before."),
+    "resume": (resume_schedule, "begin runs again", "Resumed.", "It was not paused."),
+    "remove": (
+        remove_schedule,
+        "forget it; its runs stay",
+        "Removed; the crawls it began stay.",
+        "It was gone before.",
+    ),
+}
+"""Verb -> what does it, what it means, and the two replies."""
+
+
+class Command(Door):
+    """Crawl a site again and again: list, add, pause, resume or remove schedules."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+        shown = _action(actions, "list", "show the schedules, the one that is due next first")
+        shown.add_argument("--json", action="store_true", help="print a JSON list")
+        _add_add(_action(actions, "add", "make a schedule, and begin its first run at once"))
+        for verb, (_, means, _, _) in _VERBS.items():
+            _action(actions, verb, means).add_argument("id", metavar="ID", help="the schedule")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        match options["action"]:
+            case "list":
+                return self._list(as_json=options["json"])
+            case "add":
+                return self._add(options)
+            case verb:
+                move, _, done, not_done = _VERBS[verb]
+                is_so = move(_schedule_of(options["id"]).id)
+                return self.tell(Reply(done if is_so else not_done, is_so=is_so))
+
+    def _list(self, *, as_json: bool) -> int:
+        schedules = Schedule.objects.order_by("-enabled", "next_at")
+        if as_json:
+            self.print(json.dumps([wording.schedule(schedule) for schedule in schedules]) + "\n")
+        elif schedules:
+            self.print(wording.schedule_table(schedules))
+        else:
+            self.print("There is no schedule yet. Make one: manage.py schedule add https://example.com/ --every 6h\n")
+        return Exit.DONE
+
+    def _add(self, typed: dict[str, Any]) -> int:
+        if typed["list"]:
+            raise BadInput("list", "A list cannot be crawled by schedule; give start URLs.")
+        rule = typed["cron"] or f"every {typed['every']}"
+        urls, options, allow_private = typed["urls"], chosen(typed), typed["allow_private"]
+        if typed["later"]:
+            schedule = add_schedule(urls, options, rule, allow_private=allow_private)
+            self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {wording.minute(schedule.next_at)} UTC.\n")
+            return Exit.DONE
+        run = begin_schedule(urls, options, rule, allow_private=allow_private)
+        if run.schedule is not None:  # else somebody has removed it already
+            next_at = wording.minute(run.schedule.next_at)
+            self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")
+        self.say(f"Crawl {run.id} of {run.site} has begun.")
+        self.mention_workers()
+        return Exit.DONE
+
+
+def _action(actions: _SubParsersAction[Any], name: str, means: str) -> ArgumentParser:
+    parser: ArgumentParser = actions.add_parser(name, help=means, description=f"{means[:1].upper()}{means[1:]}.")
+    one_line_errors(parser)
+    return parser
+
+
+def _add_add(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("when")
+    rule = group.add_mutually_exclusive_group(required=True)
+    rule.add_argument("--every", metavar="TIME", help="such as 6h, 30m or 2 days; at least a minute")
+    rule.add_argument("--cron", metavar="LINE", help='five fields, such as "0 3 * * *": each night at three (UTC)')
+    group.add_argument("--later", action="store_true", help="begin the first run when its time has come, not at once")
+    add_settled(parser)
+
+
+def _schedule_of(typed: str) -> Schedule:
+    """The schedule with the id a person typed; BadInput when there is none."""
+    try:
+        return Schedule.objects.get(pk=UUID(typed))
+    except (ValueError, Schedule.DoesNotExist):
+        raise BadInput("id", f"There is no schedule {typed!r}; `manage.py schedule list` shows them.") from None
