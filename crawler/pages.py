@@ -377,19 +377,22 @@ def _insert_or_note(crawl: Crawl, found: Sequence[Discovery], expires_at: float 
     return inserted
 
 
-_LIST = "UPDATE crawler_page SET in_sitemap = true, lastmod = %s WHERE id = %s"
+_LIST = """
+    UPDATE crawler_page SET in_sitemap = true, lastmod = listed.column2 FROM (VALUES {rows}) AS listed
+    WHERE crawl_id = %s AND key = listed.column1 AND NOT in_sitemap
+"""
 
 
 def _note_ways(crawl: UUID, found: Sequence[Discovery]) -> None:
     """Of two sitemaps that name a page the first counts, and the priority of a page that is known stays as it is."""
-    rows = Page.objects.filter(crawl_id=crawl)
     linked = [page.key for page in found if page.linked and page.kind == PAGE]
-    rows.filter(key__in=linked, linked=False).update(linked=True)
-    listed = {page.key: page for page in found if page.in_sitemap}
+    Page.objects.filter(crawl_id=crawl, key__in=linked, linked=False).update(linked=True)
+    listed = [page for page in found if page.in_sitemap]
     if listed:
-        known = rows.filter(key__in=list(listed), in_sitemap=False).values_list("id", "key")
+        values = [value for page in listed for value in (page.key, page.lastmod[:40])]
+        crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
         with connection.cursor() as cursor:
-            cursor.executemany(_LIST, [(listed[bytes(key)].lastmod[:40], page) for page, key in known])
+            cursor.execute(_LIST.format(rows=", ".join(["(%s, %s)"] * len(listed))), [*values, crawl_id])
 
 
 def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:
