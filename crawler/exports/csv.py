@@ -14,13 +14,13 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """What makes a spreadsheet take a cell for a formula. Titles and errors are written by strangers."""
 
 
-def lines(crawl: Crawl) -> Iterator[str]:
+def lines(crawl: Crawl, *, externals: bool = False) -> Iterator[str]:
     """The header and one record a page, each ending with CR LF."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(KEYS)
     yield _taken(buffer)
-    for row in rows(crawl):
+    for row in rows(crawl, externals=externals):
         writer.writerow(map(defused, row.values()))
         yield _taken(buffer)
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
+from typing import Protocol
 
 from crawler.core.errors import BadInput
 from crawler.exports import csv, jsonl
 from crawler.models import Crawl
 
-FORMATS: dict[str, Callable[[Crawl], Iterator[str]]] = {
+
+class Lines(Protocol):
+    """An export's text, piece by piece: of the pages, or of the links that leave the site."""
+
+    def __call__(self, crawl: Crawl, *, externals: bool = False) -> Iterator[str]: ...
+
+
+FORMATS: dict[str, Lines] = {
     "jsonl": jsonl.lines,
     "csv": csv.lines,
 }
-"""Format -> the function that gives an export's text piece by piece."""
+"""Format -> the function that gives an export's text."""
 
 
 def format_of(file: str) -> str:

@@ -12,7 +12,7 @@ from crawler.models import Crawl
 _encode = msgspec.json.Encoder().encode
 
 
-def lines(crawl: Crawl) -> Iterator[str]:
+def lines(crawl: Crawl, *, externals: bool = False) -> Iterator[str]:
     """One line a page, each ending with a line feed."""
-    for row in rows(crawl):
+    for row in rows(crawl, externals=externals):
         yield _encode(row).decode() + "\n"

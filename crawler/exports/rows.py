@@ -9,6 +9,8 @@ from typing import Any
 from django.db.models import Q
 
 from crawler.core.directives import NOINDEX
+from crawler.core.outcomes import Outcome
+from crawler.core.work import EXTERNAL
 from crawler.models import Crawl, Page
 
 CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents needs
@@ -43,14 +45,17 @@ _NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it
 _FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
 
 
-def rows(crawl: Crawl) -> Iterator[dict[str, Any]]:
-    """One row a page, in the order the pages were discovered; memory stays bounded however many there are.
+def rows(crawl: Crawl, *, externals: bool = False) -> Iterator[dict[str, Any]]:
+    """One row a page, in the order the pages were discovered; memory stays bounded however many there are. They are
+    those the receipt counts, so links that leave the site are among them only when they were asked for; with
+    `externals` there are those links in place of the pages, asked for or only recorded.
 
     One query streams the pages, and one for each CHUNK of them finds the parents' URLs. `parent`, `outcome`,
     `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC. A crawl
     that obeys noindex has no rows of pages that ask to be left out.
     """
-    chosen = Page.objects.filter(crawl=crawl)
+    found = Page.objects.filter(crawl=crawl)
+    chosen = found.filter(kind=EXTERNAL) if externals else found.exclude(outcome=Outcome.EXTERNAL)
     if crawl.chosen.obey_noindex:
         chosen = chosen.exclude(_NOINDEX)
     pages = chosen.order_by("id").values(*_FIELDS).iterator(chunk_size=CHUNK)

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from crawler.core.options import CrawlOptions
 from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, rows
-from crawler.models import Page
+from crawler.models import Crawl, Page
 from tests.exports.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
@@ -130,3 +130,25 @@ def test_parents_are_found_with_one_query_a_chunk_and_no_page_is_lost_at_its_edg
     urls = ["http://site.test/", *(f"http://site.test/{number}" for number in range(1, pages))]
     assert found == list(zip(urls, [None, *urls[:-1]], strict=True))
     assert len(queries) == 1 + (pages + 1) // 2
+
+
+def test_links_to_other_sites_that_were_only_recorded_are_no_pages() -> None:
+    crawl = with_links_to_other_sites()
+    assert [row["url"] for row in rows(crawl)] == ["http://site.test/", "http://checked.test/"]
+
+
+def test_links_to_other_sites_are_exported_in_place_of_the_pages() -> None:
+    crawl = with_links_to_other_sites()
+    assert [(row["url"], row["outcome"], row["parent"]) for row in rows(crawl, externals=True)] == [
+        ("http://recorded.test/", "external", "http://site.test/"),
+        ("http://checked.test/", "4xx", "http://site.test/"),
+    ]
+
+
+def with_links_to_other_sites() -> Crawl:
+    crawl = make_crawl()
+    start = make_page(crawl, "http://site.test/", status=Page.CLOSED, outcome="2xx", http_status=200)
+    facts = {"kind": "external", "status": Page.CLOSED, "parent_id": start.id}
+    make_page(crawl, "http://recorded.test/", outcome="external", **facts)
+    make_page(crawl, "http://checked.test/", outcome="4xx", http_status=404, **facts)
+    return crawl

@@ -23,6 +23,15 @@ def test_it_writes_to_stdout_unless_told_otherwise(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.django_db
+def test_links_to_other_sites_are_written_in_place_of_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/")
+    make_page(crawl, "http://other.test/", kind="external", status=1, outcome="external")
+    call_command("export", str(crawl.id), "--format", "jsonl", "--externals")
+    assert json.loads(capsys.readouterr().out)["url"] == "http://other.test/"
+
+
+@pytest.mark.django_db
 def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_crawl()
     make_page(crawl, "http://site.test/")

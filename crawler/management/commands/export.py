@@ -13,6 +13,7 @@ EXAMPLES = """\
 examples:
   python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format csv --output pages.csv
   python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format jsonl | head
+  python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format csv --externals --output links.csv
 """
 
 
@@ -32,9 +33,11 @@ class Command(Door):
             help="where to; the file appears when it is complete (default: stdout)",
         )
 
+        parser.add_argument("--externals", action="store_true", help="links to other sites, in place of the pages")
+
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
         if options["output"] != "-":
             check_writable(options["output"])
-        self.save(options["output"], FORMATS[options["format"]](crawl))
+        self.save(options["output"], FORMATS[options["format"]](crawl, externals=options["externals"]))
         return Exit.DONE
