@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
 from typing import Protocol, Self
 
+import msgspec
+
 from crawler.core.outcomes import Outcome
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -40,9 +42,8 @@ class Limits:
     total_seconds: float = 30.0  # from the first look at the name to the last byte
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """What came of asking for one URL."""
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of asking for one URL. Three are made for each; as dataclasses they took a tenth of its time."""
 
     outcome: Outcome
     http_status: int | None = None  # None when no response arrived
