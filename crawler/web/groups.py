@@ -30,6 +30,8 @@ FOLDED = (
 )
 """The other options as the page shows them: heading, what it is about, fields. A field stands in one group."""
 
+FIELDS = tuple(name for _, _, names in FOLDED for name in names)
+
 SHOWN = 40  # characters of a value in a summary
 
 
