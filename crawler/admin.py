@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 
-from crawler.models import Crawl, Delivery, Disagreement, Notice, Page
+from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Schedule
 
 if TYPE_CHECKING:
     Reading = admin.ModelAdmin[Any]
@@ -46,6 +46,16 @@ class CrawlAdmin(ReadOnly, Reading):
 
     def view_on_site(self, crawl: Crawl) -> str:
         return reverse("crawl-detail", args=[crawl.pk])
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ReadOnly, Reading):
+    list_display = ["__str__", "enabled", "next_at", "owner", "last_error"]
+    list_filter = ["enabled"]
+    list_select_related = ["owner"]
+    search_fields = ["id", "start_urls"]
+    ordering = ["next_at"]
+    exclude = ["sealed"]
 
 
 @admin.register(Page)

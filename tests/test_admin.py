@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
-from crawler.models import Disagreement
-from tests.web.factories import a_delivery, a_finished_crawl, a_page
+from crawler.models import Disagreement, Schedule
+from tests.web.factories import SITE, a_delivery, a_finished_crawl, a_page
 
-TABLES = ["crawl", "page", "notice", "delivery", "disagreement"]
+TABLES = ["crawl", "schedule", "page", "notice", "delivery", "disagreement"]
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def ids(staff: Client) -> dict[str, object]:
     delivery = a_delivery(crawl)
     return {
         "crawl": crawl.pk,
+        "schedule": Schedule.objects.create(start_urls=[SITE], rule="every 6h", next_at=timezone.now()).pk,
         "page": a_page(crawl).pk,
         "notice": delivery.notice_id,
         "delivery": delivery.pk,
