@@ -18,13 +18,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it finds only its own folder
 
 from crawler.launch.redis_server import find_program
-from tests.sim.crawl import crawled, start_workers, summary
+from tests.sim.crawl import finding, start_crawl, start_workers, summary
 from tests.sim.serving import free_port, serving
 from tests.sim.truth import Terms
 from tests.sim.world import World
@@ -48,10 +49,19 @@ def main() -> int:
         with serving(world, Path(name)) as web:
             start_workers(stack, chosen.workers)
             print(f"{chosen.hosts} hosts, seed {chosen.seed}, {chosen.workers} workers, delay {chosen.delay:g} s")
-            found = crawled(stack, web, terms, chosen.timeout, **dict(chosen.option))
+            cpu = _cpu_seconds(stack)
+            crawl = start_crawl(stack, world.start_urls(), terms, **dict(chosen.option))
+            is_finished = _wait(stack, crawl, chosen.timeout)
+            cpu = _cpu_seconds(stack) - cpu
+            found = finding(stack, web, crawl, terms) if is_finished else None
+            said = "" if found else stack.run("python", "manage.py", "why", str(crawl), check=False).stdout
         if chosen.keep:
             chosen.keep.mkdir(parents=True, exist_ok=True)
             (chosen.keep / "processes.log").write_text(stack.log())
+    if found is None:
+        print(f"not finished after {chosen.timeout:g} s\n{said}")
+        return 1
+    print(f"workers' CPU {cpu:.1f} s, {1000 * cpu / found.requests:.1f} ms a request")
     print(summary(found))
     return 1 if found.differences or found.violations or found.too_often else 0
 
@@ -83,6 +93,25 @@ def _arguments() -> argparse.Namespace:
 def _option(text: str) -> tuple[str, object]:
     name, _, value = text.partition("=")
     return name, json.loads(value)
+
+
+def _wait(stack: Stack, crawl: UUID, seconds: float) -> bool:
+    """Whether the crawl finishes in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if stack.crawl(crawl)["state"] == "finished":
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def _cpu_seconds(stack: Stack) -> float:
+    """What the workers have used so far: utime and stime of proc(5)."""
+    ticks = 0
+    for worker in stack.children:
+        fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
