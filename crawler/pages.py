@@ -26,6 +26,7 @@ from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
 from crawler.core.retries import is_dead_letter
 from crawler.core.tallies import Tallies, tallied
+from crawler.core.urls import key_of
 from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, Trap
@@ -131,6 +132,8 @@ def apply(
                 closed = {result.id for result in closings if _close(cursor, result, change)}
             for retry in retries:
                 _note_retry(retry, change)
+            if row.chosen.max_depth is not None:
+                _lower([page for page in found if page.hops], row.id, change)
             judged = quarantine.sort_out(row, found, closed)
             _insert(row, judged.pages, change, now)
         crash_point("collect: rows changed")
@@ -312,6 +315,18 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> bool:
     change.requests += result.requests
     change.bytes += result.bytes
     return True
+
+
+def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> None:
+    """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
+    up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
+    for page in redirected:
+        deeper = Page.objects.filter(crawl_id=crawl, key=key_of(page.url), depth__gt=page.depth)
+        deeper.filter(status=Page.OPEN).update(depth=page.depth)
+        opened = deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).update(
+            status=Page.OPEN, outcome="", error="", depth=page.depth
+        )
+        change.count_reopened(Outcome.LIMIT, None, opened)
 
 
 def _note_retry(retry: Retry, change: _Change) -> None:

@@ -227,6 +227,26 @@ def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
     assert pages.shallowest_open(crawl.id) == 0
 
 
+def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:
+    Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=1).to_plain())
+    deeper = [Discovery(f"{START}c", 2, 0, None, Outcome.LIMIT, "deeper than 1 links")]
+    pages.apply(crawl.id, [], [], deeper, NOW)
+    assert_counters_match_rows(crawl)
+    for _ in range(2):
+        pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
+    assert Page.objects.filter(url=f"{START}c", status=Page.OPEN, depth=1, outcome="").count() == 1
+    assert_counters_match_rows(crawl)
+
+
+def test_a_redirect_moves_an_open_page_up_to_its_own_level(crawl: Crawl) -> None:
+    Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=3).to_plain())
+    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 0, None)], NOW)
+    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
+    assert Page.objects.get(url=f"{START}c").depth == 1
+    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 1, None)], NOW)
+    assert Page.objects.get(url=f"{START}c").depth == 1
+
+
 def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
     strange = "\U0001f642 'quoted\" \\ %s; DROP TABLE"
     broken = strange + "\0\ud800"

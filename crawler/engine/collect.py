@@ -86,8 +86,7 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     places = pages.places(desk.id, [result.id for result in closings])
     found = _found(desk, closings, results, places)
     learnt = to_remember(desk, closings)
-    facts = list(found)
-    unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
+    unseen = _worth_telling(desk, found)
     unseen = _without_long_lists(desk, unseen, found, now, between)
     new = _suspected(desk, [found[fact] for fact in unseen], places)
     applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain)
@@ -126,6 +125,19 @@ def _found(
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page
     return found
+
+
+def _worth_telling(desk: Desk, found: Mapping[bytes, Discovery]) -> list[bytes]:
+    """The facts that may be news to the table. With a depth limit, a redirect to a known page may be: see
+    `pages.apply`. Then that page may stand behind the window's cursor, so the window is filled from the beginning."""
+    facts = list(found)
+    unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
+    if desk.options.max_depth is None:
+        return unseen
+    redirected = [fact for fact, page in found.items() if page.hops]
+    if redirected:
+        desk.frontier.window.rewind()
+    return list(dict.fromkeys([*unseen, *redirected]))
 
 
 def _without_long_lists(

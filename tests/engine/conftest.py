@@ -11,6 +11,7 @@ from rq.utils import now
 
 from crawler import queues
 from crawler.core.options import CrawlOptions
+from crawler.core.work import Batch
 from crawler.engine.desk import Desk, desk_of
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
@@ -40,6 +41,13 @@ class Bench:
     def jobs(self, queue: str) -> list[str]:
         """Descriptions of the jobs that wait."""
         return [str(job.description) for job in Queue(queue, connection=queues.connection()).jobs]
+
+    def batches(self) -> list[Batch]:
+        """Take the batches that wait out of the queue."""
+        jobs = [job for job in Queue("fetch", connection=queues.connection()).jobs if job.args]  # a watch has none
+        for job in jobs:
+            job.delete()
+        return [Batch.from_plain(job.args[0]) for job in jobs]
 
     def work(self, *names: str, at_most: int = 1000) -> None:
         """Run what waits in these queues (both, by default), as a worker in burst mode does."""

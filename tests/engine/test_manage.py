@@ -9,6 +9,7 @@ from django.db import OperationalError
 from rq import Queue
 
 from crawler import pages, queues
+from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
@@ -16,9 +17,11 @@ from crawler.core.work import Batch, PageResult, SliceReport, decode_report
 from crawler.engine import manage as manage_module
 from crawler.engine.collect import Between, collect
 from crawler.engine.conclude import finish
+from crawler.engine.control import cancel
 from crawler.engine.desk import Desk
 from crawler.engine.fetch import fetch
 from crawler.engine.manage import manage
+from crawler.engine.start import start_crawl
 from crawler.engine.wake import wake
 from crawler.frontier.window import Level
 from crawler.models import Crawl, Disagreement, Notice, Page
@@ -189,6 +192,56 @@ def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
     assert outcomes[f"{bench.site.url}/c"] == "2xx"
     assert outcomes[f"{bench.site.url}/d"] == "limit"
     assert pages.count_rows(bench.crawl.id) == bench.crawl.tallies
+
+
+@pytest.mark.parametrize("first", ["/link", "/moved"])
+@pytest.mark.site({"/link": page("/both"), "/moved": moved("/both"), "/both": page("/too-deep")})
+def test_a_depth_limit_does_not_depend_on_whether_a_link_or_a_redirect_comes_first(bench: Bench, first: str) -> None:
+    """/both is two links from the start, but one link and a redirect."""
+    bench.site.pages["/"] = page(first, "/link", "/moved")
+    bench.start(max_depth=1, concurrency=1)
+    bench.work()
+    assert bench.state() == "finished"
+    rows = {
+        url.removeprefix(bench.site.url): rest for url, *rest in Page.objects.values_list("url", "outcome", "depth")
+    }
+    assert rows == {
+        "/": ["2xx", 0],
+        "/link": ["2xx", 1],
+        "/moved": ["3xx", 1],
+        "/both": ["2xx", 1],
+        "/too-deep": ["limit", 2],
+    }
+    assert pages.count_rows(bench.crawl.id) == fresh(bench).tallies
+
+
+@pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
+def test_beyond_the_limit_of_bytes_nothing_more_is_asked_for(bench: Bench) -> None:
+    bench.start(max_bytes=len(page("/a", "/b", "/c")))
+    bench.work()
+    assert bench.state() == "finished"
+    assert bench.site.hits == {"/robots.txt": 1, "/": 1}
+    assert receipt_of(fresh(bench))["skipped"] == {"limit": 3}
+
+
+@pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=429, headers={"Retry-After": "30"}), "/b": page()})
+def test_a_host_that_asks_for_peace_gets_it_for_all_its_pages_and_from_all_crawls(bench: Bench) -> None:
+    bench.start(concurrency=1)
+    _one_round(bench)
+    _one_round(bench)
+    other = start_crawl([f"{bench.site.url}/b"], CrawlOptions(), allow_private=True)
+    _one_round(bench)
+    _one_round(bench)
+    assert bench.site.hits == {"/robots.txt": 1, "/": 1, "/a": 1}
+    assert bench.state() == "running"
+    assert {cancel(bench.crawl.id), cancel(other.id)} == {True}
+
+
+def _one_round(bench: Bench) -> None:
+    """Ticks, then what they handed out; no watch, which would wait."""
+    bench.work("crawl")
+    for job in bench.batches():
+        fetch(job)
 
 
 @pytest.mark.site({"/": lambda before: Reply(page("/a")) if before == 2 else Reply(status=503), "/a": page()})
