@@ -39,6 +39,7 @@ class CrawlAdmin(ReadOnly, Reading):
     search_fields = ["id", "start_urls"]
     date_hierarchy = "created_at"
     ordering = ["-created_at"]
+    exclude = ["sealed"]
 
     @admin.display(description="closed")
     def closed(self, crawl: Crawl) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from crawler.core.options import EXTERNALS, CrawlOptions
 from crawler.management.numbers import number, positive, seconds, size, some_seconds, span, whole
+from crawler.management.secrets import add_secrets
 
 DEFAULTS = CrawlOptions()
 
@@ -48,6 +49,7 @@ def add_settled(parser: ArgumentParser) -> None:
     _add_links(parser)
     _add_manners(parser)
     _add_memory(parser)
+    add_secrets(parser)
     _add_notices(parser)
 
 

@@ -20,8 +20,10 @@ from crawler.engine.load import load_list
 from crawler.exports.file import reason
 from crawler.management.choices import chosen
 from crawler.management.display import SPACING
+from crawler.management.secrets import credentials_of
 from crawler.models import Crawl
 from crawler.reports import words
+from crawler.sealing import seal
 
 STDIN = "-"
 NAMED = 5  # invalid lines that are told of
@@ -45,6 +47,7 @@ def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool
             chosen(typed),
             columns=Columns(typed["list_column"], typed["priority_column"]),
             allow_private=typed["allow_private"],
+            sealed=seal(credentials_of(typed)),
             on_chunk=on_chunk,
         )
     for line in told(crawl, typed["invalid"]):

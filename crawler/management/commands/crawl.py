@@ -15,12 +15,14 @@ from crawler.management.choices import check_usage, chosen
 from crawler.management.display import display_for
 from crawler.management.door import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
 from crawler.management.loading import load
+from crawler.management.secrets import credentials_of
 from crawler.management.stopping import Stop, stop_signals
 from crawler.management.waiting import Waited, Waiting, until_tried
 from crawler.models import Crawl
 from crawler.reports import words
 from crawler.reports.progress import start_count, start_trouble
 from crawler.reports.receipt import receipt_of
+from crawler.sealing import seal
 
 CANCELLED = "The crawl was cancelled; the pages that were open then have not been asked for."
 DELETED = "The crawl was deleted by somebody, so there is nothing left to wait for."
@@ -54,7 +56,8 @@ class Command(Door):
         if options["list"]:
             crawl = load(options, self.say, is_terminal=self.stderr.isatty())
         else:
-            crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"])
+            sealed = seal(credentials_of(options))
+            crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"], sealed=sealed)
         self.say(f"Crawl {crawl.id} of {crawl.site} has begun.")
         return crawl
 
