@@ -1,4 +1,4 @@
-"""A trap on its crawl's page in a real browser: it appears while the crawl runs, and a press on a button releases it."""
+"""A trap on its crawl's page in a real browser: it appears while the crawl runs, and a button releases it."""
 
 from __future__ import annotations
 
