@@ -17,12 +17,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
-from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.engine.reconcile import reconcile
+from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
+from crawler.web import lists
 from crawler.web.forms import CrawlForm
+from crawler.web.schedules import runs_of
 from crawler.web.shell import page
 from crawler.web.status import status_of, summary_of
 
@@ -44,17 +47,18 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
-    form = CrawlForm(request.POST, user=request.user)
+    form = CrawlForm(request.POST, request.FILES, user=request.user)
     if not form.is_valid():
         return _list_page(request, form, status=400)
     owner = request.user if isinstance(request.user, User) else None
     try:
-        crawl = start_crawl(
-            form.cleaned_data["start_urls"], form.options(), owner=owner, allow_private=form.private_allowed
-        )
+        crawl = lists.started(form, owner) or _started(form, owner)
     except BadInput as error:
         form.refuse(error)
         return _list_page(request, form, status=400)
+    except LoadStopped as error:
+        form.add_error(None, str(error))
+        return _list_page(request, form, status=409)
     except ServiceDown as error:
         form.add_error(None, str(error))
         return _list_page(request, form, status=503)
@@ -67,7 +71,8 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
-    return render(request, "crawler/crawl.html", {"crawl": crawl, "status": status_of(crawl, time.time())})
+    context = {"crawl": crawl, "status": status_of(crawl, time.time()), "runs": runs_of(crawl)}
+    return render(request, "crawler/crawl.html", {**context, "list_report": lists.report_of(crawl)})
 
 
 @never_cache
@@ -83,14 +88,25 @@ def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> StreamingHttpResponse:
-    """The pages as a download, streamed; of a crawl that still runs, those known by now."""
+    """The pages as a download, streamed; of a crawl that still runs, those known by now. With `?externals` the links
+    that leave the site in their place."""
     crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
     if export_format not in FORMATS:
         raise Http404
-    pieces = _pieces(FORMATS[export_format](crawl))
+    externals = "externals" in request.GET
+    pieces = _pieces(FORMATS[export_format](crawl, externals=externals))
     response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES.get(export_format, "text/plain; charset=utf-8"))
-    response["Content-Disposition"] = f'attachment; filename="pages-{crawl.id}.{export_format}"'
+    name = f"{'links' if externals else 'pages'}-{crawl.id}.{export_format}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _started(form: CrawlForm, owner: User | None) -> Crawl:
+    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    typed, options, allow_private = form.cleaned_data, form.options(), form.private_allowed
+    if typed["schedule"]:
+        return begin_schedule(typed["start_urls"], options, typed["schedule"], owner=owner, allow_private=allow_private)
+    return start_crawl(typed["start_urls"], options, owner=owner, allow_private=allow_private)
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:
