@@ -6,10 +6,12 @@ import gzip
 import os
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from io import BytesIO
+from io import BytesIO, RawIOBase
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -40,6 +42,16 @@ def numbered(number: int) -> bytes:
 
 def loaded(data: bytes, name: str = "urls.txt", **more: Any) -> Crawl:
     return load_list(BytesIO(data), name, CrawlOptions(), allow_private=True, **more)
+
+
+class Endless(RawIOBase):
+    """A list that is made while it is read, so that only what reads it can take up memory."""
+
+    def __init__(self, lines: int) -> None:
+        self._lines = iter(range(lines))
+
+    def read(self, size: int = -1, /) -> bytes:
+        return b"".join(b"%s/%d\n" % (HOST.encode(), page) for page in islice(self._lines, 1000))
 
 
 class Broken(BytesIO):
@@ -105,6 +117,22 @@ def test_progress_is_told_with_the_lines_that_came_to_nothing() -> None:
     assert told == [(load.CHUNK, load.CHUNK - 1), (load.CHUNK + 1, 1)]
 
 
+def peak_of(lines: int) -> int:
+    """Bytes that reading a list of so many lines takes at most, beside the database's own cache."""
+    tracemalloc.start()
+    try:
+        load_list(Endless(lines), "urls.txt", CrawlOptions(), allow_private=True)  # type: ignore[arg-type]  # it is read
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_list_four_times_as_long_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "CHUNK", 1000)
+    peak_of(1000)  # imports, caches
+    assert peak_of(16_000) < 1.1 * peak_of(4000)
+
+
 def test_hosts_of_a_list_are_not_resolved() -> None:
     assert load_list(BytesIO(b"http://no-such-host.invalid/\n"), "-", CrawlOptions()).discovered == 1
 
@@ -133,7 +161,12 @@ def test_options_that_cannot_be_used_with_a_list_are_refused(options: CrawlOptio
         (b"", "urls.txt", None, "list"),
         (b"nothing\nof use\n", "urls.txt", None, "list"),
         (numbered(1), "urls.csv", Columns(url="page"), "list_column"),
-        (gzip.compress(numbered(MANY))[:-20], "urls.txt.gz", None, "list"),  # found out far behind its beginning
+        (
+            gzip.compress(numbered(MANY), mtime=0)[:-20],
+            "urls.txt.gz",
+            None,
+            "list",
+        ),  # found out far behind its beginning
     ],
 )
 def test_of_what_is_no_list_nothing_is_left(data: bytes, name: str, columns: Columns | None, field: str) -> None:
