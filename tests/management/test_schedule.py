@@ -8,7 +8,11 @@ from uuid import uuid4
 import pytest
 from django.core.management import call_command
 
+from crawler.core.credentials import parse
+from crawler.core.lifecycle import State
+from crawler.engine.schedules import run_due
 from crawler.models import Crawl, Schedule
+from crawler.sealing import opened
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 
@@ -42,6 +46,17 @@ def test_the_first_run_can_wait_for_its_time(capsys: pytest.CaptureFixture[str])
     schedule = add("--cron", "0 3 * * *", "--later")
     assert not Crawl.objects.exists()
     assert f"Schedule {schedule.id}: 0 3 * * *, first on " in capsys.readouterr().out
+
+
+def test_credentials_are_kept_sealed_for_every_run() -> None:
+    schedule = add("--every", "6h", "--header", "X-Key: secret")
+    crawl = Crawl.objects.get()
+    assert crawl.sealed == schedule.sealed
+    assert "secret" not in schedule.sealed
+    assert opened(schedule.sealed) == parse(headers=["X-Key: secret"])
+    Crawl.objects.update(state=State.FINISHED)
+    run_due(schedule.next_at)
+    assert Crawl.objects.get(previous=crawl).sealed == schedule.sealed
 
 
 def test_they_are_listed_with_their_runs(capsys: pytest.CaptureFixture[str]) -> None:

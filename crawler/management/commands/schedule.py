@@ -14,8 +14,10 @@ from crawler.management import wording
 from crawler.management.arguments import add_settled
 from crawler.management.choices import chosen
 from crawler.management.door import Door, Exit, one_line_errors
+from crawler.management.secrets import credentials_of
 from crawler.models import Schedule
 from crawler.reports.replies import Reply
+from crawler.sealing import seal
 
 EXAMPLES = """\
 examples:
@@ -86,11 +88,12 @@ class Command(Door):
             raise BadInput("list", "A list cannot be crawled by schedule; give start URLs.")
         rule = typed["cron"] or f"every {typed['every']}"
         urls, options, allow_private = typed["urls"], chosen(typed), typed["allow_private"]
+        sealed = seal(credentials_of(typed))
         if typed["later"]:
-            schedule = add_schedule(urls, options, rule, allow_private=allow_private)
+            schedule = add_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
             self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {wording.minute(schedule.next_at)} UTC.\n")
             return Exit.DONE
-        run = begin_schedule(urls, options, rule, allow_private=allow_private)
+        run = begin_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
         if run.schedule is not None:  # else somebody has removed it already
             next_at = wording.minute(run.schedule.next_at)
             self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")
