@@ -38,11 +38,13 @@ class Caught:
 
     @property
     def number(self) -> str:
-        """How much it kept out, or what it was released with."""
-        if self.trap.released:
-            return "Released"
-        kept = words.counted(self.trap.quarantined, "page")
-        return kept + (f" and {words.counted(self.trap.left_out, 'more link')}" if self.trap.left_out else "")
+        """How many pages it keeps out."""
+        return "Released" if self.trap.released else words.counted(self.trap.quarantined, "page")
+
+    @property
+    def beyond(self) -> str:
+        """What it kept out besides; "" = nothing."""
+        return f"and {words.counted(self.trap.left_out, 'more link')} without a row" if self.trap.left_out else ""
 
 
 def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:

@@ -51,7 +51,7 @@ def trap_row(caught: Caught) -> Row:
         "key": "" if caught.trap.released else str(caught.trap.pk),
         "reason": caught.reason,
         "pattern": caught.trap.pattern,
-        "examples": "\n".join(page.url for page in caught.examples),
+        "examples": "\n".join([*(page.url for page in caught.examples), *filter(None, [caught.beyond])]),
         "remedy": "" if caught.trap.released else caught.remedy,
         "number": caught.number,
         "tone": "calm" if caught.trap.released else "warn",

@@ -73,7 +73,7 @@ def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
 
 
 def _line(caught: Caught) -> tuple[str, str, str, str]:
-    return str(caught.trap.pk), caught.reason, caught.number, caught.trap.pattern
+    return str(caught.trap.pk), caught.reason, f"{caught.number} {caught.beyond}".rstrip(), caught.trap.pattern
 
 
 def _plain(caught: Caught) -> dict[str, Any]:
