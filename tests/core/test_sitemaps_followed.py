@@ -80,7 +80,7 @@ def test_indexes_in_one_another_come_to_a_named_end() -> None:
     ],
 )
 def test_sitemaps_are_read_on_the_site_unless_they_are_excluded(url: str, is_read: bool) -> None:
-    options = {"include": ("/docs/",), "path_prefixes": ("/docs/",), "exclude": ("/private/",)}
+    options: dict[str, Any] = {"include": ("/docs/",), "path_prefixes": ("/docs/",), "exclude": ("/private/",)}
     assert len(found(SitemapEntry(url, is_sitemap=True), **options)) == is_read
     named = list(named_by_robots([result(sitemaps=(url,))], scope(**options)))
     assert named == ([sitemap_at(url)] if is_read else [])
