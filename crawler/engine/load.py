@@ -25,8 +25,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
-from crawler import pages, queues
+from crawler import pages, queues, sealing
 from crawler.core.columns import Columns
+from crawler.core.credentials import request_headers
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.lifecycle import State
 from crawler.core.lines import PIECE
@@ -81,6 +82,7 @@ def load_list(
     _refuse_without_meaning(options, sealed)
     options = judged(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
     check_sealed(Guard(options.private_hosts), sealed)
+    _check_somebody_is_sent_them(options, sealed)
     sign = _SignOfLife()
     items = entries_of(_pieces(stream, name, sign.give), name, columns)
     first = list(islice(items, CHUNK))  # a list that is none is refused before anything is made
@@ -121,6 +123,12 @@ def _refuse_without_meaning(options: CrawlOptions, sealed: str) -> None:
             continue
         if getattr(options, name) != getattr(usual, name):
             raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
+
+
+def _check_somebody_is_sent_them(options: CrawlOptions, sealed: str) -> None:
+    if request_headers(sealing.opened(sealed)) and not options.hosts:
+        what = "A list may name anybody's pages. Say which hosts are sent the headers, cookies or passwords"
+        raise BadInput("hosts", f"{what}: --host shop.example.com")
 
 
 def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str) -> Crawl:

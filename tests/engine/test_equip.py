@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
+from io import BytesIO
 from typing import Any
 
 import msgspec
@@ -18,10 +20,12 @@ from crawler.core.proxies import Proxy
 from crawler.core.work import Batch
 from crawler.engine.equip import gateway_of, is_equipped, own_hosts_of
 from crawler.engine.fetch import fetch
+from crawler.engine.load import load_list
 from crawler.engine.start import start_crawl
 from crawler.fetching.guard import Guard
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of
+from crawler.reports.why import why_of
 from tests.engine.conftest import Bench
 from tests.engine.test_fetch import batches, reports
 from tests.fetching.proxy import ProxyServer
@@ -81,6 +85,7 @@ def test_a_crawl_whose_key_was_changed_is_paused_before_anything_is_asked_for(be
     settings.SECRET_KEY = "another"
     bench.work()
     assert (bench.state(), bench.site.requests) == ("paused", [])
+    assert why_of(bench.crawl)["sentences"][0].startswith("It is paused. The credentials of this crawl cannot be read")
     settings.SECRET_KEY = key
     assert is_equipped(crawl)
 
@@ -132,3 +137,17 @@ def test_the_operators_proxy_is_taken_whatever_its_address(bench: Bench, setting
     own = gateway_of("http://own.test:80", Guard())
     assert own is not None
     assert (own.proxy.host, own.guard) == ("own.test", Guard())
+
+
+def test_a_list_says_which_hosts_are_sent_its_credentials(bench: Bench) -> None:
+    listed = partial(load_list, BytesIO(b"https://1.1.1.1/"), "list.txt", sealed=sealing.seal(KNOWN))
+    with pytest.raises(BadInput, match="Say which hosts are sent") as caught:
+        listed(CrawlOptions())
+    assert caught.value.field == "hosts"
+    assert own_hosts_of(listed(CrawlOptions(hosts=("1.1.1.1",)))) == ("https://1.1.1.1",)
+
+
+def test_a_list_that_goes_through_a_proxy_needs_no_host_of_its_own(bench: Bench) -> None:
+    sealed = sealing.seal(parse(proxy="1.1.1.1:3128"))
+    crawl = load_list(BytesIO(b"https://1.0.0.1/"), "list.txt", CrawlOptions(), sealed=sealed)
+    assert own_hosts_of(crawl) == ()
