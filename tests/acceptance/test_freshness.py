@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from hashlib import blake2b
+from typing import Any
 
 from tests.site import Reply, Request, Site, page
 from tests.stack import Stack
@@ -94,3 +95,27 @@ def test_within_its_time_to_live_no_page_is_asked_for_again(stack: Stack) -> Non
         }
         assert all(row["reused"] for row in after.values())
         stack.wait_for(lambda: not stack.left_over(), 10)
+
+
+DUE_NOW = "from crawler.models import Schedule; Schedule.objects.update(next_at='2026-01-01T00:00:00Z')"
+
+
+def test_the_clock_begins_the_next_run_of_a_schedule_and_it_is_sent_nothing(stack: Stack) -> None:
+    with Library().serving() as site:
+        workers(stack)
+        added = ("schedule", "add", f"{site.url}/", "--every", "6h", "--revisit", "--allow-private")
+        stack.run("python", "manage.py", *added)
+        stack.wait_for(lambda: [row["state"] for row in runs(stack)] == ["finished"])
+        site.forget()
+        stack.run("python", "manage.py", "shell", "--no-imports", "-c", DUE_NOW)
+        for _ in range(2):  # of which one begins it
+            stack.spawn("python", "manage.py", "clock")
+        stack.wait_for(lambda: [row["state"] for row in runs(stack)] == ["finished", "finished"])
+        first, second = runs(stack)
+        assert (second["previous_id"], second["schedule_id"]) == (first["id"], first["schedule_id"])
+        assert second["discovered"] == first["discovered"] == 61
+        assert site.bodies == {}
+
+
+def runs(stack: Stack) -> list[dict[str, Any]]:
+    return stack.rows("SELECT * FROM crawler_crawl ORDER BY created_at")
