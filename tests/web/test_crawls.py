@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from crawler.core.lifecycle import State
+from crawler.core.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.web.crawls import LINES, PER_PAGE
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
@@ -221,6 +222,17 @@ def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> No
 
 def test_an_unknown_format_is_not_there(as_ann: Client, ann: User) -> None:
     assert as_ann.get(f"/crawls/{a_finished_crawl(ann).id}/export.exe").status_code == 404
+
+
+def test_links_to_other_sites_are_a_download_of_their_own(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    a_page(crawl)
+    a_page(crawl, "https://other.example/", Outcome.EXTERNAL, kind="external", fetched_at=None)
+    response = as_ann.get(f"/crawls/{crawl.id}/export.jsonl?externals")
+    assert f'filename="links-{crawl.id}.jsonl"' in response["Content-Disposition"]
+    (line,) = response.getvalue().decode().splitlines()
+    assert json.loads(line)["url"] == "https://other.example/"
+    assert "export.csv?externals" in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
 def test_a_paused_crawl_says_so(as_ann: Client, ann: User) -> None:
