@@ -28,6 +28,7 @@ SO_TIMESTAMPNS = getattr(socket, "SO_TIMESTAMPNS", 35)  # Python names it from 3
 STAMP = struct.Struct("ll")  # of such a message: seconds and nanoseconds since the epoch
 STAMP_SPACE = socket.CMSG_SPACE(STAMP.size)
 READ = 16 * 1024
+TOGETHER = 0.0001  # seconds between two readings that pass for one
 HEAD_END = b"\r\n\r\n"
 
 
@@ -162,12 +163,21 @@ class Visitor:
 def _arrival(notes: list[tuple[int, int, bytes]]) -> float:
     """The monotonic time at which the kernel took the data in. Its stamps are in epoch time, and missing on the first
     connections, until it has begun to make them."""
-    now = time.monotonic()
     for level, kind, stamp in notes:
         if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS:
             seconds, nanoseconds = (int(part) for part in STAMP.unpack(stamp))
-            return now - max(time.time() - (seconds + nanoseconds / 1e9), 0.0)
-    return now
+            return min(seconds + nanoseconds / 1e9 - _epoch(), time.monotonic())
+    return time.monotonic()
+
+
+def _epoch() -> float:
+    """When the monotonic clock was zero, in epoch seconds. Both clocks are read at the same moment: a reading between
+    which and the next we were held up is not used, for it would make a request early by as much."""
+    for _ in range(100):
+        before, moment, behind = time.monotonic(), time.time(), time.monotonic()
+        if behind - before < TOGETHER:
+            break
+    return moment - before
 
 
 async def _control(web: Web, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
