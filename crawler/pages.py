@@ -32,6 +32,7 @@ from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, Trap
 
 INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
+LISTED_ROWS = 199  # 5 values each
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,13 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: It
         _insert(row, [*(Discovery(url, 0, 0, None) for url in urls), *sitemaps], change, now)
 
 
-def open_listed_pages(crawl: UUID, entries: Iterable[Entry], now: float) -> int:
-    """Insert the pages that a part of a list names; how many of them were new."""
+def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
+    """Insert the pages that a part of a list names, as start pages are; how many of them were new."""
     with _change_of(crawl, now) as (row, change):
-        _insert(row, [Discovery(entry.url, 0, 0, None, priority=entry.priority) for entry in entries], change, now)
+        expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
+        chunks = (entries[at : at + LISTED_ROWS] for at in range(0, len(entries), LISTED_ROWS))
+        change.discovered = sum(_insert_listed(crawl, chunk, expires_at) for chunk in chunks)
+        change.priorities = {entry.priority for entry in entries}
         return change.discovered
 
 
@@ -360,7 +364,9 @@ _INSERT = """
         title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
     VALUES {rows} ON CONFLICT DO NOTHING
 """
-_ROW = f"({', '.join(['%s'] * 17)}, 0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false)"
+_NEW = "0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false"  # what nothing was asked for yet has in the last columns
+_ROW = f"({', '.join(['%s'] * 17)}, {_NEW})"
+_LISTED_ROW = f"(%s, %s, %s, 0, 0, 0, NULL, '', '', '{PAGE}', %s, '', true, false, '', NULL, %s, {_NEW})"
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
@@ -415,6 +421,18 @@ def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | No
     values = [value for page in pages for value in (crawl_id, *_row(page), expires_at)]
     with connection.cursor() as cursor:
         cursor.execute(_INSERT.format(rows=", ".join([_ROW] * len(pages))), values)
+        inserted: int = cursor.rowcount
+    return inserted
+
+
+def _insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
+    """The same for pages of a list. Of a million rows it matters that most values are the same in all of them."""
+    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
+    values = [
+        value for entry in entries for value in (crawl_id, key_of(entry.url), entry.url, entry.priority, expires_at)
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(_INSERT.format(rows=", ".join([_LISTED_ROW] * len(entries))), values)
         inserted: int = cursor.rowcount
     return inserted
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from crawler import pages
 from crawler.core.discovery import Discovery
 from crawler.core.lifecycle import State
+from crawler.core.lists import Entry
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.work import PAGE, SITEMAP, PageResult
@@ -201,6 +204,23 @@ def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:
     assert Page.objects.get(url=f"{START}early").outcome == Outcome.EXPIRED
     assert pages.next_expiry(crawl.id) == pytest.approx(began + 100)
     assert_counters_match_rows(crawl)
+
+
+def test_a_listed_page_has_the_row_a_start_page_has() -> None:
+    began, now = timezone.now(), time.time()
+    options = CrawlOptions(page_ttl=60.0).to_plain()
+    started, listed = (Crawl.objects.create(start_urls=[START], options=options, round_began_at=began) for _ in "ab")
+    pages.open_start_pages(started, [START], now)
+    entries = [Entry(number, f"{START}{number}", 5) for number in range(pages.LISTED_ROWS)]
+    assert (
+        pages.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
+    )
+    of_both = Page.objects.filter(url=START).order_by("id")
+    first, second = (
+        {name: value for name, value in row.items() if name not in ("id", "crawl_id")} for row in of_both.values()
+    )
+    assert first == second
+    assert_counters_match_rows(listed)
 
 
 def test_rows_are_deleted_some_at_a_time(crawl: Crawl) -> None:
