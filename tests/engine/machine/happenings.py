@@ -33,6 +33,7 @@ STEPS = {
     "cancel": 40,
     "delete": 60,
     "send again": 25,
+    "release traps": 25,
 }
 """Job or verb -> how many steps it takes, about (see `stage`)."""
 
@@ -58,7 +59,7 @@ REACHED_BY = {
 
 NAMED = {actor: [name for name in crash_points() if REACHED_BY.get(name.partition(":")[0]) == actor] for actor in STEPS}
 
-VERBS = ("pause", "resume", "cancel", "send again", "delete")
+VERBS = ("pause", "resume", "cancel", "send again", "release traps", "delete")
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,9 @@ class Happenings(People):
 
     def somebody_sends_again(self) -> None:
         self._govern("send again")
+
+    def somebody_releases_traps(self) -> None:
+        self._govern("release traps")
 
     def somebody_deletes(self) -> None:
         self._govern("delete")

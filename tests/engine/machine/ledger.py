@@ -18,10 +18,10 @@ from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.seen import SeenSet
-from crawler.models import Crawl, Delivery, Disagreement, Notice, Page
+from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from tests.engine.machine.memory import left_of
-from tests.engine.machine.world import World, final_status, is_transient
+from tests.engine.machine.world import SHAPES, World, final_status, is_transient
 
 
 class Row(NamedTuple):
@@ -105,6 +105,7 @@ class Ledger:
         self._what_a_closed_page_led_to_is_in_the_table(rows)
         self._each_page_closed_for_a_reason(rows)
         self._counters_equal_rows(crawl)
+        self._traps_count_their_rows(rows)
         self._each_round_ends_once(crawl)
         self._what_is_over_is_complete(crawl, rows)
         self._nobody_is_declared_dead_who_lives(rows)
@@ -141,6 +142,8 @@ class Ledger:
         match Outcome(row.outcome):
             case Outcome.ROBOTS:
                 return name.endswith("/secret")
+            case Outcome.TRAP:
+                return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
                 return asked_enough and row.deaths > 0
             case Outcome.CANCELLED:
@@ -158,6 +161,16 @@ class Ledger:
 
     def _counters_equal_rows(self, crawl: Crawl) -> None:
         assert crawl.tallies == pages.count_rows(self.id)
+
+    def _traps_count_their_rows(self, rows: Sequence[Row]) -> None:
+        """Each page of a shape once, let in or not; those below the depth limit are not judged."""
+        deepest = self.options.max_depth
+        judged = [row for row in rows if deepest is None or row.depth <= deepest]
+        for trap in Trap.objects.filter(crawl=self.id):
+            ours = [row for row in judged if self._world.name(row.url).startswith(SHAPES[trap.reason])]
+            kept_out = [row for row in ours if row.outcome == Outcome.TRAP]
+            assert (trap.quarantined, trap.pages) == (len(kept_out), len(ours) - len(kept_out)), trap
+            assert trap.left_out == 0
 
     def _each_round_ends_once(self, crawl: Crawl) -> None:
         told = sorted(Notice.objects.filter(crawl=self.id).values_list("round", flat=True))

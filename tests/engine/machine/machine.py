@@ -12,10 +12,12 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from crawler import conf, pages, queues
-from crawler.core import politeness
+from crawler.core import politeness, traps
+from crawler.core.outcomes import Outcome
 from crawler.core.work import SliceReport
 from crawler.engine import (
     batches,
@@ -34,10 +36,11 @@ from crawler.engine import (
     turns,
     watch,
 )
+from crawler.engine import traps as release_verb
 from crawler.frontier import frontier as frontier_module
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
-from crawler.models import Crawl
+from crawler.models import Crawl, Trap
 from tests.engine.machine import memory
 from tests.engine.machine.clock import Clock, Line, Pulse
 from tests.engine.machine.ledger import Excuses, Ledger
@@ -90,11 +93,14 @@ class Machine:
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
+            (pages, "release", self._released_by(pages.release)),
+            (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
+            (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (start, retry, control, fetch, batches, reporter):
+        for module in (start, retry, release_verb, control, fetch, batches, reporter):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)
@@ -135,6 +141,23 @@ class Machine:
                 assert number == len(expected)
                 ledger.reopened(expected)
             return number
+
+        return watched
+
+    def _released_by(self, release: Callable[..., tuple[int, int]]) -> Callable[..., tuple[int, int]]:
+        """All that is in quarantine is opened, and nothing else."""
+
+        def watched(crawl: UUID, chosen: QuerySet[Trap], now: float) -> tuple[int, int]:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                expected = {row.id for row in ledger.rows() if row.outcome == Outcome.TRAP}
+            released, opened = release(crawl, chosen, now)
+            with self.stage.nobody():
+                assert opened == len(expected)
+                assert not [row for row in ledger.rows() if row.outcome == Outcome.TRAP]
+                if expected:
+                    ledger.reopened(expected)
+            return released, opened
 
         return watched
 

@@ -1,5 +1,5 @@
-"""What people do: they begin, pause, resume, cancel and delete crawls, and send dead letters again. Each may die in its
-middle, and so leave the rest undone, or be overtaken there by others."""
+"""What people do: they begin, pause, resume, cancel and delete crawls, send dead letters again and release traps. Each
+may die in its middle, and so leave the rest undone, or be overtaken there by others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crawler.core.options import CrawlOptions
-from crawler.engine import control, retry, start
+from crawler.engine import control, retry, start, traps
 from crawler.engine.delete import delete
 from crawler.models import Crawl
 from tests.engine.machine.ledger import Ledger
@@ -50,6 +50,12 @@ class People(Machine):
         one = self.chance.sample(letters, 1) if letters and self.chance.random() < 0.3 else None
         with self.stage.process(process):
             retry.retry_failed(ledger.id, one)
+        self.needs_help |= process.is_dead
+
+    def release_traps(self, ledger: Ledger, process: Process | None = None) -> None:
+        process = process or Process()
+        with self.stage.process(process):
+            traps.release(ledger.id)
         self.needs_help |= process.is_dead
 
     def delete(self, ledger: Ledger, process: Process | None = None) -> None:

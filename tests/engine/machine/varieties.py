@@ -16,7 +16,18 @@ AT_WORK = (
     "a worker starts",
 )
 FORGETTING = ("redis forgets everything", "redis comes back as it was", "redis evicts some keys")
-GOVERNING = ("pause", "resume", "resume", "cancel", "cancel", "send again", "send again", "send again", "delete")
+GOVERNING = (
+    "pause",
+    "resume",
+    "resume",
+    "cancel",
+    "cancel",
+    "send again",
+    "send again",
+    "send again",
+    "release traps",
+    "delete",
+)
 AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arrives")
 
 DISTURBED = {
@@ -50,6 +61,7 @@ GOVERNED = {
     "somebody resumes": 4,
     "somebody cancels": 1,
     "somebody sends again": 3,
+    "somebody releases traps": 3,
     "somebody deletes": 1,
 }
 LIMITED = {
@@ -58,6 +70,7 @@ LIMITED = {
     "somebody pauses": 1,
     "somebody resumes": 3,
     "somebody sends again": 3,
+    "somebody releases traps": 2,
 }
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
 

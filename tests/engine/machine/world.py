@@ -35,6 +35,10 @@ def _names(host: str, first: int, last: int) -> tuple[str, ...]:
     return tuple(_leaves(host, first, last))
 
 
+SHOP = tuple(f"north/shop?a={number}&b=1&c=1" for number in range(4))  # a trap from the third that is found on
+SHAPES = {"repeated": "north/img/", "filters": "north/shop"}
+"""The reason for a trap -> the beginning of the names it is about."""
+
 PLAN: dict[str, Planned] = {
     "north/": Planned(
         links=("north/hub", "north/a", "north/b", "south/", "north/gone", "north/broken", "north/secret")
@@ -55,7 +59,10 @@ PLAN: dict[str, Planned] = {
     "north/gone": Planned(status=404),
     "north/old": Planned(moved_to="north/new"),
     "north/new": Planned(links=("north/f",)),
-    "north/f": Planned(),
+    "north/f": Planned(links=("north/img/img/img/", *SHOP[:3])),
+    "north/img/img/img/": Planned(links=("north/behind",)),  # a trap: asked for once it is released
+    "north/behind": Planned(),
+    **{name: Planned() for name in SHOP},
     "north/round": Planned(moved_to="north/about"),
     "north/about": Planned(moved_to="north/round"),
     "north/secret": Planned(links=("north/never",)),  # robots.txt forbids it
@@ -64,7 +71,7 @@ PLAN: dict[str, Planned] = {
     **_leaves("south", 1, 5),
     "south/away": Planned(moved_to="north/new2"),
     "north/new2": Planned(links=("south/g",)),
-    "south/g": Planned(),
+    "south/g": Planned(links=SHOP[2:]),
     "south/slow": Planned(links=("south/late",), trouble=(503,), headers={"Retry-After": "90"}),
     "south/late": Planned(trouble=(429,)),
     "south/forbidden": Planned(status=403),
