@@ -15,6 +15,7 @@ from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
 from crawler.crashpoints import crash_point
 from crawler.engine.collect import take_in
 from crawler.engine.desk import Desk, learn_paces, waiting
+from crawler.engine.equip import own_hosts_of
 from crawler.engine.remember import Known, remembered
 from crawler.engine.wake import wake
 from crawler.frontier.window import Level
@@ -205,5 +206,6 @@ def _policy(desk: Desk) -> FetchPolicy:
         throttle=options.throttle,
         obey_nofollow=options.obey_nofollow,
         sitemaps=options.sitemaps,
+        own_hosts=own_hosts_of(desk.crawl),
         sealed=desk.crawl.sealed,
     )
