@@ -63,7 +63,8 @@ class Turns:
         if self._delay <= 0 and now - self._heard_at < HEARD_WITHIN:
             return None
         turn = self._gate.turn(self._host, self._holder, self._wish, now)
-        self._heard_at, self._delay, self.next_at = now, turn.delay, turn.next_at
+        self._heard_at, self._delay = now, turn.delay
+        self.next_at = turn.next_at if turn.delay > 0 or not turn.granted else 0.0
         self._has_turn = turn.granted and turn.delay > 0
         return None if turn.granted else NotYet(turn.next_at)
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import mmap
 import os
+import queue
 import random
 import struct
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import SupportsFloat
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, SupportsFloat
 
 from django.apps import apps
 from django.db.models import Field
@@ -17,7 +22,7 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import queues
-from crawler.engine import fetch, reporter, watch
+from crawler.engine import batches, fetch, reporter, watch
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
 
@@ -63,6 +68,39 @@ class GivenClock:
         return int(self.now()), int(self.now() % 1 * 1e6)
 
 
+class Threads(ThreadPoolExecutor):
+    """Knows whether any of them is at work."""
+
+    at_work = 0
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        Threads.at_work += 1
+        future = super().submit(task, *given, **named)
+        future.add_done_callback(self._done)
+        return future
+
+    def _done(self, future: Future[Any]) -> None:
+        Threads.at_work -= 1
+
+
+class Line:
+    """What a fetch job's threads give back. The clock stands still while one is at work; whoever waits for the moment
+    of a slice, and not for a thread, lets the time pass."""
+
+    def __init__(self, clock: GivenClock) -> None:
+        self._clock, self._items = clock, queue.SimpleQueue[Any]()
+        self.put, self.get_nowait = self._items.put, self._items.get_nowait
+
+    def get(self, timeout: float) -> Any:
+        if Threads.at_work:
+            return self._items.get()
+        try:
+            return self._items.get(timeout=0.05)
+        except queue.Empty:
+            self._clock.pass_by(timeout)
+            raise
+
+
 def live_by(clock: GivenClock) -> None:
     """From now on this process lives by the given clock, and nothing in it is left to chance."""
     replaced: list[tuple[object, str, object]] = [
@@ -71,7 +109,11 @@ def live_by(clock: GivenClock) -> None:
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (watch.watch, "__defaults__", (clock.pass_by, clock.now)),
         (watch, "STEP", 0.1),  # fewer looks, so that waiting costs less
-        (fetch, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
+        (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
+        (fetch, "LOOK_EVERY", 600.0),  # the same
+        (fetch, "ThreadPoolExecutor", Threads),
+        (fetch, "steady_clock", lambda redis: clock.now),
+        (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
         (reporter, "FLUSH_SECONDS", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]

@@ -22,7 +22,7 @@ SMALL: Mapping[str, Answer] = {
     "/d": page("/"),
 }
 BUSY: Mapping[str, Answer] = {
-    "/": lambda before: Reply(page("/a")) if before else Reply(status=503, headers={"Retry-After": "8"}),
+    "/": lambda before: Reply(page("/a")) if before else Reply(status=500, headers={"Retry-After": "8"}),
     "/a": page(),
 }
 MALFORMED = Reply("not compressed at all", headers={"Content-Encoding": "gzip"})
@@ -31,7 +31,7 @@ BROKEN: Mapping[str, Answer] = {
     "/broken": lambda before: Reply(page("/late")) if before else MALFORMED,
     "/late": page(),
 }
-LATER = Reply(status=503, headers={"Retry-After": "60"})
+LATER = Reply(status=500, headers={"Retry-After": "60"})
 SLOW: Mapping[str, Answer] = {
     "/": page("/broken", "/slow"),
     "/broken": lambda before: [MALFORMED, LATER, Reply(page("/late"))][min(before, 2)],
@@ -228,7 +228,7 @@ SCENES: Mapping[str, Scene] = {
     "redis: cursor evicted": lives("dispatch: batches sent", 2, "evict *:cursor"),
     "redis: taken evicted": lives("dispatch: batches sent", 2, "evict *:taken"),
     "redis: active evicted": lives("dispatch: batches sent", 2, "evict *:active"),
-    "redis: known_hosts evicted": lives("dispatch: batches sent", 2, "evict *:known_hosts"),
+    "redis: known_hosts evicted": lives("refill: pages let in", 2, "evict *:known_hosts"),
     "redis: a job evicted": lives("dispatch: batches sent", 2, "evict rq:job:fetch-*"),
     "redis: a late report": Scene(
         [
