@@ -13,7 +13,7 @@ from django.test import Client
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.models import Crawl, Page
-from tests.web.factories import a_finished_crawl
+from tests.web.factories import a_crawl, a_finished_crawl
 
 URL = "http://127.0.0.1:1/"
 TABLE = f"page,Address,priority\n1,{URL}a,9\n2,nonsense,\n3,{URL}b,\n4,{URL}a,\n".encode()
@@ -42,6 +42,16 @@ def test_its_page_tells_what_was_read_and_which_lines_cannot_be_used(as_root: Cl
     assert "urls.csv (2 URLs)" in html
     assert "4 lines: 2 URLs, 1 duplicate, 1 not usable." in html
     assert '<td class="number">3</td><td title="nonsense">&#x27;nonsense&#x27; is not a web address' in html
+
+
+@pytest.mark.parametrize("path", ["/", "/crawls/{}/", "/crawls/{}/status", "/crawls/{}/why"])
+def test_every_page_can_be_opened_while_a_list_is_read(as_ann: Client, ann: User, path: str) -> None:
+    counts = {"lines": 5000, "taken": 4990, "invalid": 10, "duplicates": 0}
+    report = {**counts, "examples": [{"line": 7, "text": "x", "why": "It is no URL."}]}
+    crawl = a_crawl(ann, state=State.LOADING, source="urls.csv", source_report=report, discovered=4990)
+    response = as_ann.get(path.format(crawl.id))
+    assert response.status_code == 200
+    assert "urls.csv (4,990 URLs)" in response.content.decode()
 
 
 def test_a_crawl_without_a_list_says_nothing_of_one(as_ann: Client, ann: User) -> None:
