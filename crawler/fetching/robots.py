@@ -31,11 +31,12 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
 
     After the fifth, and when a redirect says not where to, `status` is the redirect's own: the file is "unavailable"
     (2.3.1.3). A hop to something that is not the web, or to an address we may not ask, makes it "unreachable".
+    It is asked for without credentials, because what it says is remembered for the crawls of everybody.
     """
     url = f"{origin}/robots.txt"
     asked = 0
     for hop in range(MAX_HOPS + 1):
-        fetched = fetcher.get(url, wants=anything, truncate_at=MAX_BYTES + 1)
+        fetched = fetcher.get(url, wants=anything, truncate_at=MAX_BYTES + 1, anonymous=True)
         asked += fetched.requests
         if fetched.http_status not in _REDIRECTS or not fetched.location or hop == MAX_HOPS:
             break

@@ -49,13 +49,14 @@ def handed_out(bench: Bench) -> Batch:
 
 
 @pytest.mark.site(SITE)
-def test_every_request_to_its_own_host_carries_the_credentials(bench: Bench) -> None:
+def test_every_page_of_its_own_host_is_asked_for_with_the_credentials_and_robots_txt_without(bench: Bench) -> None:
     start(bench, sealing.seal(KNOWN))
     fetch(handed_out(bench))
-    assert [request.path for request in bench.site.requests] == ["/robots.txt", "/"]
-    for request in bench.site.requests:
-        assert (request.headers["X-Key"], request.headers["Cookie"]) == ("hidden", "a=hidden")
-        assert request.headers["Authorization"] == "Basic dXNlcjpoaWRkZW4="
+    robots, asked = bench.site.requests
+    assert (robots.path, asked.path) == ("/robots.txt", "/")
+    assert not {"X-Key", "Cookie", "Authorization"} & set(robots.headers)
+    assert (asked.headers["X-Key"], asked.headers["Cookie"]) == ("hidden", "a=hidden")
+    assert asked.headers["Authorization"] == "Basic dXNlcjpoaWRkZW4="
 
 
 def test_where_they_may_go_is_known_only_to_a_crawl_that_has_some() -> None:

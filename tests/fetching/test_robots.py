@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.credentials import parse as parse_credentials
 from crawler.core.outcomes import Outcome
 from crawler.core.robots import MAX_BYTES, parse
 from crawler.fetching.fetcher import Limits
@@ -96,6 +97,19 @@ def test_it_follows_a_redirect_to_another_host() -> None:
     with Server({"/rules": RULES}) as other:
         robots, _ = had({"/robots.txt": moved(f"{other.origin}/rules")})
     assert (robots.status, robots.requests) == (200, 2)
+
+
+def test_nobodys_credentials_go_with_it() -> None:
+    known = parse_credentials(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden")
+    with Server({"/robots.txt": moved("/rules"), "/rules": RULES}) as server:
+        own = (server.origin,)
+        with HttpFetcher(Guard(("127.0.0.1",)), "Tester/1", credentials=known, own_hosts=own) as fetcher:
+            fetch_robots(fetcher, server.origin)
+            fetcher.get(f"{server.origin}/")
+    *rules, page_asked_for = server.requests
+    assert server.paths() == ["/robots.txt", "/rules", "/"]
+    assert not any(word in head for head in rules for word in ("X-Key", "Cookie", "Authorization"))
+    assert "X-Key: hidden" in page_asked_for
 
 
 def test_trouble_behind_a_redirect_is_told_as_that() -> None:
