@@ -38,16 +38,16 @@ _OURS = {
     "upgrade": "the connection is the crawler's business",
     "http2-settings": "the connection is the crawler's business",
     "proxy-connection": "the connection is the crawler's business",
-    "proxy-authorization": "a proxy's user and password are part of --proxy http://user:password@host:port",
+    "proxy-authorization": "a proxy's user and password are part of its address, http://user:password@host:port",
     "accept-encoding": "the crawler asks for what it can decode",
     "range": "pages are read from their beginning",
     "if-range": "pages are read from their beginning",
-    "if-match": "the crawler asks for what has changed by itself (--revisit)",
-    "if-none-match": "the crawler asks for what has changed by itself (--revisit)",
-    "if-modified-since": "the crawler asks for what has changed by itself (--revisit)",
-    "if-unmodified-since": "the crawler asks for what has changed by itself (--revisit)",
-    "cookie": "give cookies as --cookie name=value",
-    "set-cookie": "servers send it; give cookies as --cookie name=value",
+    "if-match": "asking only for what changed is an option of its own",
+    "if-none-match": "asking only for what changed is an option of its own",
+    "if-modified-since": "asking only for what changed is an option of its own",
+    "if-unmodified-since": "asking only for what changed is an option of its own",
+    "cookie": "cookies are given for themselves, as name=value",
+    "set-cookie": "servers send it; cookies are given for themselves, as name=value",
 }
 """Headers nobody may set, and why."""
 

@@ -128,7 +128,7 @@ def _refuse_without_meaning(options: CrawlOptions, sealed: str) -> None:
 def _check_somebody_is_sent_them(options: CrawlOptions, sealed: str) -> None:
     if request_headers(sealing.opened(sealed)) and not options.hosts:
         what = "A list may name anybody's pages. Say which hosts are sent the headers, cookies or passwords"
-        raise BadInput("hosts", f"{what}: --host shop.example.com")
+        raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
 
 
 def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str) -> Crawl:

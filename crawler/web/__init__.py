@@ -8,6 +8,7 @@ dead_letters    all the dead letters of a crawl, paged
 why       why a crawl is not finished
 schedules the page of the schedules, and the doors that pause, resume and remove one
 forms     what a person may type to start a crawl
+signing_in   what a crawl sends beside its URLs, typed or taken over from an earlier crawl
 status    where one crawl stands, as the page shows it: one function for the template and for the JSON
 login     signing in with a password or with the one-time link
 health    whether the process lives and whether its services answer

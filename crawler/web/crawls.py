@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
@@ -23,10 +24,12 @@ from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
+from crawler.sealing import shown
 from crawler.web import lists
 from crawler.web.forms import CrawlForm
 from crawler.web.schedules import runs_of
 from crawler.web.shell import page
+from crawler.web.signing_in import SECRETS
 from crawler.web.status import status_of, summary_of
 
 PER_PAGE = 25  # crawls on one page of the list
@@ -44,10 +47,12 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@sensitive_post_parameters(*SECRETS)
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
-    form = CrawlForm(request.POST, request.FILES, user=request.user)
+    like = _crawl_named(request, request.POST.get("again", ""))
+    form = CrawlForm(request.POST, request.FILES, user=request.user, like=like)
     if not form.is_valid():
         return _list_page(request, form, status=400)
     owner = request.user if isinstance(request.user, User) else None
@@ -72,7 +77,8 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
     context = {"crawl": crawl, "status": status_of(crawl, time.time()), "runs": runs_of(crawl)}
-    return render(request, "crawler/crawl.html", {**context, "list_report": lists.report_of(crawl)})
+    context |= {"list_report": lists.report_of(crawl), "sent": shown(crawl.sealed)}
+    return render(request, "crawler/crawl.html", context)
 
 
 @never_cache
@@ -103,10 +109,11 @@ def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> St
 
 def _started(form: CrawlForm, owner: User | None) -> Crawl:
     """The crawl that was asked for, or the first of those that are to be begun again and again."""
-    typed, options, allow_private = form.cleaned_data, form.options(), form.private_allowed
-    if typed["schedule"]:
-        return begin_schedule(typed["start_urls"], options, typed["schedule"], owner=owner, allow_private=allow_private)
-    return start_crawl(typed["start_urls"], options, owner=owner, allow_private=allow_private)
+    urls, rule, options = form.cleaned_data["start_urls"], form.cleaned_data["schedule"], form.options()
+    allow_private, sealed = form.private_allowed, form.sealed()
+    if rule:
+        return begin_schedule(urls, options, rule, owner=owner, allow_private=allow_private, sealed=sealed)
+    return start_crawl(urls, options, owner=owner, allow_private=allow_private, sealed=sealed)
 
 
 def _pieces(lines: Iterator[str]) -> Iterator[str]:

@@ -12,16 +12,23 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from crawler.core import dropping
+from crawler.core.belonging import own_hosts
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import CrawlOptions
+from crawler.core.options import CrawlOptions, check_options
+from crawler.core.urls import from_person
 from crawler.models import Crawl
+from crawler.sealing import seal, shown
 from crawler.web.fields import LinesField, NumberInput
 from crawler.web.groups import FIELDS, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
+from crawler.web.signing_in import BOTH, GONE, SignInFields, taken_over, typed_in
+
+PLACES = {"private_hosts": "allow_private", "list": "upload", "credentials": "same_credentials"}
+"""What an error may be about -> the field it is shown at, where that has another name."""
 
 
-class CrawlForm(OptionFields):
-    """Start URLs or a list, and options."""
+class CrawlForm(SignInFields, OptionFields):
+    """Start URLs or a list, options, and what to sign in with."""
 
     field_order = ("start_urls", *USUAL, *FIELDS)  # as they stand on the page: the first error gets the cursor
 
@@ -69,11 +76,14 @@ class CrawlForm(OptionFields):
         user: User | AnonymousUser,
         like: Crawl | None = None,
     ) -> None:
-        """`like`: a crawl whose start URLs and options the empty form begins with."""
+        """`like`: a crawl whose start URLs and options the empty form begins with, and whose credentials may be sent
+        again. The person must be allowed to see it."""
+        self.like = like if like and like.sealed else None
         super().__init__(data, files, label_suffix="", initial=_typed_for(like) if like else None)
         self.fields["start_urls"].required = not (files and files.get("upload"))
         if not user.is_superuser:
             del self.fields["allow_private"]
+        self._offer_credentials()
         mark_defaults(self)
         self._mark_errors()
 
@@ -86,13 +96,39 @@ class CrawlForm(OptionFields):
         )
         return CrawlOptions(**chosen)
 
+    def clean_same_credentials(self) -> bool:
+        if self.cleaned_data["same_credentials"] and self.like is None:
+            raise forms.ValidationError(GONE)
+        return bool(self.cleaned_data["same_credentials"])
+
+    def sealed(self) -> str:
+        """What a crawl sends beside its URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        typed = typed_in(self.cleaned_data)
+        if self.like is None or not self.cleaned_data["same_credentials"]:
+            return seal(typed)
+        if typed:
+            raise BadInput("same_credentials", BOTH)
+        return taken_over(self.like, self._own_hosts())
+
+    def _own_hosts(self) -> tuple[str, ...]:
+        options, listed = check_options(self.options()), self.cleaned_data["upload"] is not None
+        start_urls = [from_person(typed) for typed in self.cleaned_data["start_urls"]]
+        return own_hosts(start_urls, options.hosts, subdomains=options.subdomains, listed=listed)
+
+    def _offer_credentials(self) -> None:
+        """Keep the box that takes them over where there are some, and where it was ticked for some that are gone."""
+        if self.like is not None:
+            self.fields["same_credentials"].help_text = " · ".join(shown(self.like.sealed))
+        elif not self.data.get("same_credentials"):
+            del self.fields["same_credentials"]
+
     @property
     def private_allowed(self) -> bool:
         return bool(self.cleaned_data.get("allow_private", False))
 
     def refuse(self, error: BadInput) -> None:
         """Put what `start_crawl` did not accept beside the field it is about."""
-        name = {"private_hosts": "allow_private", "list": "upload"}.get(error.field, error.field)
+        name = PLACES.get(error.field, error.field)
         if name not in self.fields:
             name = "start_urls"
         self.add_error(name, error.message)
@@ -134,6 +170,8 @@ def _typed_for(crawl: Crawl) -> dict[str, Any]:
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
     if "*" in other.pop("private_hosts", ()):
         other["allow_private"] = True
+    if crawl.sealed:
+        other["same_credentials"] = True
     if "drop_parameters" in other:
         other["drop_parameters"], other["keep_parameters"] = dropping.typed_for(other["drop_parameters"])
     if crawl.source:  # a list has to be chosen anew: no page can do that for a person

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField
 
+from crawler.web.signing_in import SecretBoundField
+
 USUAL = ("max_pages", "max_depth")
 """Beside the start URLs, what is seen without unfolding anything."""
 
@@ -17,6 +19,11 @@ FOLDED = (
         "What belongs to the site",
         "hosts, paths, patterns",
         ("subdomains", "hosts", "path_prefixes", "include", "exclude"),
+    ),
+    (
+        "Signing in",
+        "headers, cookies, passwords, a proxy",
+        ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
     ),
     ("Links", "following them, links to other sites", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
     ("Sitemaps", "pages the site names itself", ("sitemaps", "sitemap_urls")),
@@ -43,7 +50,7 @@ class Group:
     about: str  # in a few words
     fields: list[BoundField]
     changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
-    is_open: bool  # something in it is wrong, which must not hide
+    is_open: bool  # something in it is wrong or must be typed again, which must not hide
 
 
 def groups_of(form: BaseForm) -> list[Group]:
@@ -53,7 +60,8 @@ def groups_of(form: BaseForm) -> list[Group]:
         fields = [form[name] for name in names if name in form.fields]
         if fields:
             changes = [change for change in map(_change, fields) if change]
-            groups.append(Group(heading, about, fields, " · ".join(changes), any(field.errors for field in fields)))
+            is_open = any(field.errors or _is_lost(field) for field in fields)
+            groups.append(Group(heading, about, fields, " · ".join(changes), is_open))
     return groups
 
 
@@ -69,9 +77,13 @@ def _change(field: BoundField) -> str:
     value, usual = field.value(), field.field.initial
     if isinstance(field.field.widget, CheckboxInput):
         return "" if bool(value) == bool(usual) else f"{field.label}: {'on' if value else 'off'}"
-    if not value or value == usual:
-        return ""
-    return f"{field.label}: {'given' if 'data-secret' in field.field.widget.attrs else _shown(field, value)}"
+    if _is_lost(field):
+        return f"{field.label}: to be typed again"
+    return "" if not value or value == usual else f"{field.label}: {_shown(field, value)}"
+
+
+def _is_lost(field: BoundField) -> bool:
+    return isinstance(field, SecretBoundField) and field.lost
 
 
 def _shown(field: BoundField, value: Any) -> str:

@@ -32,6 +32,7 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
         columns=Columns(typed["list_column"], typed["priority_column"]),
         owner=owner,
         allow_private=form.private_allowed,
+        sealed=form.sealed(),
     )
 
 

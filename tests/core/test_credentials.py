@@ -61,8 +61,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"headers": ["X-Key: hid\tden"]}, "headers", "control character"),
     ({"headers": ["X-Key: hiddenü"]}, "headers", "beyond ASCII"),
     ({"headers": ["X-Key: hidden", "x-key: two"]}, "headers", "more than once"),
-    ({"headers": ["cookie: a=hidden"]}, "headers", "--cookie"),
-    ({"headers": ["Proxy-Authorization: hidden"]}, "headers", "--proxy"),
+    ({"headers": ["cookie: a=hidden"]}, "headers", "as name=value"),
+    ({"headers": ["Proxy-Authorization: hidden"]}, "headers", "part of its address"),
     ({"headers": ["X-Key: hidden" + "x" * 16_000]}, "headers", "16,000 characters"),
     *(
         ({"headers": [f"{name}: hidden"]}, "headers", "cannot be set")

@@ -9,10 +9,12 @@ from django.contrib.auth.models import User
 from django.forms import BooleanField
 from django.http import QueryDict
 
+from crawler.core.credentials import parse
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.core.parameters import USUAL as USUAL_PARAMETERS
 from crawler.models import Crawl
+from crawler.sealing import seal
 from crawler.web.forms import CrawlForm
 from crawler.web.groups import FIELDS, FOLDED, USUAL
 
@@ -255,7 +257,8 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
 
 
 def test_every_field_stands_in_one_group() -> None:
-    assert ["start_urls", *USUAL, *FIELDS] == list(CrawlForm(user=SUPERUSER).fields)
+    like = Crawl(start_urls=["https://a.example/"], options={}, sealed=seal(parse(bearer="abc")))
+    assert ["start_urls", *USUAL, *FIELDS] == list(CrawlForm(user=SUPERUSER, like=like).fields)
     assert len(set(FIELDS)) == len(FIELDS)
 
 
