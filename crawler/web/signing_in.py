@@ -70,7 +70,7 @@ class PasswordField(SecretField):
 class SignInFields(forms.Form):
     """The group of fields; the first of them stands there only when there is a crawl to take credentials over from."""
 
-    same_credentials = forms.BooleanField(label="The same credentials as that crawl", required=False)
+    same_credentials = forms.BooleanField(label="The same credentials as last time", required=False)
     headers = SecretLinesField(
         label="Headers",
         required=False,

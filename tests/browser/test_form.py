@@ -64,3 +64,21 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
     expect(tab.get_by_role("alert")).to_contain_text("names a site and no sitemap")
     expect(group(tab, "Manners").locator(".changed")).to_have_text("Requests a minute: 30")
     expect(tab.get_by_label("Requests a minute")).to_be_hidden()
+
+
+def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(web: Web, tab: Page) -> None:
+    tab.goto(web.login_link())
+    tab.get_by_text("Options", exact=True).click()
+    signing_in = group(tab, "Signing in")
+    signing_in.locator("summary").click()
+    tab.get_by_label("Headers").fill("X-Key: swordfish")
+    tab.get_by_label("User and password").fill("ann:swordfish")
+    signing_in.locator("summary").click()
+    expect(signing_in.locator(".changed")).to_have_text("Headers: given · User and password: given")
+
+    tab.get_by_label("Start URL").fill("ftp://example.com/")
+    tab.get_by_role("button", name="Start").click()
+    expect(tab.get_by_label("Start URL")).to_be_focused()
+    expect(signing_in.get_by_text("Type this again")).to_have_count(2)
+    expect(tab.get_by_label("Headers")).to_be_empty()
+    assert "swordfish" not in tab.content()

@@ -179,7 +179,7 @@ def test_crawl_again_offers_the_same_credentials_and_sends_them(
     assert f'<input type="hidden" name="again" value="{earlier.id}">' in html
     assert "X-Key: …(11 characters) · " in html
     form = as_root.get(f"/?again={earlier.id}").context["form"]
-    assert "The same credentials as that crawl: on" in [group.changed for group in form.groups()]
+    assert "The same credentials as last time: on" in [group.changed for group in form.groups()]
 
     assert start(as_root, again=str(earlier.id), same_credentials="on").status_code == 302
     assert sent_by(Crawl.objects.exclude(id=earlier.id).get()) == KNOWN
