@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SLICE_PAGES = 64  # pages of one host handed out at a time when it asks for no delay
-SLICE_SECONDS = 5.0  # a slice that keeps a delay should last no longer than this
+SLICE_SECONDS = 15.0  # a slice that keeps a delay should last no longer than this
 PATIENCE = 2.5  # seconds a slice waits for its turn at a host before it is handed back
 LONGEST_DELAY = 60.0  # seconds; a robots.txt that asks for more gets this
+SILENT_TIMES, SILENT_SECONDS = 3, 5.0  # of silence after which a host that never answered is given up
+LOST_TIMES, LOST_SECONDS = 10, 60.0  # of silence after which a host that answered before is given up
 LONGEST_STOP = 3600.0  # seconds a host is left in peace at most, whatever its Retry-After says
 
 
@@ -23,6 +25,14 @@ ONE_BY_ONE = Pace(slices=1, pages=SLICE_PAGES)
 """For a host that has not answered yet: should it be dead, it holds up one slice and no more."""
 
 
+def is_hopeless(times: int, seconds: float, *, has_answered: bool) -> bool:
+    """Whether a host that did not answer `times` in a row, over so many seconds, is not asked again in this crawl. One
+    that never answered is more likely to be gone for good than one that did a while ago."""
+    if has_answered:
+        return times >= LOST_TIMES and seconds >= LOST_SECONDS
+    return times >= SILENT_TIMES and seconds >= SILENT_SECONDS
+
+
 def chosen_delay(delay: float, per_minute: float | None) -> float:
     """The delay a crawl's options amount to; so many requests a minute are requests evenly spaced."""
     return max(delay, 60.0 / per_minute if per_minute else 0.0)
@@ -35,7 +45,9 @@ def host_delay(chosen: float, crawl_delay: float | None) -> float:
 
 def pace_of(delay: float, concurrency: int, *, has_answered: bool = True) -> Pace:
     """What to hand out of a host with this delay, in seconds."""
-    return Pace(slices_at_once(delay, concurrency) if has_answered else 1, slice_pages(delay))
+    if not has_answered:
+        return ONE_BY_ONE  # should it be dead, one request tells so for all pages of a slice
+    return Pace(slices_at_once(delay, concurrency), slice_pages(delay))
 
 
 def slice_pages(delay: float) -> int:

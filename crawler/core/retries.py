@@ -27,7 +27,7 @@ class RetryDecision:
 
 def decide(result: PageResult, max_attempts: int, jitter: float) -> RetryDecision | None:
     """None when this result is final. `jitter` is a random number in [0, 1)."""
-    if result.attempt >= max_attempts or not _is_transient(result):
+    if result.attempt >= max_attempts or result.is_hopeless or not _is_transient(result):
         return None
     backoff = BASE * 2 ** (result.attempt - 1) * (0.5 + jitter)
     return RetryDecision(wait=min(max(backoff, result.retry_after or 0.0), LONGEST))

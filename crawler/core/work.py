@@ -107,6 +107,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_modified: str = ""
     entries: tuple[SitemapEntry, ...] = ()  # what a sitemap names
     sitemaps: tuple[str, ...] = ()  # what robots.txt of the page's origin names as sitemaps; normalised
+    is_hopeless: bool = False  # its host does not answer: another try is not worth it
     reused: bool = False  # the answer was remembered: nothing was asked for
 
 

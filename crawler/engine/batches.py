@@ -32,7 +32,7 @@ from crawler.frontier.robots import RobotsMemory
 
 log = logging.getLogger(__name__)
 
-BATCH_SECONDS = 5.0  # a page is begun no later than this; the rest of the batch is handed back
+BATCH_SECONDS = 20.0  # a page is begun no later than this; the rest of the batch is handed back
 
 
 class BatchRun:
@@ -71,7 +71,8 @@ class BatchRun:
             pipe.execute()
         for part in self.slices:
             part.renew()
-        self._lost = not self.frontier.leases.renew(self.id, self._batch.token, self.now())
+        is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
+        self._lost = not is_ours or self.frontier.is_held()
 
     def end_slice(self, number: int) -> None:
         """A slice is over: pages without a result were not asked for."""
@@ -96,10 +97,11 @@ class BatchRun:
         delay = chosen_delay(policy.delay, policy.per_minute)
         wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
         turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
-        memory = RobotsMemory(redis)
+        memory = RobotsMemory(redis, self._batch.crawl if policy.sealed else "")
 
         add = partial(self.reporter.add, number)
-        return SliceRun(part, policy, turns, self._open_fetcher, memory, holder, self.now, add)
+        silences = self.frontier.silences
+        return SliceRun(part, policy, turns, self._open_fetcher, memory, silences, holder, self.now, add)
 
     def _open_fetcher(self, on_sent: Callable[[], None]) -> Fetcher:
         return fetcher_for(self._batch.policy, self._guard, on_sent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 import msgspec
@@ -22,7 +22,9 @@ from crawler.pages import Retry
 
 log = logging.getLogger(__name__)
 
-REPORTS_AT_ONCE = 16  # reports a transaction; bounds its time and memory
+REPORTS_AT_ONCE = 256  # reports read at a time
+PAGES_AT_ONCE = 256  # results a transaction, about; bounds its time and memory
+LINKS_AT_ONCE = 20_000  # the same
 LISTED_AT_ONCE = 5_000  # pages of sitemaps a transaction, for the same reason
 
 Between = Callable[[], object]
@@ -36,10 +38,10 @@ def nothing() -> None:
 def collect(desk: Desk, between: Between = nothing) -> int:
     """Take in the oldest reports; how many there were. What a crash leaves: reports that are read again."""
     results = desk.frontier.results
-    raw = results.read(REPORTS_AT_ONCE)
-    if not raw:
+    waiting = results.read(REPORTS_AT_ONCE)
+    if not waiting:
         return 0
-    reports = list(_decoded(raw))
+    raw, reports = _a_load_of(waiting)
     done = [report for report in reports if report.done]
     ended = _still_leased(desk, done)
     requests = sum(report.requests for report, _, _ in ended)
@@ -51,14 +53,23 @@ def collect(desk: Desk, between: Between = nothing) -> int:
     return len(raw)
 
 
-def _decoded(raw: Iterable[bytes]) -> Iterator[SliceReport]:
-    """The reports that can be read. One that cannot (of another version, say) must not stop the crawl: its lease runs
-    out, and its pages are asked for again."""
-    for line in raw:
+def _a_load_of(waiting: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
+    """As many of the oldest reports as one transaction should take in, and those of them that can be read. One that
+    cannot (of another version, say) must not stop the crawl: its lease runs out, and its pages are asked for again."""
+    raw, reports = list[bytes](), list[SliceReport]()
+    pages = links = 0
+    for line in waiting:
+        if pages >= PAGES_AT_ONCE or links >= LINKS_AT_ONCE:
+            break
+        raw.append(line)
         try:
-            yield decode_report(line)
+            reports.append(decode_report(line))
         except msgspec.DecodeError:
             log.exception("a report of %s bytes cannot be read and is dropped", len(line))
+            continue
+        pages += len(reports[-1].results)
+        links += sum(len(result.links) + len(result.entries) for result in reports[-1].results)
+    return raw, reports
 
 
 def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
@@ -171,6 +182,8 @@ def _settle(desk: Desk, done: Sequence[SliceReport]) -> None:
     ended = _still_leased(desk, done)  # anew: another tick may have settled some since we looked
     still_open = pages.open_pages(desk.id, [page for _, _, ids in ended for page in ids])
     learn_paces(desk, [report.host for report, _, _ in ended])
-    for report, lane, ids in ended:
-        rest = [waiting(still_open[page]) for page in ids if page in still_open]
-        desk.frontier.leases.settle(report.batch, report.token, report.slice, lane, rest, report.next_at)
+    with desk.frontier.redis.pipeline(transaction=False) as pipe:
+        for report, lane, ids in ended:
+            rest = [waiting(still_open[page]) for page in ids if page in still_open]
+            desk.frontier.leases.settle(report.batch, report.token, report.slice, lane, rest, report.next_at, pipe)
+        pipe.execute()

@@ -23,8 +23,15 @@ log = logging.getLogger(__name__)
 
 
 def pause(crawl_id: UUID) -> bool:
-    """Nothing new is handed out; batches on their way end and are taken in. Whether it was this call that paused."""
-    return Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) == 1
+    """Nothing new is handed out; batches on their way end within seconds, and are taken in. Whether it was this call
+    that paused."""
+    if Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) != 1:
+        return False
+    try:
+        Frontier(queues.connection(), str(crawl_id)).hold()
+    except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
+        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl_id, error)
+    return True
 
 
 def resume(crawl_id: UUID) -> bool:
@@ -34,7 +41,9 @@ def resume(crawl_id: UUID) -> bool:
     crash_point("resume: committed")
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is not None:  # else somebody deleted it since
-        wake(Frontier(queues.connection(), str(crawl_id)), crawl.site)
+        frontier = Frontier(queues.connection(), str(crawl_id))
+        frontier.let_go()
+        wake(frontier, crawl.site)
         keep_watch()
     return True
 

@@ -46,7 +46,12 @@ def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
     if not names:
         return
     known = HostBook(desk.frontier.redis).read(names)
-    desk.frontier.window.set_pace({host: _pace(desk.options, manners) for host, manners in known.items()})
+    paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
+    desk.frontier.window.set_pace(paces)
+
+
+def _was_asked(manners: Manners) -> bool:
+    return manners.has_answered or manners.throttle.troubles > 0
 
 
 def _pace(options: CrawlOptions, manners: Manners) -> Pace:

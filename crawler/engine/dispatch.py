@@ -23,8 +23,9 @@ from crawler.pages import OpenPage
 
 WINDOW_PAGES = 50_000  # pages Redis holds per crawl; the rest waits in the table
 REFILL_PAGES = 5_000  # pages that flow in per tick
-BATCHES_OUT = 16  # batches of a crawl handed out and not settled, at most
-SLICES_A_BATCH = 128  # at most; they are worked on side by side
+BATCHES_OUT = 128  # batches of a crawl handed out and not settled, at most
+BATCHES_AHEAD = 2  # batches that may wait beyond one for each worker: what is handed out late is handed out wisely
+SLICES_A_BATCH = 32  # at most; they are worked on side by side
 PAGES_A_BATCH = 512  # no further slice is added to a batch that holds so many
 MEMORY_SECONDS = 2.0  # for which pages are taken from the memory of answers in one go
 
@@ -133,11 +134,12 @@ def _tried_first(tried: Sequence[OpenPage], rows: Sequence[OpenPage], room: int)
 def _take(desk: Desk) -> list[_Draft]:
     """Take slices, and deal them out to as many batches as workers can use. Suspects (`core.suspects`) are sent in
     batches of their own."""
-    now, outstanding = desk.now(), desk.frontier.leases.outstanding()
-    room = BATCHES_OUT - outstanding
+    now, leases, workers = desk.now(), desk.frontier.leases, queues.worker_count()
+    outstanding, waiting_now = leases.outstanding(), leases.waiting()
+    room = min(BATCHES_OUT - outstanding, workers + BATCHES_AHEAD - waiting_now)
     if room <= 0:
         return []
-    wanted = min(room, max(1, queues.worker_count() - outstanding))
+    wanted = min(room, max(1, workers - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_Draft]()
     for place in range(wanted * SLICES_A_BATCH):
         draft = shared[place % wanted]

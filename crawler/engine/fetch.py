@@ -26,10 +26,11 @@ from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
 
-THREADS = 32  # requests under way at a time
+THREADS = 64  # requests under way at a time
 SLICES = 256  # at work at a time; each keeps a connection open
+TOO_LATE = 0.2  # seconds; a job whose slices are begun so late has enough to do
 LOOK_EVERY = 0.1  # seconds between two looks at what else is to be done
-NO_MORE_AFTER = 20.0  # seconds after which this job takes no further batch, so that it ends some day
+NO_MORE_AFTER = 60.0  # seconds after which this job takes no further batch, so that it ends some day
 
 
 def fetch(batch: Batch) -> str:
@@ -78,6 +79,7 @@ class _Job:
         self._order = count()
         self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
         self._at_work = 0
+        self._late = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
 
     def add(self, run: BatchRun) -> None:
@@ -110,7 +112,8 @@ class _Job:
         for run in self._runs:
             run.reporter.flush_old()
         has_time = time.monotonic() - self._began < NO_MORE_AFTER
-        has_room = self._at_work <= THREADS // 2 and len(self._heap) + self._at_work <= SLICES // 2
+        has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
+        has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
             helped = BatchRun.claimed(batch, steady_clock(queues.connection()))
             if helped is not None:
@@ -119,8 +122,10 @@ class _Job:
     def _begin_steps(self, threads: ThreadPoolExecutor, is_cut_off: Callable[[], bool]) -> None:
         while self._heap and self._at_work < THREADS:
             moment, _, run, number = self._heap[0]
-            if moment > run.now():
+            late = run.now() - moment
+            if late < 0:
                 return
+            self._late = max(self._late, late if moment else 0.0)
             heapq.heappop(self._heap)
             self._at_work += 1
             step = threads.submit(run.slices[number].step, partial(_may_go_on, run, is_cut_off))

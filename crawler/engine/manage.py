@@ -27,6 +27,7 @@ from crawler.models import Crawl
 
 log = logging.getLogger(__name__)
 
+DRAIN_SECONDS = 0.5  # results are taken in for so long before new work is handed out
 TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
 
 
@@ -98,9 +99,8 @@ def _work(desk: Desk, token: str) -> str:
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
-        while taken_in := collect(desk, lambda: results.lock(token)):
-            collected += taken_in
-            results.lock(token)
+        taken_in, is_drained = _drain(desk, token)
+        collected += taken_in
         repair(desk)
         said = Verdict.GO_ON
         if _may_dispatch(desk):
@@ -111,13 +111,26 @@ def _work(desk: Desk, token: str) -> str:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if desk.now() - began > TICK_SECONDS:
             results.drop_lock(token)
+            results.clear_mark()  # the tick it speaks of may have come and found the lock taken
             wake(desk.frontier, desk.crawl.site)
             break
-        if said is Verdict.DISAGREE:
-            continue  # the frontier was forgotten: fill it again at once
+        if said is Verdict.DISAGREE or not is_drained:
+            continue  # the frontier was forgotten: fill it again at once; or there are more results
         if results.release(token) is not Released.DIRTY:
             break
     return f"took in {counted(collected, 'report')}, handed out {counted(handed_out, 'batch')}"
+
+
+def _drain(desk: Desk, token: str) -> tuple[int, bool]:
+    """Take in what was left; how many reports, and whether that was all. Many workers may leave results faster than
+    they are taken in, and must be given new work in between."""
+    results, until, collected = desk.frontier.results, desk.now() + DRAIN_SECONDS, 0
+    while taken_in := collect(desk, lambda: results.lock(token)):
+        collected += taken_in
+        results.lock(token)
+        if desk.now() > until:
+            return collected, False
+    return collected, True
 
 
 def _may_dispatch(desk: Desk) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from crawler import conf
 from crawler.core.outcomes import Outcome
 from crawler.core.robots import RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.throttle import BUSY_STATUSES
 from crawler.core.urls import origin_of
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetcher
@@ -81,8 +82,10 @@ class Permission:
         if not_yet is not None:
             return not_yet
         began = self._now()
-        found = fetch_robots(self._fetcher, origin)
+        found = fetch_robots(self._fetcher, origin, self._turns.wait)
         self._turns.settle()
+        if found.retry_after and found.status in BUSY_STATUSES:
+            self._turns.stop(found.retry_after)
         self._turns.fared(found.outcome, found.status, (self._now() - began) / max(1, found.requests))
         self.requests += found.requests
         memo = _memo_of(found)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from crawler.core.work import Batch, PageResult, SliceReport
 
 FLUSH_SECONDS = 1.0  # a slow slice shows what it has found after this
-FLUSH_OLD_SECONDS = 0.3  # the same, when nothing comes from the others
+FLUSH_ENDED_SECONDS = 0.3  # one that has ended shows that after this: its host waits for the next one
 FLUSH_PAGES = 200
 
 
@@ -42,7 +42,8 @@ class Reporter:
     def flush_old(self) -> None:
         """Leave what is there by now, unless that was done a moment ago."""
         with self._lock:
-            if time.monotonic() - self._flushed_at >= FLUSH_OLD_SECONDS:
+            age = time.monotonic() - self._flushed_at
+            if age >= FLUSH_SECONDS or (self._ended and age >= FLUSH_ENDED_SECONDS):
                 self._flush()
 
     def flush(self) -> None:

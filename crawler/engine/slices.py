@@ -10,7 +10,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
-from crawler.core.politeness import PATIENCE
+from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
 from crawler.engine.ask import Asker
 from crawler.engine.permission import Permission
@@ -18,10 +18,12 @@ from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetcher
 from crawler.frontier.clock import Clock
 from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.silence import Silence, Silences
 
 log = logging.getLogger(__name__)
 
 ASK_AGAIN = 0.25  # seconds after which to try again for a connection, when a host's are all in use
+NO_ANSWER = frozenset({Outcome.CONNECT, Outcome.TIMEOUT, Outcome.DNS})
 LATER = 1.0  # seconds after which a host whose connections are all in use is tried in another batch
 
 
@@ -35,13 +37,16 @@ class SliceRun:
         turns: Turns,
         open_fetcher: Callable[[Callable[[], None]], Fetcher],
         memory: RobotsMemory,
+        silences: Silences,
         holder: str,
         now: Clock,
         add: Callable[[PageResult], None],
     ) -> None:
         self.turns = turns
         self._part, self._policy, self._open_fetcher, self._memory = part, policy, open_fetcher, memory
-        self._holder, self._now, self._add = holder, now, add
+        self._silences, self._holder, self._now, self._add = silences, holder, now, add
+        self._silence: Silence | None = None  # of the host, when nothing more is asked for because of it
+        self._is_suspicious = self._is_hopeless = False
         self._place = 0
         self._waited_since: float | None = None
         self._fetcher: Fetcher | None = None
@@ -55,6 +60,7 @@ class SliceRun:
             if not self.turns.begin():
                 return self._later(self._now() + ASK_AGAIN, give_up_at=self._now() + LATER)
             self._waited_since = None
+            self._listen(self._silences.of(self._part.host))
         while self._place < len(self._part.pages) and may_go_on():
             task = self._part.pages[self._place]
             if task.expires_at is not None and self._now() >= task.expires_at:
@@ -91,10 +97,12 @@ class SliceRun:
 
     def _ask(self, task: PageTask) -> PageResult | NotYet:
         """Ask for one page. A fault of ours that it brings to light costs this page, and not the others."""
+        if self._silence is not None:
+            return self._unasked(task, self._silence)
         try:
             answer = self._ready().ask(task)
-            if not isinstance(answer, NotYet) and answer.fetched_at:
-                self.turns.answered(answer)
+            if not isinstance(answer, NotYet):
+                self._note(answer)
             return answer
         except (RedisError, BaseTimeoutException):
             raise  # Redis is away, or RQ ends this job: no page's fault
@@ -106,6 +114,38 @@ class SliceRun:
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
         finally:
             self.turns.settle()
+
+    def _note(self, result: PageResult) -> None:
+        """What the answer says of the host."""
+        if result.fetched_at:
+            self.turns.answered(result)
+        if result.http_status is not None:
+            if self._is_suspicious:
+                self._silences.is_over(self._part.host)
+                self._is_suspicious = False
+        elif result.requests and result.outcome in NO_ANSWER:
+            self._listen(self._silences.note(self._part.host, result.outcome, self._now()))
+
+    def _listen(self, silence: Silence | None) -> None:
+        """Nothing more is asked of a host that is hopeless, nor, in this slice, of one that never answered."""
+        self._is_suspicious = silence is not None
+        if silence is None:
+            return
+        has_answered = self.turns.has_answered()
+        lasted = self._now() - silence.since
+        self._is_hopeless = is_hopeless(silence.times, lasted, has_answered=has_answered)
+        if self._is_hopeless or (self._asker is not None and not has_answered):
+            self._silence = silence
+
+    def _unasked(self, task: PageTask, silence: Silence) -> PageResult:
+        times = "once" if silence.times == 1 else f"{silence.times} times in a row"
+        return PageResult(
+            id=task.id,
+            attempt=task.attempt,
+            outcome=silence.outcome,
+            is_hopeless=self._is_hopeless,
+            error=f"the host did not answer {times}, so this page was not asked for",
+        )
 
     def _ready(self) -> Asker:
         if self._asker is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, replace
 
 from redis import Redis
 
 from crawler.core import politeness, throttle
 from crawler.core.outcomes import Outcome
+from crawler.core.throttle import Throttle
 from crawler.core.work import PageResult
 from crawler.frontier.clock import Clock
 from crawler.frontier.gate import HEARD_WITHIN, Gate, Wish
@@ -33,6 +35,7 @@ class Turns:
         self._heard_at = 0.0  # when the gate was last asked
         self._has_turn = False  # granted and not sent yet
         self._answers, self._seconds = 0, 0.0  # not told the throttle yet
+        self._is_at_ease = False  # the throttle is known to do nothing
         self._inside = False
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
@@ -68,6 +71,13 @@ class Turns:
         self._has_turn = turn.granted and turn.delay > 0
         return None if turn.granted else NotYet(turn.next_at)
 
+    def wait(self) -> None:
+        """Take a turn, however long that takes: for what cannot be begun and then left, such as a redirected
+        robots.txt."""
+        until = self._now() + politeness.LONGEST_DELAY
+        while (not_yet := self.take()) is not None and not_yet.at < until:
+            time.sleep(max(0.0, not_yet.at - self._now()))
+
     def sent(self) -> None:
         """A request was sent: the delay counts from this moment."""
         if self._delay > 0:
@@ -79,6 +89,10 @@ class Turns:
         """The turn is over; should it have come to nothing, nobody needs to wait for it."""
         if self._has_turn:
             self.sent()
+
+    def has_answered(self) -> bool:
+        """Whether the host ever did, within a day."""
+        return self._answers > 0 or self._book.read([self._host])[self._host].has_answered
 
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""
@@ -92,9 +106,13 @@ class Turns:
         """What the server said, or that it said nothing, of a page that was asked for."""
         stop = throttle.stop_of(result)
         if stop:
-            self.next_at = self._gate.stop(self._host, stop, self._now())
-            self._heard_at = 0.0
+            self.stop(stop)
         self.fared(result.outcome, result.http_status, result.elapsed_ms / 1000)
+
+    def stop(self, seconds: float) -> None:
+        """The server asks for no request at all for so long."""
+        self.next_at = self._gate.stop(self._host, seconds, self._now())
+        self._heard_at = 0.0
 
     def fared(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
         """How a request fared."""
@@ -110,8 +128,11 @@ class Turns:
     def _tell_answers(self) -> None:
         answers, self._answers = self._answers, 0
         seconds, self._seconds = self._seconds, 0.0
-        if answers:
-            mean = seconds / answers
-            self._book.observe(
+        if not answers:
+            return
+        mean = seconds / answers
+        if mean > throttle.COMFORT or not self._is_at_ease:
+            known = self._book.observe(
                 self._host, lambda known: throttle.after_answers(known, mean, answers), has_answered=True
             )
+            self._is_at_ease = known == Throttle()

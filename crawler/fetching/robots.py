@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler.core.outcomes import Outcome, of_status
@@ -23,10 +24,11 @@ class RobotsFile:
     content_type: str = ""  # its media type, in lower case
     requests: int = 0  # requests made, redirects included
     outcome: Outcome  # of the last request to its own address; of those behind a redirect, REDIRECT
+    retry_after: float | None = None  # seconds the server of its own address asked us to wait
     error: str = ""  # one line for a person when status is None
 
 
-def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
+def fetch_robots(fetcher: Fetcher, origin: str, before_hop: Callable[[], None] = lambda: None) -> RobotsFile:
     """The robots.txt of an origin ("https://host[:port]"), over at most five redirects, to other hosts too.
 
     After the fifth, and when a redirect says not where to, `status` is the redirect's own: the file is "unavailable"
@@ -41,6 +43,7 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
         if fetched.http_status not in _REDIRECTS or not fetched.location or hop == MAX_HOPS:
             break
         target = normalise(fetched.location, url)
+        before_hop()
         if target is None:
             return _lost("it redirects to something that is not a web address", asked)
         url = target
@@ -57,7 +60,7 @@ def _found(fetched: Fetched, asked: int) -> RobotsFile:
             status=status, body=fetched.body, content_type=fetched.content_type, requests=asked, outcome=outcome
         )
     if status is not None and 300 <= status <= 599:  # whatever became of its body
-        return RobotsFile(status=status, requests=asked, outcome=of_status(status))
+        return RobotsFile(status=status, requests=asked, outcome=of_status(status), retry_after=fetched.retry_after)
     return RobotsFile(status=None, requests=asked, outcome=outcome, error=fetched.error)
 
 

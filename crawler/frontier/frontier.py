@@ -15,6 +15,7 @@ from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
 from crawler.frontier.results import Results
 from crawler.frontier.seen import SeenSet
+from crawler.frontier.silence import Silences
 from crawler.frontier.window import Waiting, Window
 
 
@@ -36,6 +37,7 @@ class Frontier:
         self.leases = Leases(redis, self.keys, usual)
         self.results = Results(redis, self.keys)
         self.dead = DeadLetters(redis, self.keys)
+        self.silences = Silences(redis, self.keys)
 
     def queue_side(self) -> QueueSide:
         """The first completion check, read in one step."""
@@ -62,7 +64,19 @@ class Frontier:
         else:
             self.dead.remove(pages)
             self.dead.keep()
+        self.silences.forget()
         self.window.rewind()
+
+    def hold(self) -> None:
+        """The crawl is paused: batches that are out end early."""
+        self.redis.set(self.keys.paused, 1, ex=24 * 3600)
+
+    def let_go(self) -> None:
+        """The crawl is not paused any more."""
+        self.redis.delete(self.keys.paused)
+
+    def is_held(self) -> bool:
+        return bool(self.redis.exists(self.keys.paused))
 
     def condemn(self) -> None:
         """The crawl is being deleted: for a day nothing of it that comes in late is kept, and whoever reconciles sees
@@ -84,6 +98,6 @@ class Frontier:
         self.window.forget()
         keys = self.keys
         self.seen.forget()
-        self.redis.unlink(keys.results, keys.mark, keys.tick)
+        self.redis.unlink(keys.results, keys.mark, keys.tick, keys.silent, keys.paused)
         if not self.is_condemned():  # else its deletion is still to be ended
             self.redis.srem(CRAWLS, keys.crawl)

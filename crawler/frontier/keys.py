@@ -49,9 +49,23 @@ class CrawlKeys:
         """hash host -> "slices pages": what may be handed out of it, where that is not the usual"""
         return self._key("pace")
 
+    @property
+    def weights(self) -> str:
+        """zset host -> slices left of it; of the same hosts as `hosts`"""
+        return self._key("weights")
+
     def of_lane(self, lane: str) -> list[str]:
         """The keys that change when pages of a lane come or go, in the order the scripts take them."""
-        return [self.hosts, self.known_hosts, self.queue(lane), self.active, self.rest, self.taken, self.pace]
+        return [
+            self.hosts,
+            self.known_hosts,
+            self.queue(lane),
+            self.active,
+            self.rest,
+            self.taken,
+            self.pace,
+            self.weights,
+        ]
 
     @property
     def active(self) -> str:
@@ -91,6 +105,16 @@ class CrawlKeys:
     def tick(self) -> str:
         """string "time what was done": the end of the last tick"""
         return self._key("tick")
+
+    @property
+    def silent(self) -> str:
+        """hash host -> "times since outcome": hosts that do not answer, see `frontier.silence`"""
+        return self._key("silent")
+
+    @property
+    def paused(self) -> str:
+        """string: the crawl is paused, so batches that are out end early"""
+        return self._key("paused")
 
     @property
     def dead(self) -> str:

@@ -102,6 +102,14 @@ class Leases:
         """Batches handed out and not settled."""
         return self._redis.zcard(self._keys.leases)
 
+    def waiting(self) -> int:
+        """Batches handed out that nobody has claimed yet."""
+        batches = cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))
+        with self._redis.pipeline(transaction=False) as pipe:
+            for batch in batches:
+                pipe.hget(self._keys.lease(batch.decode()), "state")
+            return pipe.execute().count(b"waiting")
+
     def look_again(self, lease: Lease, at: float, absent_since: float | None) -> None:
         """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does). A
         lease that is gone by now stays gone."""

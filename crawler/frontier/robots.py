@@ -11,7 +11,7 @@ from crawler.core.outcomes import Outcome
 from crawler.frontier import keys
 
 KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
-KEPT_UNREACHABLE_SECONDS = 2  # long enough for one batch, shorter than any page's back-off
+KEPT_UNREACHABLE_SECONDS = 0.9  # shorter than any page's back-off; a slice remembers it by itself
 LOCK_SECONDS = 10  # whoever asks for one renews this while it takes; one that does not is dead, and another asks
 
 
@@ -29,12 +29,14 @@ _decoder = msgspec.msgpack.Decoder(RobotsMemo)
 
 
 class RobotsMemory:
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+    """Shared by all crawls, or kept for one crawl alone: a proxy of its own may answer as nobody else would."""
+
+    def __init__(self, redis: Redis, crawl: str = "") -> None:
+        self._redis, self._whose = redis, f"{crawl}:" if crawl else ""
 
     def get(self, origin: str) -> RobotsMemo | None:
         """What is remembered; None also when another version of this project wrote what cannot be read now."""
-        raw = cast(bytes | None, self._redis.get(keys.robots(origin)))
+        raw = cast(bytes | None, self._redis.get(keys.robots(self._whose + origin)))
         try:
             return None if raw is None else _decoder.decode(raw)
         except msgspec.DecodeError:  # ValidationError among them
@@ -42,14 +44,14 @@ class RobotsMemory:
 
     def keep(self, origin: str, memo: RobotsMemo, *, reachable: bool) -> None:
         seconds = KEPT_SECONDS if reachable else KEPT_UNREACHABLE_SECONDS
-        self._redis.set(keys.robots(origin), msgspec.msgpack.encode(memo), ex=seconds)
+        self._redis.set(keys.robots(self._whose + origin), msgspec.msgpack.encode(memo), px=int(seconds * 1000))
 
     def may_ask(self, origin: str, holder: str) -> bool:
         """Whether this worker is the one to ask; others wait for its answer."""
-        return bool(self._redis.set(keys.robots_lock(origin), holder, nx=True, ex=LOCK_SECONDS))
+        return bool(self._redis.set(keys.robots_lock(self._whose + origin), holder, nx=True, ex=LOCK_SECONDS))
 
     def still_asking(self, origin: str) -> None:
-        self._redis.expire(keys.robots_lock(origin), LOCK_SECONDS)
+        self._redis.expire(keys.robots_lock(self._whose + origin), LOCK_SECONDS)
 
     def asked(self, origin: str) -> None:
-        self._redis.delete(keys.robots_lock(origin))
+        self._redis.delete(keys.robots_lock(self._whose + origin))

@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from redis import Redis
+from redis.commands.core import Script
 
 _FOLDER = Path(__file__).resolve().parent / "lua"
 
 
 @cache
-def _source(name: str) -> str:
+def _script(name: str) -> Script:
     text = (_FOLDER / f"{name}.lua").read_text()
     shared = [line.removeprefix("-- Uses: ") for line in text.splitlines() if line.startswith("-- Uses: ")]
-    return "\n".join([*((_FOLDER / "shared" / f"{part}.lua").read_text() for part in shared), text])
+    parts = [*((_FOLDER / "shared" / f"{part}.lua").read_text() for part in shared), text]
+    return Script(None, "\n".join(parts).encode())  # type: ignore[arg-type]  # each call names its client
 
 
 def run(redis: Redis, name: str, keys: list[str], args: list[Any]) -> Any:
     """Run `lua/<name>.lua`. `redis` may be a pipeline; then the answer comes with its execution."""
-    return redis.register_script(_source(name))(keys=keys, args=args, client=redis)
+    return _script(name)(keys=keys, args=args, client=redis)

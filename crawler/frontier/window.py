@@ -80,7 +80,16 @@ class Window:
             script.run(
                 self._redis,
                 "pick",
-                [keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace],
+                [
+                    keys.hosts,
+                    keys.known_hosts,
+                    keys.active,
+                    keys.rest,
+                    keys.taken,
+                    keys.leases,
+                    keys.pace,
+                    keys.weights,
+                ],
                 [
                     now,
                     usual.slices,
@@ -136,6 +145,7 @@ class Window:
         lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
         doomed = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
+        doomed += [keys.weights]
         doomed += [keys.queue(lane.decode()) for lane in lanes]
         doomed += [keys.lease(batch.decode()) for batch in batches]
         self._redis.unlink(*doomed)

@@ -32,13 +32,6 @@ def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
     }
 
 
-def reused_pages(crawl: Crawl) -> int:
-    """How many pages have the answer another crawl got a short while before."""
-    if crawl.chosen.response_ttl is None:
-        return 0
-    return Page.objects.filter(crawl=crawl, reused=True).count()
-
-
 def last_pages(crawl: Crawl) -> list[Page]:
     """The pages closed last, newest first."""
     return list(Page.objects.filter(crawl=crawl, fetched_at__isnull=False).order_by("-fetched_at")[:SHOWN])

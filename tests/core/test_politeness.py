@@ -17,7 +17,7 @@ def test_a_host_cannot_ask_for_eternity() -> None:
     assert politeness.host_delay(0.0, 86400.0) == politeness.LONGEST_DELAY
 
 
-@pytest.mark.parametrize(("delay", "pages"), [(0, 64), (0.1, 50), (0.5, 10), (1, 5), (2, 2), (3, 1), (60, 1)])
+@pytest.mark.parametrize(("delay", "pages"), [(0, 64), (0.1, 64), (0.5, 30), (1, 15), (2, 7), (3, 1), (60, 1)])
 def test_a_slice_never_lasts_long(delay: float, pages: int) -> None:
     assert politeness.slice_pages(delay) == pages
 
@@ -25,3 +25,23 @@ def test_a_slice_never_lasts_long(delay: float, pages: int) -> None:
 @pytest.mark.parametrize(("delay", "slices"), [(0, 4), (0.1, 4), (0.5, 1), (10, 1)])
 def test_a_long_delay_leaves_nothing_for_a_second_connection(delay: float, slices: int) -> None:
     assert politeness.slices_at_once(delay, 4) == slices
+
+
+@pytest.mark.parametrize(("delay", "per_minute", "chosen"), [(1, None, 1), (0, 30, 2), (5, 30, 5), (0.1, 60, 1)])
+def test_requests_a_minute_are_a_delay(delay: float, per_minute: float | None, chosen: float) -> None:
+    assert politeness.chosen_delay(delay, per_minute) == chosen
+
+
+def test_a_host_that_has_not_answered_yet_gives_one_slice_whatever_its_delay() -> None:
+    assert politeness.pace_of(2.0, 4, has_answered=False) == politeness.ONE_BY_ONE
+    assert politeness.pace_of(0.0, 4) == politeness.Pace(slices=4, pages=64)
+
+
+@pytest.mark.parametrize(
+    ("times", "seconds", "has_answered", "hopeless"),
+    [(2, 60, False, False), (3, 4, False, False), (3, 5, False, True), (9, 90, True, False), (10, 60, True, True)],
+)
+def test_a_host_that_never_answered_is_given_up_sooner(
+    times: int, seconds: float, has_answered: bool, hopeless: bool
+) -> None:
+    assert politeness.is_hopeless(times, seconds, has_answered=has_answered) is hopeless

@@ -23,9 +23,15 @@ def test_it_is_kept_for_a_day_and_no_longer(redis: Redis) -> None:
     assert 86_390 < redis.ttl(keys.robots(ORIGIN)) <= 86_400
 
 
+def test_a_crawl_behind_a_proxy_of_its_own_keeps_it_to_itself(redis: Redis) -> None:
+    RobotsMemory(redis, "a-crawl").keep(ORIGIN, RULES, reachable=True)
+    assert RobotsMemory(redis, "a-crawl").get(ORIGIN) == RULES
+    assert RobotsMemory(redis).get(ORIGIN) is None
+
+
 def test_that_it_could_not_be_had_is_soon_forgotten(redis: Redis) -> None:
     RobotsMemory(redis).keep(ORIGIN, RobotsMemo(status=503, outcome=Outcome.SERVER_ERROR, body=b""), reachable=False)
-    assert 0 < redis.ttl(keys.robots(ORIGIN)) <= KEPT_UNREACHABLE_SECONDS
+    assert 0 < redis.pttl(keys.robots(ORIGIN)) <= KEPT_UNREACHABLE_SECONDS * 1000
 
 
 @pytest.mark.parametrize("other", ["http://example.com", "https://example.com:8443", "https://www.example.com"])

@@ -92,14 +92,39 @@ def test_another_host_is_not_held_up(frontier: Frontier) -> None:
     frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3)
     put(frontier, 4, host=OTHER)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(HOST, [1])
-    assert frontier.window.pick("b1", "t", 1, frontier.now()) == Picked(OTHER, [4])
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [4])
+    assert frontier.window.pick("b1", "t", 1, frontier.now()) == Picked(HOST, [1])
 
 
-def test_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:
-    put(frontier, 1, due=20)
-    put(frontier, 2, host=OTHER, due=10)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [2])
+def test_the_host_with_the_most_slices_left_comes_first(frontier: Frontier) -> None:
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=2), OTHER: Pace(slices=1, pages=1)})
+    put(frontier, 1, 2, 3, due=10)
+    put(frontier, 4, 5, host=OTHER, due=20)
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [4])
+
+
+def test_a_host_that_was_never_asked_comes_before_the_largest(frontier: Frontier) -> None:
+    """It may turn out to be larger still."""
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
+    put(frontier, *range(1, 50))
+    put(frontier, 99, host=OTHER)
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [99])
+
+
+def test_a_host_with_less_than_a_slice_gives_a_short_one(frontier: Frontier) -> None:
+    """So that no worker is taken up for long while larger ones are still being found."""
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=9)})
+    put(frontier, *range(1, 10))
+    assert pick(frontier) == [1, 2, 3]
+
+
+def test_beyond_the_heaviest_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:
+    hosts = {f"host{number}.example": number for number in range(1, 60)}
+    frontier.window.set_pace(dict.fromkeys(hosts, Pace(slices=1, pages=1)))
+    for host, number in hosts.items():
+        due = frontier.now() + 9 if number > 20 else 100.0 - number
+        frontier.window.put([Waiting(100 * number + page, host, due) for page in range(number)])
+    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked("host20.example", [2000])
 
 
 def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:

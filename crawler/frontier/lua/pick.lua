@@ -1,6 +1,9 @@
--- Hand out one slice of whichever lane may give one and has waited longest: its pages due first, and among those due at
--- the same time the most urgent, move from its queue into a batch's lease. O(log n) in lanes and pages.
--- KEYS: hosts, known_hosts, active, rest, taken, leases, pace
+-- Hand out one slice: its pages due first, and among those due at the same time the most urgent, move from their queue
+-- into a batch's lease. Of the lanes that may give one now, it is the heaviest, if it is among the HEAVIEST of all: what
+-- takes longest must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing
+-- Anomalies", 1969). Else it is the one that has waited longest. A lane that is no heavier than one slice gives a short
+-- one, so that no worker is taken up for long while heavy lanes are still being found. O(log n) in lanes and pages.
+-- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights
 -- ARGV: now, usual slices at once, usual pages a slice, seconds until somebody should look whether the job is known,
 --       start of the names of queues, start of the names of leases,
 --       batch, token, number of the slice in it,
@@ -8,36 +11,49 @@
 -- Answers {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
-local hosts, known, active, rest, taken, leases, pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local HEAVIEST, SHORT = 32, 3
+local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
-local skipped = 0
-while true do
-  local lane = redis.call('ZRANGEBYSCORE', hosts, '-inf', now, 'LIMIT', skipped, 1)[1]
-  if not lane or skipped > 64 then return {} end
-  local suspect = string.find(lane, '|', 1, true)
-  if suspect and ARGV[10] == '' then
-    skipped = skipped + 1
-  else
-    local queue = ARGV[5] .. lane
-    local at_once, pages = pace_of(pace, lane, ARGV[2], ARGV[3])
-    local out = tonumber(redis.call('HGET', active, lane) or '0')
-    local members = {}
-    if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-      members = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, pages)
-    end
-    if #members > 0 then
-      local batch, token, number = ARGV[7], ARGV[8], ARGV[9]
-      if suspect then batch, token, number = ARGV[10], ARGV[11], '0' end
-      redis.call('ZREM', queue, unpack(members))
-      redis.call('SADD', taken, unpack(members))
-      out = redis.call('HINCRBY', active, lane, 1)
-      redis.call('HSET', ARGV[6] .. batch, 'token', token, 'state', 'waiting',
-        number, lane .. ' ' .. table.concat(members, ' '))
-      redis.call('ZADD', leases, now + tonumber(ARGV[4]), batch)
-    end
-    rescore(hosts, known, queue, rest, lane, out, at_once)
-    if #members > 0 then return {lane, unpack(members)} end
-    local score = redis.call('ZSCORE', hosts, lane)
-    if score and tonumber(score) <= now then skipped = skipped + 1 end  -- it cannot be: but a script must end
+
+local function is_suspect(lane) return string.find(lane, '|', 1, true) end
+
+local function heaviest()
+  for _, lane in ipairs(redis.call('ZREVRANGE', KEYS[8], 0, HEAVIEST - 1)) do
+    local at = redis.call('ZSCORE', hosts, lane)
+    if at and tonumber(at) <= now and not is_suspect(lane) then return lane end
   end
+end
+
+local function longest_waiting()
+  for _, lane in ipairs(redis.call('ZRANGEBYSCORE', hosts, '-inf', now, 'LIMIT', 0, 64)) do
+    if ARGV[10] ~= '' or not is_suspect(lane) then return lane end
+  end
+end
+
+while true do
+  local lane = heaviest() or longest_waiting()
+  if not lane then return {} end
+  local keys = {hosts = hosts, known = KEYS[2], queue = ARGV[5] .. lane, rest = rest, pace = pace, weights = KEYS[8]}
+  local at_once, pages = pace_of(pace, lane, ARGV[2], ARGV[3])
+  local out = tonumber(redis.call('HGET', active, lane) or '0')
+  local members = {}
+  if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
+    local is_heavy = redis.call('ZCARD', keys.queue) > pages
+    local at_most = is_heavy and pages or math.ceil(pages / SHORT)
+    members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
+  end
+  if #members > 0 then
+    local batch, token, number = ARGV[7], ARGV[8], ARGV[9]
+    if is_suspect(lane) then batch, token, number = ARGV[10], ARGV[11], '0' end
+    redis.call('ZREM', keys.queue, unpack(members))
+    redis.call('SADD', taken, unpack(members))
+    out = redis.call('HINCRBY', active, lane, 1)
+    redis.call('HSET', ARGV[6] .. batch, 'token', token, 'state', 'waiting',
+      number, lane .. ' ' .. table.concat(members, ' '))
+    redis.call('ZADD', leases, now + tonumber(ARGV[4]), batch)
+  end
+  rescore(keys, lane, out, at_once, pages)
+  if #members > 0 then return {lane, unpack(members)} end
+  local at = redis.call('ZSCORE', hosts, lane)
+  if at and tonumber(at) <= now then return {} end  -- it cannot be: but a script must end
 end

@@ -1,14 +1,15 @@
 -- End one slice of a lease: its pages leave the "taken" set, and one more slice of its lane may be handed out. A slice
 -- that is not there any more, or a stale token, changes nothing.
--- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, leases, lease of the batch
+-- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, weights, leases, lease of the batch
 -- ARGV: lane, usual slices at once, usual pages a slice, batch, token, slice number,
 --       epoch seconds before which the lane must be left in peace (0 = none),
 --       then what goes back to the queue: member, due, member, due, ...
 -- Answers 1 when the slice was settled, 0 when there was nothing to settle.
 -- Uses: rescore
 -- Uses: pace
-local hosts, known, queue, active, rest, taken, pace, leases, lease =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local queue, active, rest, taken, pace, leases, lease =
+  KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[9], KEYS[10]
+local keys = {hosts = KEYS[1], known = KEYS[2], queue = queue, rest = rest, pace = pace, weights = KEYS[8]}
 local lane, batch, token, number = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 local next_at = tonumber(ARGV[7])
 if redis.call('HGET', lease, 'token') ~= token then return 0 end
@@ -33,6 +34,6 @@ end
 local out = math.max(0, tonumber(redis.call('HGET', active, lane) or '0') - 1)
 if out == 0 then redis.call('HDEL', active, lane) else redis.call('HSET', active, lane, out) end
 if next_at > tonumber(redis.call('HGET', rest, lane) or '0') then redis.call('HSET', rest, lane, ARGV[7]) end
-local at_once = pace_of(pace, lane, ARGV[2], ARGV[3])
-rescore(hosts, known, queue, rest, lane, out, at_once)
+local at_once, pages = pace_of(pace, lane, ARGV[2], ARGV[3])
+rescore(keys, lane, out, at_once, pages)
 return 1

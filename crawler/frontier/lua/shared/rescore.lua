@@ -1,11 +1,18 @@
--- When may this lane give a slice? Never while its slices are all out or nothing waits.
--- `first` of the queue is the page due first; a lane whose queue is empty is forgotten.
-local function rescore(hosts, known, queue, rest, lane, out, at_once)
-  local first = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  if #first == 0 then redis.call('SREM', known, lane) else redis.call('SADD', known, lane) end
+-- When may this lane give a slice? Never while its slices are all out or nothing waits. And what does it weigh: how many
+-- slices are left of it? One that was never asked (its host has no pace) weighs more than any other, because it may turn
+-- out to be the largest. A lane whose queue is empty is forgotten.
+local UNKNOWN = 1000000000
+local function rescore(keys, lane, out, at_once, pages)
+  local first = redis.call('ZRANGE', keys.queue, 0, 0, 'WITHSCORES')
+  if #first == 0 then redis.call('SREM', keys.known, lane) else redis.call('SADD', keys.known, lane) end
   if #first == 0 or out >= at_once then
-    redis.call('ZREM', hosts, lane)
+    redis.call('ZREM', keys.hosts, lane)
+    redis.call('ZREM', keys.weights, lane)
   else
-    redis.call('ZADD', hosts, math.max(tonumber(first[2]), tonumber(redis.call('HGET', rest, lane) or '0')), lane)
+    local rest = tonumber(redis.call('HGET', keys.rest, lane) or '0')
+    redis.call('ZADD', keys.hosts, math.max(tonumber(first[2]), rest), lane)
+    local host = string.match(lane, '^[^|]*')
+    local is_known = redis.call('HEXISTS', keys.pace, host) == 1
+    redis.call('ZADD', keys.weights, is_known and redis.call('ZCARD', keys.queue) / pages or UNKNOWN, lane)
   end
 end
