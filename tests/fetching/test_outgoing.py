@@ -89,13 +89,13 @@ def test_conditions_go_out_beside_them() -> None:
     assert "if-none-match" not in sent(server, 1)
 
 
-def test_a_robots_txt_that_leads_elsewhere_takes_none_along() -> None:
+def test_robots_txt_is_asked_for_without_any_wherever_it_leads() -> None:
     with Server({"/robots.txt": page("Disallow:")}) as other:
         moved = page("", "302 Found", location=f"http://other.test:{other.port}/robots.txt")
         with Server({"/robots.txt": moved}) as server, fetcher_for(f"http://site.test:{server.port}") as fetcher:
             found = fetch_robots(fetcher, f"http://site.test:{server.port}")
     assert (found.status, found.requests) == (200, 2)
-    assert (is_public(sent(server)), is_public(sent(other))) == (False, True)
+    assert (is_public(sent(server)), is_public(sent(other))) == (True, True)
 
 
 def test_what_the_server_sets_is_not_sent_back() -> None:

@@ -19,7 +19,7 @@ from crawler.engine.desk import Desk
 from crawler.engine.dispatch import refill
 from crawler.engine.repair import repair
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate
+from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, Lease
 from crawler.frontier.results import LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
@@ -64,7 +64,7 @@ def later(bench: Bench, seconds: float) -> Callable[[], float]:
 def desk_later(bench: Bench, seconds: float) -> Desk:
     desk = bench.desk
     frontier = Frontier(desk.frontier.redis, str(bench.crawl.id), clock=later(bench, seconds))
-    return Desk(desk.crawl, desk.options, frontier, desk.pace)
+    return Desk(desk.crawl, desk.options, frontier)
 
 
 def the_lease(bench: Bench) -> Lease:
@@ -203,7 +203,9 @@ def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, wo
     bench.start(delay=60.0)
     desk = bench.desk
     refill(desk)
-    Gate(desk.frontier.redis, LEASE_SECONDS).turn(bench.site.host, 60.0, desk.frontier.now())
+    Gate(desk.frontier.redis, LEASE_SECONDS).turn(
+        bench.site.host, "a", Wish("another", delay=60.0), desk.frontier.now()
+    )
     assert "which may be asked again in" in answer(bench)
 
 

@@ -39,7 +39,8 @@ def bring_back(redis: Redis, clock: Clock, snapshot: Snapshot) -> None:
 
 
 def evict(redis: Redis, crawl: str, names: Iterable[str]) -> None:
-    """Redis ran out of memory and dropped these keys of a crawl. Of leases, queues and parts of what is seen, any one."""
+    """Redis ran out of memory and dropped these keys of a crawl. Of leases, queues and parts of
+    what is seen, any one."""
     doomed = [f"crawler:{crawl}:{name}" for name in names if name in EVICTED]
     for kind in ("lease", "queue", "seen"):
         if kind in names:
