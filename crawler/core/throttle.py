@@ -19,7 +19,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.work import PageResult
 
 COMFORT = 1.0  # seconds an answer may take before the host counts as slow
-FIRST = 1.0  # seconds of delay after the first trouble
+FIRST = 0.25  # seconds of delay after the first trouble: one busy page should not slow down a whole site
 LONGEST = 60.0  # seconds
 NEGLIGIBLE = 0.05  # seconds
 BUSY_STATUSES = frozenset({429, 503})

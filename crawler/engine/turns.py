@@ -118,12 +118,16 @@ class Turns:
         """How a request fared."""
         if throttle.is_trouble(outcome, http_status):
             self._tell_answers()
+            self._is_at_ease = False
             has_answered = http_status is not None
             self._delay = self._book.observe(self._host, throttle.after_trouble, has_answered=has_answered).delay
             self._heard_at = 0.0
         elif http_status is not None:
             self._answers += 1
             self._seconds += seconds
+            if self._delay > self._wish.delay:  # slowed down: see at once whether that may end
+                self._tell_answers()
+                self._heard_at = 0.0
 
     def _tell_answers(self) -> None:
         answers, self._answers = self._answers, 0

@@ -26,7 +26,7 @@ def test_trouble_in_a_row_doubles_the_delay() -> None:
     for _ in range(4):
         known = after_trouble(known)
         delays.append(known.delay)
-    assert delays == [1.0, 2.0, 4.0, 8.0]
+    assert delays == [0.25, 0.5, 1.0, 2.0]
 
 
 def test_each_good_answer_takes_half_of_it_away_until_nothing_is_left() -> None:

@@ -154,5 +154,5 @@ def test_nobody_is_left_in_peace_for_ever(gate: Gate) -> None:
 
 def test_the_throttle_counts_for_those_who_want_it(gate: Gate, redis: Redis) -> None:
     HostBook(redis).observe(HOST, after_trouble, has_answered=False)
-    assert gate.turn(HOST, "a", TWO, NOW).delay == 1.0
+    assert gate.turn(HOST, "a", TWO, NOW).delay == 0.25
     assert gate.turn(HOST, "b", Wish("another", throttled=False), NOW).delay == 0.0

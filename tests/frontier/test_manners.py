@@ -28,9 +28,9 @@ def test_a_crawl_delay_is_remembered(book: HostBook) -> None:
 def test_trouble_is_remembered_until_answers_make_up_for_it(book: HostBook) -> None:
     book.observe(HOST, after_trouble, has_answered=False)
     book.observe(HOST, after_trouble, has_answered=False)
-    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=2.0, troubles=2))
+    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=0.5, troubles=2))
     book.observe(HOST, lambda known: after_answers(known, 0.1, 1), has_answered=True)
-    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=1.0), has_answered=True)
+    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=0.25), has_answered=True)
 
 
 def test_what_is_known_of_a_host_is_forgotten_after_a_day(book: HostBook, redis: Redis) -> None:
