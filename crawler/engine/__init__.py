@@ -5,8 +5,10 @@ start      check what a person typed, insert the rows, wake the manager
 manage     one tick of the manager: collect results, repair leases, hand out batches, conclude
 collect, repair, dispatch, conclude    the four steps of a tick
 remember   use and fill the memory of answers
-fetch      one fetch job: ask for the pages of a batch and leave what came of it
-equip      give requests their credentials and their proxy
+fetch      one fetch job: ask for the pages of its batches and leave what came of them
+batches, slices, ask, permission, turns    what a fetch job is made of, from the large to the small
+helping    what a fetch job does beside, while a host holds it up
+equip, fetchers    give requests their credentials and their proxy
 wake       send a tick, and see to it that nobody sleeps while a crawl runs
 reconcile  find running crawls with no sign of life and wake them
 watch      keep a lone worker at hand until something is due

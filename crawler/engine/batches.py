@@ -15,7 +15,7 @@ from crawler import queues
 from crawler.core.politeness import chosen_delay
 from crawler.core.work import Batch, SliceReport
 from crawler.crashpoints import crash_point
-from crawler.engine.equip import fetcher_for
+from crawler.engine.fetchers import fetcher_for
 from crawler.engine.patience import patiently
 from crawler.engine.reporter import Reporter
 from crawler.engine.slices import SliceRun

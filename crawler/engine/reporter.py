@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from crawler.core.work import Batch, PageResult, SliceReport
 
 FLUSH_SECONDS = 1.0  # a slow slice shows what it has found after this
-FLUSH_ENDED_SECONDS = 0.3  # one that has ended shows that after this: its host waits for the next one
+FLUSH_ENDED_SECONDS = 0.3  # one of many that has ended shows that after this: its host waits for the next one
+FEW_SLICES = 8  # those of one host end at about the same time
 FLUSH_PAGES = 200
 
 
@@ -43,7 +44,8 @@ class Reporter:
         """Leave what is there by now, unless that was done a moment ago."""
         with self._lock:
             age = time.monotonic() - self._flushed_at
-            if age >= FLUSH_SECONDS or (self._ended and age >= FLUSH_ENDED_SECONDS):
+            is_awaited = self._ended and len(self._results) > FEW_SLICES
+            if age >= FLUSH_SECONDS or (is_awaited and age >= FLUSH_ENDED_SECONDS):
                 self._flush()
 
     def flush(self) -> None:

@@ -18,8 +18,9 @@ from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.proxies import Proxy
 from crawler.core.work import Batch
-from crawler.engine.equip import gateway_of, is_equipped, own_hosts_of
+from crawler.engine.equip import is_equipped, own_hosts_of
 from crawler.engine.fetch import fetch
+from crawler.engine.fetchers import gateway_of
 from crawler.engine.load import load_list
 from crawler.engine.start import start_crawl
 from crawler.fetching.guard import Guard
