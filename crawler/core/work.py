@@ -36,7 +36,6 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     max_body_bytes: int
     per_minute: float | None = None  # requests a minute to one host, at most
     throttle: bool = True  # ask a host less often while it is slow or in trouble
-    obey_nofollow: bool = False
     sitemaps: bool = False  # report the sitemaps that robots.txt names
     own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.scope`
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none

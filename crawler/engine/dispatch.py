@@ -206,7 +206,6 @@ def _policy(desk: Desk) -> FetchPolicy:
         max_body_bytes=conf.max_body_bytes(),
         per_minute=options.per_minute,
         throttle=options.throttle,
-        obey_nofollow=options.obey_nofollow,
         sitemaps=options.sitemaps,
         own_hosts=own_hosts_of(desk.crawl),
         sealed=desk.crawl.sealed,

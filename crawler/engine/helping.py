@@ -23,6 +23,9 @@ from crawler.core.work import Batch
 
 log = logging.getLogger(__name__)
 
+TICK_LOOKS, BATCH_LOOKS = 1, 3  # looks at which a job was seen to wait before it is taken
+"""A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it."""
+
 
 class Helper:
     """Runs one tick at a time in a thread of its own, so that no page has to wait for it."""
@@ -30,25 +33,29 @@ class Helper:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
-        self._waiting: list[str] = []  # jobs that waited when we last looked
+        self._looks: dict[str, int] = {}  # job that waits -> how often we have seen it wait before
 
     def is_busy(self) -> bool:
         return self._tick is not None and not self._tick.done()
 
     def look(self, *, wants_batch: bool) -> Iterator[Batch]:
         """Begin the tick that waits first, if any; the batch that waits first, if one is wanted. Only what waited at
-        the last look already: a worker that is free would have taken it by now."""
+        some looks before: a worker that is free would have taken it by now."""
         try:
-            waited, self._waiting = self._waiting, queues.waiting_first()
-            left_over = [job for job in waited if job in self._waiting]
-            if left_over and not self.is_busy():
+            self._looks = {job: self._looks.get(job, -1) + 1 for job in queues.waiting_first()}
+            if not self.is_busy() and (left_over := self._seen_before(TICK_LOOKS)):
                 crawl = queues.adopt_tick(left_over)
                 if crawl is not None:
                     self._tick = self._thread.submit(_tick, crawl)
-            if left_over and wants_batch and (batch := queues.adopt_batch(left_over)) is not None:
-                yield batch
+            if wants_batch and (left_over := self._seen_before(BATCH_LOOKS)):
+                batch = queues.adopt_batch(left_over)
+                if batch is not None:
+                    yield batch
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
+
+    def _seen_before(self, looks: int) -> list[str]:
+        return [job for job, seen in self._looks.items() if seen >= looks]
 
     def __enter__(self) -> Self:
         return self

@@ -33,6 +33,7 @@ def fetch_robots(fetcher: Fetcher, origin: str, before_hop: Callable[[], None] =
 
     After the fifth, and when a redirect says not where to, `status` is the redirect's own: the file is "unavailable"
     (2.3.1.3). A hop to something that is not the web, or to an address we may not ask, makes it "unreachable".
+    `before_hop` is called before each request but the first.
     It is asked for without credentials, because what it says is remembered for the crawls of everybody.
     """
     url = f"{origin}/robots.txt"
