@@ -19,7 +19,7 @@ from tests.stack import Stack
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--stories", type=int, default=8, help="how many stories of each kind the state machine tells (default: 8)"
+        "--stories", type=int, default=4, help="how many stories of each kind the state machine tells (default: 4)"
     )
 
 

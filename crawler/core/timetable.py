@@ -15,6 +15,7 @@ from crawler.core.spans import seconds_of
 FIELD = "schedule"
 SHORTEST = 60  # seconds between two runs, at least
 LONGEST_DAYS = 366
+LONGEST_SHIFT = timedelta(hours=3)  # by which a clock is put forward; no zone has had more than two
 LONGEST_RULE = 100  # characters
 
 _EXAMPLES = 'write "every 6h", or a cron expression such as "0 3 * * *" (minute, hour, day, month, weekday)'
@@ -57,7 +58,10 @@ class Cron:
     zone: tzinfo
 
     def next_after(self, moment: datetime, *, since: datetime | None = None) -> datetime:
-        wall = croniter(self.expression, moment.astimezone(self.zone).replace(tzinfo=None, fold=0))
+        before = (moment - LONGEST_SHIFT).astimezone(
+            self.zone
+        )  # a time the clock passed over comes later than it shows
+        wall = croniter(self.expression, before.replace(tzinfo=None, fold=0))
         while True:
             shown: datetime = wall.get_next(datetime)
             found = shown.replace(tzinfo=self.zone).astimezone(UTC)

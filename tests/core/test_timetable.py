@@ -158,6 +158,12 @@ def test_a_span_is_a_span_whatever_the_clock_on_the_wall_does() -> None:
     assert parse("every 1 day", BERLIN).next_after(before) - before == timedelta(hours=24)
 
 
+def test_a_time_that_the_clock_passes_over_is_not_missed_by_who_asks_right_before_it() -> None:
+    timetable = parse("30 2 * * *", BERLIN)
+    comes = at("2026-03-29T03:30+02:00")
+    assert timetable.next_after(comes - timedelta(seconds=1)) == comes
+
+
 @given(st.datetimes(min_value=NOON.replace(tzinfo=None), timezones=st.just(UTC)))
 def test_no_moment_is_passed_over_and_none_comes_twice(moment: datetime) -> None:
     """Asked from any moment before it, the next time is the same."""
