@@ -15,7 +15,7 @@ from crawler.models import Crawl
 from tests.engine.conftest import Bench
 from tests.site import Reply, Site, page
 
-SLOW = 2.0  # seconds
+SLOW = 6.0  # seconds; three pages one behind the other take about one and a half
 
 
 @pytest.fixture
