@@ -48,6 +48,7 @@ class Applied:
     """What came of applying results."""
 
     tallies: Tallies  # the crawl's, afterwards
+    is_over: bool  # the crawl was over, so nothing was taken in
     left_out: Collection[bytes]  # keys of discoveries without a row: a trap has rows enough
 
 
@@ -141,7 +142,7 @@ def apply(
             judged = quarantine.sort_out(row, found, closed)
             _insert(row, judged.pages, change, now)
         crash_point("collect: rows changed")
-    return Applied(row.tallies, judged.left_out)
+    return Applied(row.tallies, row.is_over, judged.left_out)
 
 
 def count_lost_attempts(

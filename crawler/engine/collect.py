@@ -38,10 +38,10 @@ def nothing() -> None:
 def collect(desk: Desk, between: Between = nothing) -> int:
     """Take in the oldest reports; how many there were. What a crash leaves: reports that are read again."""
     results = desk.frontier.results
-    waiting = results.read(REPORTS_AT_ONCE)
-    if not waiting:
+    oldest = results.read(REPORTS_AT_ONCE)
+    if not oldest:
         return 0
-    raw, reports = _a_load_of(waiting)
+    raw, reports = _a_load_of(oldest)
     done = [report for report in reports if report.done]
     ended = _still_leased(desk, done)
     requests = sum(report.requests for report, _, _ in ended)
@@ -53,12 +53,12 @@ def collect(desk: Desk, between: Between = nothing) -> int:
     return len(raw)
 
 
-def _a_load_of(waiting: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
+def _a_load_of(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
     """As many of the oldest reports as one transaction should take in, and those of them that can be read. One that
     cannot (of another version, say) must not stop the crawl: its lease runs out, and its pages are asked for again."""
     raw, reports = list[bytes](), list[SliceReport]()
     pages = links = 0
-    for line in waiting:
+    for line in oldest:
         if pages >= PAGES_AT_ONCE or links >= LINKS_AT_ONCE:
             break
         raw.append(line)
@@ -102,6 +102,8 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     new = _suspected(desk, [found[fact] for fact in unseen], places)
     applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain)
     crash_point("collect: committed")
+    if applied.is_over:
+        return  # somebody cancelled it meanwhile: what it led to is not in the table (rule R2b)
     desk.frontier.seen.add([fact for fact in unseen if fact not in applied.left_out])
     desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     remember(desk, learnt)
@@ -160,9 +162,9 @@ def _without_long_lists(
     early = listed[: max(0, len(listed) - 1) // LISTED_AT_ONCE * LISTED_AT_ONCE]
     for at in range(0, len(early), LISTED_AT_ONCE):
         part = early[at : at + LISTED_AT_ONCE]
-        pages.apply(desk.id, (), (), [found[fact] for fact in part], now)
+        applied = pages.apply(desk.id, (), (), [found[fact] for fact in part], now)
         crash_point("collect: committed")
-        desk.frontier.seen.add(part)
+        desk.frontier.seen.add(() if applied.is_over else part)
         between()
     done = frozenset(early)
     return [fact for fact in unseen if fact not in done]

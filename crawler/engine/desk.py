@@ -9,7 +9,7 @@ from uuid import UUID
 from crawler import conf, queues
 from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
-from crawler.core.politeness import Pace
+from crawler.core.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls import host_of
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.manners import HostBook, Manners
@@ -45,9 +45,9 @@ def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
     names = sorted(set(hosts))
     if not names:
         return
-    known = HostBook(desk.frontier.redis).read(names)
+    known, silent = HostBook(desk.frontier.redis).read(names), desk.frontier.silences.among(names)
     paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
-    desk.frontier.window.set_pace(paces)
+    desk.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
 
 
 def _was_asked(manners: Manners) -> bool:

@@ -82,17 +82,20 @@ def refill(desk: Desk) -> None:
     """
     depth = pages.shallowest_open(desk.id) if desk.options.max_depth is not None else None
     window, room = desk.frontier.window, _room(desk)
-    is_anew = not window.is_lined_up()
+    tried = set[int]()
+    if not window.is_lined_up() and desk.options.max_pages is not None:
+        rows = pages.tried_before(desk.id)  # under a page limit, what was asked for already comes first: it counts
+        _let_in(desk, rows)
+        tried = {row.id for row in rows}
+        room -= len(tried)
     for priority in pages.priorities(desk.id):
         level = Level(priority, -1 if depth is None else depth)
         cursor = window.cursor(level)
         rows = pages.next_open(desk.id, priority, cursor, room, depth) if room > 0 else []
-        if is_anew and desk.options.max_pages is not None:
-            rows = _tried_first(pages.tried_before(desk.id), rows, room)
         _let_in(desk, rows)
         if rows or cursor == 0:
             window.move_cursor(level, max((row.id for row in rows), default=0))
-        room -= len(rows)
+        room -= sum(row.id not in tried for row in rows)
 
 
 def _let_in(desk: Desk, rows: Sequence[OpenPage]) -> None:
@@ -107,8 +110,8 @@ def _room(desk: Desk) -> int:
     """How many pages may flow in now. A page limit is a hard one: only as many pages are ever let into the window as
     may still be asked for; one that is skipped without being asked makes room for another."""
     window = desk.frontier.window
-    waiting = window.count(desk.now()).waiting
-    room = min(REFILL_PAGES, WINDOW_PAGES - waiting)
+    let_in = window.count(desk.now()).waiting
+    room = min(REFILL_PAGES, WINDOW_PAGES - let_in)
     limits = desk.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -122,13 +125,7 @@ def _room(desk: Desk) -> int:
     if asked >= limits.max_pages:
         pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_pages} pages", desk.now())
         return 0
-    return min(room, limits.max_pages - asked - waiting - window.taken())
-
-
-def _tried_first(tried: Sequence[OpenPage], rows: Sequence[OpenPage], room: int) -> list[OpenPage]:
-    """When the window is built anew under a page limit, pages that were asked for already come first: they count."""
-    known = {page.id for page in tried}
-    return [*tried, *(row for row in rows if row.id not in known)][: max(room, len(tried))]
+    return min(room, limits.max_pages - asked - let_in - window.taken())
 
 
 def _take(desk: Desk) -> list[_Draft]:

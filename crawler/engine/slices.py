@@ -123,15 +123,16 @@ class SliceRun:
             if self._is_suspicious:
                 self._silences.is_over(self._part.host)
                 self._is_suspicious = False
-        elif result.requests and result.outcome in NO_ANSWER:
+        elif result.requests and (result.outcome in NO_ANSWER or result.robots_unreachable):
             self._listen(self._silences.note(self._part.host, result.outcome, self._now()))
 
     def _listen(self, silence: Silence | None) -> None:
-        """Nothing more is asked of a host that is hopeless, nor, in this slice, of one that never answered."""
+        """Nothing more is asked of a host that is hopeless, nor, in this slice, of one that never answered. One whose
+        robots.txt cannot be had has not answered in the way that counts."""
         self._is_suspicious = silence is not None
         if silence is None:
             return
-        has_answered = self.turns.has_answered()
+        has_answered = silence.outcome is not Outcome.ROBOTS and self.turns.has_answered()
         lasted = self._now() - silence.since
         self._is_hopeless = is_hopeless(silence.times, lasted, has_answered=has_answered)
         if self._is_hopeless or (self._asker is not None and not has_answered):
@@ -139,12 +140,15 @@ class SliceRun:
 
     def _unasked(self, task: PageTask, silence: Silence) -> PageResult:
         times = "once" if silence.times == 1 else f"{silence.times} times in a row"
+        is_robots = silence.outcome is Outcome.ROBOTS
+        what = f"robots.txt could not be had {times}" if is_robots else f"the host did not answer {times}"
         return PageResult(
             id=task.id,
             attempt=task.attempt,
             outcome=silence.outcome,
             is_hopeless=self._is_hopeless,
-            error=f"the host did not answer {times}, so this page was not asked for",
+            robots_unreachable=is_robots,
+            error=f"{what}, so this page was not asked for",
         )
 
     def _ready(self) -> Asker:

@@ -71,12 +71,15 @@ class Turns:
         self._has_turn = turn.granted and turn.delay > 0
         return None if turn.granted else NotYet(turn.next_at)
 
-    def wait(self) -> None:
-        """Take a turn, however long that takes: for what cannot be begun and then left, such as a redirected
-        robots.txt."""
+    def wait(self) -> bool:
+        """Take a turn, waiting for it: for what cannot be begun and then left, such as a redirected robots.txt. False
+        when it is further off than any delay."""
         until = self._now() + politeness.LONGEST_DELAY
-        while (not_yet := self.take()) is not None and not_yet.at < until:
+        while (not_yet := self.take()) is not None:
+            if not_yet.at > until:
+                return False
             time.sleep(max(0.0, not_yet.at - self._now()))
+        return True
 
     def sent(self) -> None:
         """A request was sent: the delay counts from this moment."""

@@ -28,12 +28,12 @@ class RobotsFile:
     error: str = ""  # one line for a person when status is None
 
 
-def fetch_robots(fetcher: Fetcher, origin: str, before_hop: Callable[[], None] = lambda: None) -> RobotsFile:
+def fetch_robots(fetcher: Fetcher, origin: str, may_hop: Callable[[], bool] = lambda: True) -> RobotsFile:
     """The robots.txt of an origin ("https://host[:port]"), over at most five redirects, to other hosts too.
 
     After the fifth, and when a redirect says not where to, `status` is the redirect's own: the file is "unavailable"
     (2.3.1.3). A hop to something that is not the web, or to an address we may not ask, makes it "unreachable".
-    `before_hop` is called before each request but the first.
+    `may_hop` is asked before each request but the first; where it says no, the file is unreachable for now.
     It is asked for without credentials, because what it says is remembered for the crawls of everybody.
     """
     url = f"{origin}/robots.txt"
@@ -44,9 +44,10 @@ def fetch_robots(fetcher: Fetcher, origin: str, before_hop: Callable[[], None] =
         if fetched.http_status not in _REDIRECTS or not fetched.location or hop == MAX_HOPS:
             break
         target = normalise(fetched.location, url)
-        before_hop()
         if target is None:
             return _lost("it redirects to something that is not a web address", asked)
+        if not may_hop():
+            return _lost("the host wants to be left in peace before its redirect is followed", asked)
         url = target
     found = _found(fetched, asked)
     if found.status is None and hop > 0:  # that says nothing about the host itself

@@ -68,8 +68,9 @@ class Frontier:
         self.window.rewind()
 
     def hold(self) -> None:
-        """The crawl is paused: batches that are out end early."""
-        self.redis.set(self.keys.paused, 1, ex=24 * 3600)
+        """The crawl is paused: batches that are out end early. It is forgotten when none can be left, so that a resume
+        which dies before it lets go costs nothing."""
+        self.redis.set(self.keys.paused, 1, ex=60)
 
     def let_go(self) -> None:
         """The crawl is not paused any more."""

@@ -113,7 +113,7 @@ class CrawlKeys:
 
     @property
     def paused(self) -> str:
-        """string: the crawl is paused, so batches that are out end early"""
+        """string with a life of a minute: the crawl is paused, so batches that are out end early"""
         return self._key("paused")
 
     @property

@@ -1,7 +1,8 @@
-"""Hosts of a crawl that do not answer at all: how often in a row, since when, and in which way."""
+"""Hosts of a crawl that do not answer, or whose robots.txt cannot be had: how often in a row, since when, and how."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -30,6 +31,11 @@ class Silences:
             return None
         times, since, outcome = raw.decode().split(" ")
         return Silence(int(times), float(since), Outcome(outcome))
+
+    def among(self, hosts: Sequence[str]) -> set[str]:
+        """Those of these hosts that are silent."""
+        known = cast(list[bytes | None], self._redis.hmget(self._key, list(hosts)))
+        return {host for host, raw in zip(hosts, known, strict=True) if raw is not None}
 
     def note(self, host: str, outcome: Outcome, now: float) -> Silence:
         """The host did not answer once more. Of two notes at one moment one may be lost."""

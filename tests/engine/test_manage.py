@@ -9,20 +9,23 @@ from django.db import OperationalError
 from rq import Queue
 
 from crawler import pages, queues
+from crawler.core.discovery import Discovery
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
 from crawler.core.work import Batch, PageResult, SliceReport, decode_report
 from crawler.engine import manage as manage_module
-from crawler.engine.collect import Between, collect
+from crawler.engine.collect import Between, collect, take_in
 from crawler.engine.conclude import finish
 from crawler.engine.control import cancel
 from crawler.engine.desk import Desk
+from crawler.engine.dispatch import refill
 from crawler.engine.fetch import fetch
 from crawler.engine.manage import manage
 from crawler.engine.start import start_crawl
 from crawler.engine.wake import wake
+from crawler.frontier.members import page_of
 from crawler.frontier.window import Level
 from crawler.models import Crawl, Disagreement, Notice, Page
 from crawler.reports.receipt import receipt_of
@@ -222,6 +225,37 @@ def test_beyond_the_limit_of_bytes_nothing_more_is_asked_for(bench: Bench) -> No
     assert bench.state() == "finished"
     assert bench.site.hits == {"/robots.txt": 1, "/": 1}
     assert receipt_of(fresh(bench))["skipped"] == {"limit": 3}
+
+
+def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Bench) -> None:
+    """What was asked for before comes first; that must not move the cursor of other priorities past their pages."""
+    bench.start(max_pages=4)
+    later = [Discovery(f"{bench.site.url}/{name}", 1, 0, None) for name in "abcd"]
+    urgent = Discovery(f"{bench.site.url}/urgent", 1, 0, None, priority=9)
+    pages.apply(bench.crawl.id, [], [], [*later, urgent], bench.desk.now())
+    Page.objects.filter(url=urgent.url).update(attempts=1)
+    bench.desk.frontier.window.forget()
+    refill(bench.desk)
+    assert bench.desk.frontier.window.count(bench.desk.now()).waiting == 4
+    skipped = [PageResult(id=row.id, attempt=1, outcome=Outcome.ROBOTS) for row in Page.objects.filter(depth=0)]
+    pages.apply(bench.crawl.id, skipped, [], [], bench.desk.now())
+    bench.desk.frontier.window.rewind()
+    for _ in range(3):
+        refill(bench.desk)
+    lined_up = {row.id for row in Page.objects.filter(status=Page.OPEN)}
+    waits = bench.desk.frontier.redis.zrange(bench.desk.frontier.keys.queue(bench.site.host), 0, -1)
+    assert {page_of(member) for member in waits} <= lined_up | {result.id for result in skipped}
+    assert len(waits) == 4
+
+
+def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(bench: Bench) -> None:
+    """The seen-set never knows more than the table: else what is sent again would miss pages."""
+    bench.start()
+    desk, start_page = bench.desk, Page.objects.get()
+    cancel(bench.crawl.id)
+    link = f"{bench.site.url}/late"
+    take_in(desk, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))])
+    assert desk.frontier.seen.unseen([Discovery(link, 1, 0, None).fact]) == [0]
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=429, headers={"Retry-After": "30"}), "/b": page()})

@@ -19,6 +19,11 @@ def test_times_are_counted_from_the_first_one(frontier: Frontier) -> None:
     assert frontier.silences.of(HOST) == Silence(2, 10.0, Outcome.TIMEOUT)
 
 
+def test_silent_hosts_are_told_from_others(frontier: Frontier) -> None:
+    frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
+    assert frontier.silences.among([HOST, "other.example"]) == {HOST}
+
+
 def test_an_answer_ends_it(frontier: Frontier) -> None:
     frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
     frontier.silences.is_over(HOST)
