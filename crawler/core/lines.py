@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import codecs
 import re
-import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from crawler.core.errors import BadInput
+from crawler.core.gzipped import MAGIC, Broken, gunzipped
 
-PIECE = 64 * 1024  # bytes that are read, or unpacked, at a time
+PIECE = 64 * 1024  # bytes that are read at a time
 MAX_LENGTH = 10_000  # characters of a line
 MAX_BYTES = 4 * 1024**3  # of the whole list once it is unpacked: a few KB can be packed so that they never end
 
@@ -20,16 +20,9 @@ TOO_LONG = f"The line is longer than {MAX_LENGTH:,} characters."
 NUL = "The line holds NUL bytes, which no text does."
 NOT_TEXT = "The line is no text: it is neither UTF-8 nor Latin-1."
 
-_GZIP = b"\x1f\x8b"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LONGEST = 4 * (MAX_LENGTH + 1)  # bytes that hold one character too many for sure
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")  # what Latin-1 has beside text
-
-
-class Decompressor(Protocol):
-    """What `zlib.decompressobj` gives; its class has no public name."""
-
-    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
 class Line(NamedTuple):
@@ -66,33 +59,15 @@ def _begin(pieces: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
 
 
 def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    magic, whole = _begin(pieces, len(_GZIP))
-    return _gunzipped(whole) if magic == _GZIP else whole
+    magic, whole = _begin(pieces, len(MAGIC))
+    return _gunzipped(whole) if magic == MAGIC else whole
 
 
-def _gunzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """All members of a gzip file, PIECE bytes at a time. Zeros behind a member are padding."""
-    member = zlib.decompressobj(wbits=31)
-    for piece in pieces:
-        packed = piece
-        while packed:
-            if member.eof:
-                packed = packed.lstrip(b"\0")
-                member = zlib.decompressobj(wbits=31) if packed else member
-                continue
-            yield _some(member, packed)
-            packed = member.unused_data if member.eof else member.unconsumed_tail
-    while not member.eof and (tail := _some(member, b"")):
-        yield tail
-    if not member.eof:
-        raise BadInput("list", "The list cannot be unpacked: its gzip data ends in the middle. Was it copied whole?")
-
-
-def _some(member: Decompressor, packed: bytes) -> bytes:
+def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     try:
-        return member.decompress(packed, PIECE)
-    except zlib.error:
-        raise BadInput("list", "The list cannot be unpacked: its gzip data is damaged.") from None
+        yield from gunzipped(pieces)
+    except Broken as broken:
+        raise BadInput("list", f"The list cannot be unpacked: {broken}. Was it copied whole?") from None
 
 
 def _as_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
+from crawler.core.gzipped import STEP, Broken, Inflater, gunzipped, inflated
 from crawler.fetching.trouble import NotHttp
 
 # Both come with the project; where they cannot be had (no wheel, a Python without libzstd) we ask for what is left.
@@ -22,27 +23,14 @@ try:
 except ImportError:
     zstd = None  # type: ignore[assignment]  # absent
 
-STEP = 64 * 1024  # bytes decoded at a time, at most
 MAX_FRAMES = 10_000  # of one zstd body; each costs a decoder, and one that holds nothing is nine bytes
 ZSTD_WINDOW = 23  # 8 MB as a power of two: what a decoder of HTTP must and need keep in memory (RFC 9659)
 
 _BROTLI_LIMIT = STEP // 4  # its decoder fills the block it has begun: 32 KiB, and beyond it another of 64
-_GZIP = 16 + zlib.MAX_WBITS
-_GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
 
 Decoder = Callable[[Iterable[bytes]], Iterator[bytes]]
-
-
-class _Inflater(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = 0, /) -> bytes: ...
 
 
 def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
@@ -55,25 +43,15 @@ def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
         return iter(pieces)
     name = "gzip" if names[0] == "x-gzip" else names[0]
     if len(names) == 1 and name in _DECODERS:
-        return _DECODERS[name](pieces)
+        return _whole(_DECODERS[name], pieces)
     raise NotHttp(f"the body is encoded as {content_encoding!r}, which was not asked for")
 
 
-def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """RFC 1952: members one after another; what follows the last and is not a member is dropped, as browsers do."""
-    inflater: _Inflater = zlib.decompressobj(_GZIP)
-    begun = over = False
-    for piece in pieces:
-        data = piece
-        while data and not over:
-            begun = True
-            yield from _drained(inflater, data)
-            data = inflater.unused_data
-            if inflater.eof and data:
-                over = not data.startswith(_GZIP_MAGIC[: len(data)])
-                inflater = inflater if over else zlib.decompressobj(_GZIP)
-    if begun and not inflater.eof:
-        raise NotHttp("the gzip body ends before its end")
+def _whole(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from decoder(pieces)
+    except Broken as broken:
+        raise NotHttp(f"the body cannot be decoded: {broken}") from broken
 
 
 def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -84,27 +62,14 @@ def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
         head += piece
     if not head:
         return
-    inflater: _Inflater = zlib.decompressobj(zlib.MAX_WBITS if _is_zlib_header(head) else -zlib.MAX_WBITS)
-    yield from _drained(inflater, head)
+    inflater: Inflater = zlib.decompressobj(zlib.MAX_WBITS if _is_zlib_header(head) else -zlib.MAX_WBITS)
+    yield from inflated(inflater, head)
     for piece in source:
         if inflater.eof:
             continue
-        yield from _drained(inflater, piece)
+        yield from inflated(inflater, piece)
     if not inflater.eof:
-        raise NotHttp("the deflate body ends before its end")
-
-
-def _drained(inflater: _Inflater, data: bytes) -> Iterator[bytes]:
-    while True:
-        try:
-            step = inflater.decompress(data, STEP)
-        except zlib.error as error:
-            raise NotHttp(f"the body cannot be decoded: {error}") from error
-        if step:
-            yield step
-        data = inflater.unconsumed_tail
-        if not data and len(step) < STEP:  # a full step may leave output behind with all input taken
-            return
+        raise Broken("the deflate data ends before its end")
 
 
 def _is_zlib_header(head: bytes) -> bool:
@@ -122,7 +87,7 @@ def _unbrotlied(pieces: Iterable[bytes]) -> Iterator[bytes]:
         begun = begun or bool(piece)
         yield from _brotli_steps(decoder, piece)
     if begun and not decoder.is_finished():
-        raise NotHttp("the br body ends before its end")
+        raise Broken("the br data ends before its end")
 
 
 def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
@@ -130,7 +95,7 @@ def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
         try:
             step: bytes = decoder.process(data, output_buffer_limit=_BROTLI_LIMIT)
         except brotli.error as error:
-            raise NotHttp(f"the body cannot be decoded: {error}") from error
+            raise Broken(f"the compressed data is damaged: {error}") from error
         if step:
             yield step
         elif decoder.can_accept_more_data():
@@ -149,14 +114,14 @@ def _unzstded(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 if frames and not _is_zstd_frame(data):
                     return
                 if frames == MAX_FRAMES:
-                    raise NotHttp(f"the zstd body has more than {MAX_FRAMES:,} frames")
+                    raise Broken(f"the zstd data has more than {MAX_FRAMES:,} frames")
                 decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW})
                 frames += 1
             yield from _zstd_steps(decoder, data)
             data = decoder.unused_data
             decoder = None if decoder.eof else decoder
     if decoder is not None:
-        raise NotHttp("the zstd body ends before its end")
+        raise Broken("the zstd data ends before its end")
 
 
 def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
@@ -164,7 +129,7 @@ def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
         try:
             step: bytes = decoder.decompress(data, STEP)
         except zstd.ZstdError as error:
-            raise NotHttp(f"the body cannot be decoded: {error}") from error
+            raise Broken(f"the compressed data is damaged: {error}") from error
         if step:
             yield step
         if decoder.eof or decoder.needs_input:
@@ -179,7 +144,7 @@ def _is_zstd_frame(data: bytes) -> bool:
 
 
 _DECODERS: dict[str, Decoder] = {
-    "gzip": _gunzipped,
+    "gzip": gunzipped,
     "deflate": _inflated,
     **({"br": _unbrotlied} if brotli is not None else {}),
     **({"zstd": _unzstded} if zstd is not None else {}),

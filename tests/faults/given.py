@@ -22,14 +22,18 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import queues
-from crawler.engine import batches, fetch, reporter, watch
+from crawler.engine import batches, fetch, reconcile, reporter, watch
+from crawler.frontier.keys import RECONCILED
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
 
+_SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
+
 _AGE = """
 for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left > 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
+  local left, span = redis.call('PTTL', key), ARGV[1]
+  if key == ARGV[2] then span = span * ARGV[3] end
+  if left > 0 then redis.call('PEXPIRE', key, left - span) end
 end
 """
 
@@ -56,7 +60,7 @@ class GivenClock:
         span = float(seconds)
         now, limit = self._read()
         self.set(now + span, limit)
-        queues.connection().eval(_AGE, 0, str(int(span * 1000)))
+        queues.connection().eval(_AGE, 0, str(int(span * 1000)), RECONCILED, str(_SLOWER))
         if now + span > limit:
             os._exit(TOO_LATE)
 
@@ -108,6 +112,7 @@ def live_by(clock: GivenClock) -> None:
         (time, "time", clock.now),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (watch.watch, "__defaults__", (clock.pass_by, clock.now)),
+        (reconcile, "EVERY_MS", reconcile.EVERY_MS * _SLOWER),
         (watch, "STEP", 0.1),  # fewer looks, so that waiting costs less
         (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
         (fetch, "LOOK_EVERY", 600.0),  # the same

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.fetching.encodings import ACCEPTED, MAX_FRAMES, STEP, decoded
+from crawler.core.gzipped import STEP
+from crawler.fetching.encodings import ACCEPTED, MAX_FRAMES, decoded
 from crawler.fetching.trouble import NotHttp
 
 if sys.version_info >= (3, 14):

@@ -24,6 +24,7 @@ MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 
 _SNIFFED = 1024  # bytes looked at to tell what the file is
 _BLANK = b" \t\r\n"
+_PREAMBLE = _BLANK + BOM_UTF8  # none of the mark's bytes can begin anything that is read here
 _HTML = re.compile(
     rb"(?>(?:<\?xml[^>]*>|<!--.*?-->|\s)*)<(?:!doctype\s+html|html|head|body|title|meta|script)[\s>]",
     re.IGNORECASE | re.DOTALL,
@@ -74,7 +75,7 @@ def _sniffed(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
     source, head = iter(pieces), b""
     try:
         while len(head) < _SNIFFED and (piece := next(source, b"")):
-            head = (head + piece).lstrip(_BLANK).removeprefix(BOM_UTF8).lstrip(_BLANK)
+            head = (head + piece).lstrip(_PREAMBLE)
     except Break as reason:
         if not head:
             raise NotASitemap(str(reason)) from reason

@@ -1,0 +1,64 @@
+"""Gzip and deflate undone in small steps, so that a few bytes cannot become a great many before anybody counts."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+STEP = 64 * 1024  # bytes decoded at a time, at most
+MAGIC = b"\x1f\x8b"
+
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class Broken(Exception):
+    """Why the data cannot be decoded to its end; what came before it was given out."""
+
+
+class Inflater(Protocol):
+    """What `zlib.decompressobj` gives; its class has no public name."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = 0, /) -> bytes: ...
+
+
+def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """RFC 1952: members one after another. What follows the last and is no member is dropped, as gzip and browsers do.
+
+    No data at all is no member and no fault. Raises Broken.
+    """
+    inflater: Inflater = zlib.decompressobj(_GZIP)
+    begun = over = False
+    for piece in pieces:
+        data = piece
+        while data and not over:
+            begun = True
+            yield from inflated(inflater, data)
+            data = inflater.unused_data
+            if inflater.eof and data:
+                over = not data.startswith(MAGIC[: len(data)])
+                inflater = inflater if over else zlib.decompressobj(_GZIP)
+    if begun and not inflater.eof:
+        raise Broken("the gzip data ends before its end")
+
+
+def inflated(inflater: Inflater, data: bytes) -> Iterator[bytes]:
+    """What comes of one more piece, STEP bytes at a time. Raises Broken."""
+    while True:
+        try:
+            step = inflater.decompress(data, STEP)
+        except zlib.error as error:
+            raise Broken(f"the compressed data is damaged: {error}") from error
+        if step:
+            yield step
+        data = inflater.unconsumed_tail
+        if inflater.eof:  # at its end zlib's unconsumed tail may be what follows it: never to be fed again
+            return
+        if not data and len(step) < STEP:  # a full step may leave output behind with all input taken
+            return
