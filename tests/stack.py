@@ -8,24 +8,27 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import redis
+from django.db import connections
+from django.db.backends.sqlite3.base import DatabaseWrapper
+from django.test.utils import override_settings
+
+from settings import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
 
-_START = """
-import sys, json
-from crawler.core.options import CrawlOptions
-from crawler.engine.start import start_crawl
-given = json.loads(sys.argv[1])
-print(start_crawl(given["urls"], CrawlOptions.from_plain(given["options"]), allow_private=True).id)
-"""
+T = TypeVar("T")
 
 
 class Stack:
@@ -45,8 +48,21 @@ class Stack:
             **settings,
         }
         self.children: list[subprocess.Popen[bytes]] = []
-        if not (folder / "db.sqlite3").exists():
-            self.run("python", "manage.py", "migrate", "--verbosity", "0")
+        if not self.database.exists():
+            self.database.write_bytes(_new_database())
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "db.sqlite3"
+
+    def empty(self) -> None:
+        """Redis and the database are as they were in the beginning, also for processes that have them open."""
+        self.redis.flushall()
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(_new_database())
+            file.flush()
+            with closing(sqlite3.connect(file.name)) as new, closing(sqlite3.connect(self.database, timeout=20)) as old:
+                new.backup(old)
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=120)
@@ -66,14 +82,38 @@ class Stack:
         self.children.append(child)
         return child
 
+    def within(self, work: Callable[[], T]) -> T:
+        """Do in this process what a process of the stack would do, with its database, its Redis and its secret: without
+        the second that Python takes to begin. In a thread, because a Playwright in this one would stop Django there."""
+
+        def in_thread() -> T:
+            connections["default"] = connection = _Connection(
+                {**connections.settings["default"], "NAME": str(self.database.resolve())}, "default"
+            )
+            try:
+                return work()
+            finally:
+                connection.close()
+
+        secret = environment.kept_secret(self.folder / "secret_key")
+        queues = {name: {"URL": self.redis_url} for name in ("crawl", "fetch")}
+        with (
+            override_settings(REDIS_URL=self.redis_url, RQ_QUEUES=queues, SECRET_KEY=secret),
+            ThreadPoolExecutor(1) as thread,
+        ):
+            return thread.submit(in_thread).result()
+
     def start(self, *urls: str, **options: Any) -> UUID:
         """Start a crawl as the web page does, and leave it alone: nothing here wakes it later."""
-        given = json.dumps({"urls": urls, "options": options})
-        script = f"import sys; sys.argv = ['-', {given!r}]\n{_START}"
-        return UUID(self.run("python", "manage.py", "shell", "--no-imports", "-c", script).stdout.strip())
+        # Models can be imported when Django is set up, which whoever imports this may do later.
+        from crawler.core.options import CrawlOptions
+        from crawler.engine.start import start_crawl
+
+        told = CrawlOptions.from_plain(options)
+        return self.within(lambda: start_crawl(urls, told, allow_private=True).id)
 
     def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
-        with sqlite3.connect(f"file:{self.folder / 'db.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
+        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=20) as database:
             database.row_factory = sqlite3.Row
             found = [dict(row) for row in database.execute(query, values)]
         database.close()
@@ -120,3 +160,21 @@ class Stack:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait(10)
         self.redis.close()
+
+
+class _Connection(DatabaseWrapper):
+    """To the database of a stack. pytest-django keeps tests from theirs by replacing what this overrides."""
+
+    def ensure_connection(self) -> None:
+        if self.connection is None:
+            self.connect()
+
+
+@cache
+def _new_database() -> bytes:
+    """The file of a database with all its tables; made once."""
+    with tempfile.TemporaryDirectory() as folder:
+        variables = {**os.environ, "CRAWLER_DATA_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        subprocess.run(command, cwd=ROOT, env=variables, check=True, timeout=120)
+        return (Path(folder) / "db.sqlite3").read_bytes()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from crawler.accounts import make_link
 from crawler.launch import chromium
 from tests import site
 from tests.conftest import free_port
@@ -28,6 +29,14 @@ ARGUMENTS = [
 ]
 
 
+OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These come first, one after another, so that one browser and one web server do for all of them."""
+    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
+
+
 @dataclass(frozen=True)
 class Web:
     """A stack with its web server; no worker yet."""
@@ -36,21 +45,39 @@ class Web:
     base_url: str
 
     def login_link(self) -> str:
-        return self.stack.run("python", "manage.py", "login_link", "--base-url", self.base_url).stdout.strip()
+        return self.stack.within(lambda: make_link(self.base_url))
 
     def start_worker(self) -> None:
-        """One stock worker, by the very words the page shows."""
+        self.stack.spawn(*OWN_WORKER)
+
+    def start_stock_worker(self) -> None:
+        """By the very words the page shows."""
         self.stack.spawn("rq", "worker", "crawl", "fetch")
 
 
-@pytest.fixture
-def web(stack: Stack) -> Web:
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Web]:
+    """The web server of all these tests."""
     port = free_port()
     address = f"127.0.0.1:{port}"
-    server = ("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
-    stack.spawn(*server)
-    stack.wait_for(lambda: answers(port))
-    return Web(stack, f"http://{address}")
+    stack = Stack(tmp_path_factory.mktemp("browser"), redis_url)
+    try:
+        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.wait_for(lambda: answers(port))
+        yield Web(stack, f"http://{address}")
+    finally:
+        stack.end()
+
+
+@pytest.fixture
+def web(server: Web, redis_url: str) -> Iterator[Web]:
+    """The same server before an empty database and an empty Redis; what a test starts beside it ends with the test."""
+    stack = Stack(server.stack.folder, redis_url)
+    stack.empty()
+    try:
+        yield Web(stack, server.base_url)
+    finally:
+        stack.end()
 
 
 def answers(port: int) -> bool:
@@ -84,13 +111,22 @@ def chromium_program() -> Path:
     return program
 
 
-@pytest.fixture
-def browser(chromium_program: Path) -> Iterator[Browser]:
+@pytest.fixture(scope="package")
+def chromium_running(chromium_program: Path) -> Iterator[Browser]:
+    """For these tests and no longer: in a thread that has a Playwright, Django takes everything for asynchronous."""
     with ExitStack() as ending:
         playwright = ending.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium_program, args=ARGUMENTS)
         ending.callback(browser.close)
         yield browser
+
+
+@pytest.fixture
+def browser(chromium_running: Browser) -> Iterator[Browser]:
+    """A browser without a tab. Cookies, permissions and all that belong to a context, and end with the test."""
+    yield chromium_running
+    for context in chromium_running.contexts:
+        context.close()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
+from django.core.management import call_command
 from playwright.sync_api import Browser, Page, expect
 
 from tests import site
@@ -52,12 +53,12 @@ def test_the_buttons_follow_the_crawl_without_a_reload(web: Web, small_site: Sit
     tab.evaluate("window.sameDocument = true")
     tab.get_by_role("button", name="Pause").focus()
 
-    web.stack.run("python", "manage.py", "pause", str(crawl))
+    web.stack.within(lambda: call_command("pause", str(crawl)))
     expect(tab.get_by_role("button", name="Resume")).to_be_visible()
     expect(tab.get_by_role("button", name="Pause")).to_be_hidden()
     expect(tab.locator("#actions")).to_be_focused()  # the keyboard is not left on a button that has gone
 
-    web.stack.run("python", "manage.py", "cancel", str(crawl))
+    web.stack.within(lambda: call_command("cancel", str(crawl)))
     expect(tab.locator(".finished")).to_have_text("Cancelled")
     expect(tab.get_by_role("button", name="Resume")).to_be_hidden()
     expect(tab.get_by_text("Cancel …")).to_be_hidden()

@@ -37,13 +37,14 @@ def start_crawl(tab: Page, url: str) -> None:
 
 
 def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, small_site: Site, tab: Page) -> None:
-    tab.goto(web.login_link())
+    link = web.stack.run("python", "manage.py", "login_link", "--base-url", web.base_url).stdout.strip()
+    tab.goto(link)
     expect(tab).to_have_title("Crawls · Site Crawler")
     start_crawl(tab, small_site.url)
     expect(tab.get_by_text("No worker is running")).to_contain_text("rq worker crawl fetch")
     tab.evaluate("window.sameDocument = true")
 
-    web.start_worker()
+    web.start_stock_worker()
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
 
     assert tab.evaluate("window.sameDocument") is True
