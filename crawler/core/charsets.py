@@ -73,6 +73,13 @@ def decode(body: bytes, content_type: str = "") -> str:
     return body.removeprefix(_mark_of(body)).decode(codec, errors="replace")
 
 
+def utf_8(body: bytes, content_type: str = "") -> bytes:
+    """The text of a page as `decode` reads it, in UTF-8: the body itself, when it is that already."""
+    if encoding_of(body, content_type) == "utf-8" and _is_utf_8(body):
+        return body.removeprefix(_mark_of(body))
+    return decode(body, content_type).encode("utf-8", "replace")
+
+
 def encoding_of(body: bytes, content_type: str = "") -> str:
     """The Python codec to read a page with.
 
@@ -135,8 +142,12 @@ def _readable(codec: str) -> str:
 
 
 def _sniffed(body: bytes) -> str:
+    return "utf-8" if _is_utf_8(body) else _FALLBACK
+
+
+def _is_utf_8(body: bytes) -> bool:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
-        return _FALLBACK
-    return "utf-8"
+        return False
+    return True

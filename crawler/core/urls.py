@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from hashlib import blake2b
+from string import ascii_letters, digits
 
 import ada_url
 
@@ -13,7 +16,10 @@ from crawler.core.errors import BadInput
 # page meant for people uses and cuts a series of ever longer URLs short.
 MAX_URL_LENGTH = 4096
 
+REMEMBERED_LINKS = 20_000  # a process keeps at hand; some 5 MB
+
 _SCHEMES = ("http://", "https://")
+_BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PERCENT_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -64,6 +70,28 @@ def normalise(reference: str, base: str | None = None) -> str | None:
     if "%" in url:
         url = url[:path_at] + _PERCENT_ENCODED.sub(_tidy_encoding, url[path_at:])
     return url if len(url) <= MAX_URL_LENGTH else None
+
+
+def linker(base: str) -> Callable[[str], str | None]:
+    """`normalise` for the many links of one page at the normalised `base`.
+
+    What most of them lead to depends on the folder of the page alone, and a site's pages share their navigation: such
+    links are looked up. Those that may depend on more (an empty one, "?page=2", "http:x") are always resolved.
+    """
+    folder = base.partition("?")[0]
+    folder = folder[: folder.rindex("/", 8) + 1]
+
+    def link(reference: str) -> str | None:
+        if reference[:1] in _BEGINS_A_PATH and (":" not in reference or reference.startswith(_SCHEMES)):
+            return _looked_up(reference, folder)
+        return normalise(reference, base)
+
+    return link
+
+
+@lru_cache(maxsize=REMEMBERED_LINKS)
+def _looked_up(reference: str, folder: str) -> str | None:
+    return normalise(reference, folder)
 
 
 def host_of(url: str) -> str:

@@ -147,4 +147,4 @@ def _read(task: PageTask, fetched: Fetched) -> links.Extracted:
         return links.NOTHING
     if not is_html(fetched.content_type or "text/html"):
         return links.NOTHING
-    return links.extract(charsets.decode(fetched.body, fetched.content_type_header), task.url)
+    return links.extract(charsets.utf_8(fetched.body, fetched.content_type_header), task.url)

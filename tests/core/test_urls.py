@@ -14,6 +14,7 @@ from crawler.core.urls import (
     from_person,
     host_of,
     key_of,
+    linker,
     normalise,
     origin_of,
     resolve,
@@ -225,3 +226,15 @@ def test_a_start_url_is_either_taken_or_refused_with_a_reason(typed: str) -> Non
         str(refused).encode()  # printable: no lone surrogates
     else:
         assert normalise(url) == url
+
+
+@given(URLISH, PATHISH, PATHISH)
+def test_a_link_that_is_looked_up_is_what_it_would_be_resolved_to(reference: str, page: str, other: str) -> None:
+    bases = [base for base in (normalise(page), normalise(other), PAGE) if base]
+    assert [linker(base)(reference) for base in bases] == [normalise(reference, base) for base in bases]
+
+
+@pytest.mark.parametrize("reference", ["", "?x", "#", "http:", "http:?x", "ht\ntp:?x", " ?x", "http:?a://b", "https:x"])
+def test_a_link_that_depends_on_more_than_the_folder_is_not_looked_up(reference: str) -> None:
+    bases = ["http://a.b/c/d?e", "http://a.b/c/f"]
+    assert [linker(base)(reference) for base in bases] == [normalise(reference, base) for base in bases]
