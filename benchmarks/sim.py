@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
+import django
 import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it finds only its own folder
@@ -45,6 +46,8 @@ def main() -> int:
         refusing=chosen.refusing,
         outside=max(1, chosen.hosts // 100),
     )
+    os.environ["DJANGO_SETTINGS_MODULE"] = "settings.test"
+    django.setup()  # for the start of a crawl
     with tempfile.TemporaryDirectory() as name, _redis(Path(name)) as redis_url, _stack(Path(name), redis_url) as stack:
         with serving(world, Path(name)) as web:
             start_workers(stack, chosen.workers)

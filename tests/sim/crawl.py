@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +19,6 @@ from tests.stack import Stack
 
 WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
 
-_START = """
-import json, pathlib
-from crawler.core.options import CrawlOptions
-from crawler.engine.start import start_crawl
-given = json.loads(pathlib.Path({file!r}).read_text())
-print(start_crawl(given["urls"], CrawlOptions.from_plain(given["options"]), allow_private=True).id)
-"""
-
 
 def start_workers(stack: Stack, number: int) -> None:
     """Start so many of the project's own workers, and wait until they are ready to work."""
@@ -37,12 +28,8 @@ def start_workers(stack: Stack, number: int) -> None:
 
 
 def start_crawl(stack: Stack, urls: Sequence[str], terms: Terms, **options: Any) -> UUID:
-    """As `Stack.start` does, for more URLs than fit on a command line."""
-    file = stack.folder / "start.json"
-    given = {"delay": terms.delay, "concurrency": terms.concurrency, **options}
-    file.write_text(json.dumps({"urls": urls, "options": given}))
-    script = _START.format(file=str(file))
-    return UUID(stack.run("python", "manage.py", "shell", "--no-imports", "-c", script).stdout.strip())
+    """In these terms."""
+    return stack.start(*urls, delay=terms.delay, concurrency=terms.concurrency, **options)
 
 
 def rows_of(stack: Stack, crawl: UUID) -> dict[str, Closed]:
