@@ -23,6 +23,13 @@ def _uses_database_and_redis(transactional_db: None, real_redis: Redis) -> None:
     """Every test here writes to both."""
 
 
+class Hands(SimpleWorker):
+    """Is sent no orders, and so does not listen for any: RQ takes up to a second to stop listening."""
+
+    def subscribe(self) -> None:
+        pass
+
+
 class Bench:
     """A crawl over a small site, with RQ's jobs run one at a time in this process."""
 
@@ -52,7 +59,7 @@ class Bench:
     def work(self, *names: str, at_most: int = 1000) -> None:
         """Run what waits in these queues (both, by default), as a worker in burst mode does."""
         waiting = [Queue(name, connection=queues.connection()) for name in names or ("crawl", "fetch")]
-        worker = SimpleWorker(waiting, connection=queues.connection())
+        worker = Hands(waiting, connection=queues.connection())
         worker.last_cleaned_at = now()  # it has been up for a while: RQ's clean-up at its start is over
         worker.work(burst=True, max_jobs=at_most, logging_level="ERROR")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rq import Queue, SimpleWorker
+from rq import Queue
 from rq.registry import StartedJobRegistry
 
 from crawler import queues
@@ -11,7 +11,7 @@ from crawler.engine import reconcile
 from crawler.engine.control import cancel, pause, resume
 from crawler.frontier.keys import CRAWLS
 from crawler.models import Crawl
-from tests.engine.conftest import Bench
+from tests.engine.conftest import Bench, Hands
 
 LIFELINE = "wake the running crawls when a worker starts"
 
@@ -28,7 +28,7 @@ def lose_every_job() -> None:
 def start_a_worker() -> None:
     """In burst mode, so that it ends; RQ cleans its registries when it starts."""
     waiting = [Queue(name, connection=queues.connection()) for name in ("crawl", "fetch")]
-    SimpleWorker(waiting, connection=queues.connection()).work(burst=True, logging_level="ERROR")
+    Hands(waiting, connection=queues.connection()).work(burst=True, logging_level="ERROR")
 
 
 def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Bench) -> None:
@@ -44,7 +44,7 @@ def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
         lose_every_job()
         queues.connection().delete("crawler:watch")  # what Redis forgets after some seconds
         waiting = [Queue("crawl", connection=queues.connection())]
-        SimpleWorker(waiting, connection=queues.connection()).work(burst=True, max_jobs=1, logging_level="ERROR")
+        Hands(waiting, connection=queues.connection()).work(burst=True, max_jobs=1, logging_level="ERROR")
     start_a_worker()
     assert bench.state() == "finished"
 

@@ -169,6 +169,9 @@ def _worker(kind: type[BaseWorker], *, is_up: bool) -> Callable[[Actor], BaseWor
                 actor.reach(f"popped: {str(job.func_name).rpartition('.')[2]}")
                 super().execute_job(job, queue)
 
+            def subscribe(self) -> None:
+                """It is sent no orders, and RQ takes up to a second to stop listening for any."""
+
         redis = queues.connection()
         worker: BaseWorker = Struck([Queue(name, connection=redis) for name in ("crawl", "fetch")], connection=redis)
         if is_up:

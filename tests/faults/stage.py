@@ -3,6 +3,7 @@ some milliseconds and not a second. Reads one line of JSON for each, answers one
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ LOADED = (_worker,)
 
 def main() -> None:
     clock = GivenClock()
+    gc.freeze()  # or each child's collector looks through all that is loaded, and so copies it
     for line in sys.stdin:
         given = json.loads(line)
         clock.set(given.get("now", clock.now()), given["limit"])
