@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, F, Min, QuerySet
 
 from crawler import quarantine
@@ -133,8 +133,7 @@ def apply(
     with _change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
-            with connection.cursor() as cursor:
-                closed = {result.id for result in closings if _close(cursor, result, change)}
+            closed = _close(crawl, closings, change)
             for retry in retries:
                 _note_retry(retry, change)
             if row.chosen.max_depth is not None:
@@ -294,9 +293,33 @@ _CLOSE = """
 """
 
 
-def _close(cursor: Any, result: PageResult, change: _Change) -> bool:
-    """Whether this page was open, and is closed by this."""
-    values = [
+def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[int]:
+    """Close those of these pages that are open; which they are. The others were closed before: by the same report read
+    twice, or by another worker's.
+
+    The crawl's row is locked, so what is open now stays so until all are closed: one question and one statement for
+    all of them. Should the statement change another number of rows, nothing of this happens.
+    """
+    of_page: dict[int, PageResult] = {}
+    for result in results:
+        of_page.setdefault(result.id, result)
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(of_page), status=Page.OPEN)
+    closed = set(rows.values_list("id", flat=True))
+    for page in closed:
+        result = of_page[page]
+        change.count_closed(result.outcome, http_status=result.http_status)
+        change.requests += result.requests
+        change.bytes += result.bytes
+    if closed:
+        with connection.cursor() as cursor:
+            cursor.executemany(_CLOSE, [_closing(of_page[page]) for page in sorted(closed)])
+            if cursor.rowcount != len(closed):
+                raise DatabaseError(f"{cursor.rowcount} of {len(closed)} open pages could be closed")
+    return closed
+
+
+def _closing(result: PageResult) -> tuple[Any, ...]:
+    return (
         result.outcome.value,
         result.http_status,
         _storable(result.content_type)[:100],
@@ -312,14 +335,7 @@ def _close(cursor: Any, result: PageResult, change: _Change) -> bool:
         result.not_followed,
         result.reused,
         result.id,
-    ]
-    cursor.execute(_CLOSE, values)
-    if cursor.rowcount != 1:
-        return False  # closed before: by the same report read twice, or by another worker's
-    change.count_closed(result.outcome, http_status=result.http_status)
-    change.requests += result.requests
-    change.bytes += result.bytes
-    return True
+    )
 
 
 def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> None:

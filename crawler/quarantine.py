@@ -4,9 +4,10 @@ the lock on the crawl's row, by the rows that are really new: so they are exact 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.db.models import F, Q, QuerySet
+from msgspec.structs import replace
 
 from crawler.core.discovery import Discovery
 from crawler.core.outcomes import Outcome

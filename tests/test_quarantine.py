@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 from django.db import transaction
+from msgspec.structs import replace
 
 from crawler import pages, quarantine
 from crawler.core import traps

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
 from datetime import date
 
 import msgspec
+from msgspec.structs import replace
 
 from crawler.core.directives import NOFOLLOW, recorded
 from crawler.core.options import CrawlOptions
@@ -21,8 +21,7 @@ MAX_HOPS = (
 )
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where in the crawl a page stands."""
 
     depth: int
@@ -31,8 +30,7 @@ class Place:
     url: str = ""
 
 
-@dataclass(frozen=True)
-class Discovery:
+class Discovery(msgspec.Struct, frozen=True):
     """A page to be added, open unless `outcome` already says how it closes."""
 
     url: str
@@ -61,10 +59,15 @@ class Discovery:
         return key_of(f"listed {self.url}") if self.in_sitemap else self.key
 
 
-def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
+def discoveries(
+    result: PageResult, place: Place, scope: Scope, options: CrawlOptions, told: set[str] | None = None
+) -> Iterator[Discovery]:
     """The pages this result leads to, in order, and the links that leave the crawl. Duplicates are for the table to
     refuse. What a sitemap leads to is told by `core.sitemaps.followed`; an external link is asked once, and leads
     nowhere.
+
+    `told` are links of other results that need not be told again, because nothing more can come of them; it is added
+    to. Most links of a site lead to the same few pages.
 
     That a page links to itself, as most do in their navigation, does not make it one that is linked.
     """
@@ -72,15 +75,22 @@ def discoveries(result: PageResult, place: Place, scope: Scope, options: CrawlOp
         return
     if result.redirect_to:
         yield from _redirect_target(result, place, scope, options)
+    told = set() if told is None else told
     for link in _to_follow(result, options):
-        url = scope.tidied(link)
-        side = scope.side(url)
-        if url == place.url or side is Side.NOWHERE:
+        if link in told:
             continue
-        rel = result.rels.get(link, "")
+        url = scope.tidied(link)
+        if url == place.url:
+            continue
+        side, rel = scope.side(url), result.rels.get(link, "")
         if side is Side.INSIDE:
-            yield _linked(url, place, result.id, rel, options)
-        elif options.externals != "ignore":
+            page = _linked(url, place, result.id, rel, options)
+            if page.outcome is None:  # a link that is too deep here may not be so on another page
+                told.add(link)
+            yield page
+            continue
+        told.add(link)
+        if side is Side.OUTSIDE and options.externals != "ignore":
             yield _external(url, place.depth + 1, 0, result.id, rel, options)
 
 
@@ -96,7 +106,7 @@ def suspected(page: Discovery, parent: str, today: date) -> Discovery:
 def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
     """The result with the number of its links that this crawl leaves out; a remembered one may have another crawl's."""
     left_out = len(result.links) - len(_to_follow(result, options))
-    return result if left_out == result.not_followed else msgspec.structs.replace(result, not_followed=left_out)
+    return result if left_out == result.not_followed else replace(result, not_followed=left_out)
 
 
 def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:

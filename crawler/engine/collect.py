@@ -129,11 +129,12 @@ def _found(
     with."""
     scope = Scope.of(desk.crawl.start_urls, desk.options)
     found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
+    told = set[str]()
     for result in closings:
         place = places.get(result.id)
         if place is None:
             continue
-        for page in chain(discoveries(result, place, scope, desk.options), followed(result, place, scope)):
+        for page in chain(discoveries(result, place, scope, desk.options, told), followed(result, place, scope)):
             known = found.setdefault(page.fact, page)
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page
