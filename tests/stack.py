@@ -27,6 +27,7 @@ from settings import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
+OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ class Stack:
         }
         self.children: list[subprocess.Popen[bytes]] = []
         if not self.database.exists():
-            self.database.write_bytes(_new_database())
+            self.database.write_bytes(new_database())
 
     @property
     def database(self) -> Path:
@@ -59,7 +60,7 @@ class Stack:
         """Redis and the database are as they were in the beginning, also for processes that have them open."""
         self.redis.flushall()
         with tempfile.NamedTemporaryFile() as file:
-            file.write(_new_database())
+            file.write(new_database())
             file.flush()
             with closing(sqlite3.connect(file.name)) as new, closing(sqlite3.connect(self.database, timeout=20)) as old:
                 new.backup(old)
@@ -171,8 +172,8 @@ class _Connection(DatabaseWrapper):
 
 
 @cache
-def _new_database() -> bytes:
-    """The file of a database with all its tables; made once."""
+def new_database() -> bytes:
+    """The file of a database with all its tables; made once for a whole run."""
     with tempfile.TemporaryDirectory() as folder:
         variables = {**os.environ, "CRAWLER_DATA_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
         command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]

@@ -8,7 +8,7 @@ import subprocess
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.site import Reply, Site
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 
 def slow_site() -> Site:
@@ -41,7 +41,7 @@ def test_workers_killed_in_the_middle_lose_nothing(stack: Stack) -> None:
 
 def test_redis_that_forgets_everything_loses_nothing(stack: Stack) -> None:
     with slow_site().serving() as site:
-        stack.spawn("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+        stack.spawn(*OWN_WORKER)
         stack.spawn("python", "manage.py", "clock")  # after this nothing is queued that could wake anybody
         crawl = stack.start(f"{site.url}/")
         stack.wait_for(lambda: len(site.requests) > 20)

@@ -7,8 +7,10 @@ import os
 import sqlite3
 from pathlib import Path
 
+from django.core.management import call_command
+
 from tests.site import Site, moved, page
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 LISTED = 200
 COMMAND = ("python", "manage.py", "crawl", "--allow-private", "--concurrency", "1")
@@ -30,7 +32,7 @@ def test_exactly_the_pages_of_a_list_are_asked_for_the_urgent_ones_first(stack: 
         rows = [f"{site.url}/{number},{priority_of(number)}" for number in range(LISTED)]
         noise = ["not a url,1", f"{site.url}/x,eleven", f"{site.url}/moved,0.0", *rows[:50]]
         urls.write_text("\n".join(["Address,Priority", *rows, *noise]))
-        stack.spawn("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+        stack.spawn(*OWN_WORKER)
         done = stack.run(*COMMAND, "--list", str(urls), "--invalid", str(invalid), "--json")
         asked = [request.path for request in site.requests if request.path != "/robots.txt"]
     receipt = json.loads(done.stdout)
@@ -56,6 +58,6 @@ def test_of_a_list_whose_loader_is_killed_nothing_stays(stack: Stack, tmp_path: 
     with sqlite3.connect(stack.folder / "db.sqlite3") as database:
         database.execute("UPDATE crawler_crawl SET loaded_at = '2020-01-01 00:00:00' WHERE state = 'loading'")
     database.close()
-    stack.run("python", "manage.py", "reconcile")
+    stack.within(lambda: call_command("reconcile"))
     assert not stack.rows("SELECT id FROM crawler_crawl")
     assert not stack.rows("SELECT id FROM crawler_page")

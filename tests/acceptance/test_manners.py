@@ -7,38 +7,37 @@ import pytest
 from tests.site import Reply, Site, page
 from tests.stack import Stack
 
+WORKERS = 3
 DELAY = 0.4
 STAR = {"/": page(*(f"/{number}" for number in range(14)))} | {f"/{number}": page() for number in range(14)}
 
 
-def crawled(stack: Stack, site: Site, **options: object) -> None:
-    for _ in range(3):
-        stack.spawn("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
-    stack.wait_until_finished(stack.start(f"{site.url}/", **options))
+def crawled(crew: Stack, site: Site, **options: object) -> None:
+    crew.wait_until_finished(crew.start(f"{site.url}/", **options))
 
 
-def test_a_delay_is_kept_over_three_workers(stack: Stack) -> None:
+def test_a_delay_is_kept_over_three_workers(crew: Stack) -> None:
     with Site(STAR).serving() as site:
-        crawled(stack, site, delay=DELAY)
+        crawled(crew, site, delay=DELAY)
     assert len(site.requests) == len(STAR) + 1
     # Turns are a whole delay apart; a request that was slow on its way shortens the gap behind it.
     assert min(site.gaps()) > DELAY * 0.6
     assert sum(site.gaps()) >= DELAY * len(STAR)
 
 
-def test_a_crawl_delay_in_robots_txt_is_kept(stack: Stack) -> None:
+def test_a_crawl_delay_in_robots_txt_is_kept(crew: Stack) -> None:
     with Site(STAR | {"/robots.txt": Reply(f"User-agent: *\nCrawl-delay: {DELAY}")}).serving() as site:
-        crawled(stack, site)
+        crawled(crew, site)
     after_robots = site.gaps()[1:]
     assert min(after_robots) > DELAY * 0.6
 
 
 @pytest.mark.parametrize("connections", [1, 2])
-def test_no_more_connections_than_allowed_are_used_at_a_time(stack: Stack, connections: int) -> None:
+def test_no_more_connections_than_allowed_are_used_at_a_time(crew: Stack, connections: int) -> None:
     thinking = 0.1
     slow = {path: Reply(body, after=thinking) for path, body in STAR.items()}
     with Site(slow).serving() as site:
-        crawled(stack, site, concurrency=connections)
+        crawled(crew, site, concurrency=connections)
     moments = sorted(request.at for request in site.requests if request.path != "/robots.txt")
     busiest = max(sum(1 for other in moments if moment <= other < moment + thinking * 0.9) for moment in moments)
     assert busiest <= connections

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.site import Reply
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 
 def test_a_page_that_kills_its_worker_is_given_up_and_the_others_are_fetched(stack: Stack) -> None:
@@ -46,4 +46,4 @@ def _keep_a_worker_running(stack: Stack, ended: threading.Event) -> None:
     worker = None
     while not ended.wait(0.1):
         if worker is None or worker.poll() is not None:
-            worker = stack.spawn("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+            worker = stack.spawn(*OWN_WORKER)

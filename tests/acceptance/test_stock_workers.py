@@ -8,16 +8,16 @@ import pytest
 
 from crawler.core.tallies import adds_up
 from tests.site import Reply, Site, moved, page
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 SECTIONS, PAGES = 6, 20
 
 STARTED_BY = {
     "one rq worker": [("rq", "worker", "crawl", "fetch")],
     "three rq workers": [("rq", "worker", "crawl", "fetch")] * 3,
-    "an rq worker-pool": [("rq", "worker-pool", "crawl", "fetch", "-n", "3")],
+    "an rq worker-pool": [("rq", "worker-pool", "crawl", "fetch", "-n", "2")],
     "manage.py rqworker": [("python", "manage.py", "rqworker", "crawl", "fetch")],
-    "the project's own worker": [("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")],
+    "the project's own worker": [OWN_WORKER],
 }
 
 

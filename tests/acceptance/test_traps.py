@@ -9,7 +9,7 @@ import pytest
 
 from crawler.core.tallies import adds_up
 from tests.site import Reply, Request, Site, page
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 HONEST = [f"/honest/{number}" for number in range(30)]
 ENTRIES = ["/calendar/2031/01", "/shop", "/board/0", "/manual/", "/login", *HONEST]
@@ -53,7 +53,7 @@ def site() -> Iterator[Site]:
 
 def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site) -> None:
     for _ in range(2):
-        stack.spawn("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+        stack.spawn(*OWN_WORKER)
     crawl = stack.start(f"{site.url}/", obey_robots=False)
     receipt = stack.wait_until_finished(crawl)
 

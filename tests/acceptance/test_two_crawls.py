@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tests.acceptance.test_stock_workers import EXPECTED, small_site
-from tests.stack import Stack
+from django.core.management import call_command
 
-OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+from tests.acceptance.test_stock_workers import EXPECTED, small_site
+from tests.stack import OWN_WORKER, Stack
 
 
 def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
     with small_site().serving() as site:
-        for command in (OWN_WORKER, ("rq", "worker", "crawl", "fetch")):
-            stack.spawn(*command)
+        for _ in range(2):
+            stack.spawn(*OWN_WORKER)
         crawls = [stack.start(f"{site.url}/"), stack.start(f"{site.url}/")]
         receipts = [stack.wait_until_finished(crawl) for crawl in crawls]
         for receipt in receipts:  # the page that is busy once is busy for one of them only
@@ -27,8 +27,8 @@ def test_a_crawl_that_is_cancelled_and_deleted_leaves_the_other_one_alone(stack:
         second = stack.start(f"{site.url}/")
         stack.spawn(*OWN_WORKER)
         stack.wait_for(lambda: len(site.requests) > 10)
-        stack.run("python", "manage.py", "cancel", str(first))
-        stack.run("python", "manage.py", "delete", str(first), "--yes")
+        stack.within(lambda: call_command("cancel", str(first)))
+        stack.within(lambda: call_command("delete", str(first), "--yes"))
         receipt = stack.wait_until_finished(second)
         assert {**EXPECTED, "retries": receipt["retries"]} == {name: receipt[name] for name in EXPECTED}
         assert len(stack.rows("SELECT id FROM crawler_crawl")) == 1

@@ -16,7 +16,7 @@ from crawler.launch import chromium
 from tests import site
 from tests.conftest import free_port
 from tests.site import Site
-from tests.stack import Stack
+from tests.stack import OWN_WORKER, Stack
 
 ARGUMENTS = [
     "--no-sandbox",  # the tests may run as root in a container, and they open nothing but this machine's own pages
@@ -27,9 +27,6 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
