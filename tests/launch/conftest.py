@@ -63,7 +63,7 @@ def descendants(pid: int) -> set[int]:
 def eventually(what: Callable[[], bool], patience: float = 20.0) -> bool:
     deadline = time.monotonic() + patience
     while not what() and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(0.05)
     return what()
 
 

@@ -15,6 +15,7 @@ from tests import site
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive, without_redis
 from tests.site import Site
+from tests.stack import new_database
 
 COMMAND = (sys.executable, "-P", "-m", "crawler.launch.crawl")
 
@@ -88,6 +89,7 @@ def test_help_needs_no_redis(tmp_path: Path) -> None:
 
 
 def test_a_redis_that_is_away_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
     nowhere = f"redis://127.0.0.1:{free_port()}/0"
     code, out, err = crawl("http://site.test/", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=nowhere)
     assert (code, out) == (1, "")
@@ -132,6 +134,7 @@ def test_a_killed_crawl_takes_its_workers_with_it(tmp_path: Path, redis_url: str
 
 def _running(folder: Path, redis_url: str, slow_site: Site) -> subprocess.Popen[str]:
     """A crawl that has asked for its first pages."""
+    (folder / "db.sqlite3").write_bytes(new_database())
     process = begin(f"{slow_site.url}/", "--allow-private", CRAWLER_DATA_DIR=str(folder), REDIS_URL=redis_url)
     assert eventually(lambda: len(slow_site.requests) > 3)
     return process

@@ -19,7 +19,7 @@ import pytest
 from crawler.launch.processes import Processes
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
-from tests.stack import ROOT
+from tests.stack import ROOT, new_database
 
 COMMAND = (sys.executable, "-P", "-m", "crawler.launch.up")
 
@@ -58,6 +58,12 @@ def _environment(folder: Path, redis_url: str) -> dict[str, str]:
         PYTHONPATH=str(ROOT),
         PATH=f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
     )
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> None:
+    """The tables are there from an earlier start."""
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
 
 
 @pytest.fixture
@@ -101,6 +107,7 @@ def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> No
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.usefixtures("tables")
 def test_nothing_is_left_however_it_ends(up: Up, number: signal.Signals) -> None:
     started = descendants(up.process.pid)
     up.process.send_signal(number)

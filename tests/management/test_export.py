@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,9 @@ import pytest
 from django.core.management import call_command
 
 from crawler.exports import csv, jsonl
+from crawler.models import Page
 from tests.exports.factories import make_crawl, make_page
+from tests.stack import Stack
 
 
 @pytest.mark.django_db
@@ -71,22 +72,10 @@ def test_a_format_that_is_not_there_ends_with_2_and_one_line(
     assert error.count("\n") == 1
 
 
-def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path: Path) -> None:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "settings.test", "CRAWLER_DATA_DIR": str(tmp_path)}
-    environment.pop("DATABASE_URL", None)
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, check=True)
-    make = (
-        "import django; django.setup()\n"
-        "from tests.exports.factories import make_crawl\n"
-        "from crawler.models import Page\n"
-        "crawl = make_crawl()\n"
-        "Page.objects.bulk_create(Page(crawl=crawl, url='x' * 999, key=b'%d' % n) for n in range(900))\n"
-        "print(crawl.id)"
-    )
-    made = subprocess.run([sys.executable, "-c", make], env=environment, check=True, capture_output=True, text=True)
+def test_a_reader_that_leaves_early_gets_no_traceback(stack: Stack) -> None:
     export = subprocess.Popen(
-        [sys.executable, "manage.py", "export", made.stdout.strip(), "--format", "jsonl"],
-        env=environment,
+        [sys.executable, "manage.py", "export", str(stack.within(a_long_crawl)), "--format", "jsonl"],
+        env=stack.env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -98,3 +87,10 @@ def test_a_reader_that_leaves_early_gets_no_traceback(tmp_path: Path) -> None:
     assert export.wait() == 1
     assert export.stderr.read() == b""
     export.stderr.close()
+
+
+def a_long_crawl() -> UUID:
+    """More than fits in a pipe."""
+    crawl = make_crawl()
+    Page.objects.bulk_create(Page(crawl=crawl, url="x" * 999, key=b"%d" % number) for number in range(900))
+    return crawl.id

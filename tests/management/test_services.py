@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import free_port
+from tests.stack import new_database
 
 URL = "http://127.0.0.1:9/"
 
@@ -28,7 +29,7 @@ def manage(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_without_redis_nothing_is_started_and_one_line_says_so(tmp_path: Path) -> None:
-    manage(tmp_path, "migrate", "-v0")
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
     crawl = manage(tmp_path, "crawl", URL, "--allow-private", "--json")
     assert (crawl.returncode, crawl.stdout) == (1, "")
     assert crawl.stderr.startswith("Redis does not answer")
