@@ -6,11 +6,13 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import load_command_class
 
+from crawler.launch.crawl import parse
 from tests import site
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive, without_redis
@@ -69,12 +71,20 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["--max-pages", "many"], ["--no-such-option"], ["--workers", "0", "http://site.test/"]],
-)
-def test_wrong_usage_is_one_line_and_starts_nothing(tmp_path: Path, arguments: Sequence[str]) -> None:
-    code, out, err = crawl(*arguments, CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0")
+@pytest.mark.parametrize("arguments", [["--max-pages", "many"], ["--workers", "0", "http://site.test/"]])
+def test_wrong_usage_is_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(load_command_class("crawler", "crawl"), arguments)
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "bin/crawl --help" in err
+
+
+def test_wrong_usage_is_judged_first_and_starts_nothing(tmp_path: Path) -> None:
+    code, out, err = crawl(
+        "--no-such-option", CRAWLER_DATA_DIR=str(tmp_path), REDIS_URL=f"redis://127.0.0.1:{free_port()}/0"
+    )
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "bin/crawl --help" in err
