@@ -11,28 +11,23 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, connection, transaction
-from django.db.models import Count, F, Min, QuerySet
+from django.db import DatabaseError, transaction
+from django.db.models import Count, F, QuerySet
 
-from crawler import quarantine
+from crawler import quarantine, statements
 from crawler.core.deadlines import expiry
-from crawler.core.discovery import Discovery, Place
+from crawler.core.discovery import Discovery
 from crawler.core.lists import Entry
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
-from crawler.core.retries import is_dead_letter
-from crawler.core.tallies import Tallies, tallied
+from crawler.core.tallies import Tallies
 from crawler.core.urls import key_of
-from crawler.core.work import PAGE, USUAL_PRIORITY, PageResult
+from crawler.core.work import PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, Trap
-
-INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
-LISTED_ROWS = 199  # 5 values each
+from crawler.statements import storable
 
 
 @dataclass(frozen=True)
@@ -50,20 +45,6 @@ class Applied:
     tallies: Tallies  # the crawl's, afterwards
     is_over: bool  # the crawl was over, so nothing was taken in
     left_out: Collection[bytes]  # keys of discoveries without a row: a trap has rows enough
-
-
-@dataclass(frozen=True)
-class OpenPage:
-    """What is needed to hand a page out."""
-
-    id: int
-    url: str
-    attempts: int
-    due_at: float
-    deaths: int = 0
-    expires_at: float | None = None
-    priority: int = USUAL_PRIORITY
-    kind: str = PAGE
 
 
 @dataclass
@@ -110,8 +91,7 @@ def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
     """Insert the pages that a part of a list names, as start pages are; how many of them were new."""
     with _change_of(crawl, now) as (row, change):
         expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
-        chunks = (entries[at : at + LISTED_ROWS] for at in range(0, len(entries), LISTED_ROWS))
-        change.discovered = sum(_insert_listed(crawl, chunk, expires_at) for chunk in chunks)
+        change.discovered = statements.insert_listed(crawl, entries, expires_at)
         change.priorities = {entry.priority for entry in entries}
         return change.discovered
 
@@ -183,13 +163,6 @@ def close_expired(crawl: UUID, now: float) -> int:
         return change.outcomes[Outcome.EXPIRED.value]
 
 
-def next_expiry(crawl: UUID) -> float | None:
-    """Epoch seconds when the time of the next open page is over."""
-    open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
-    soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
-    return soonest
-
-
 def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
     """Open dead letters again (all of them, or those among `ids`), as if they had never been asked for; how many."""
     with _change_of(crawl, now) as (row, change):
@@ -235,64 +208,6 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
     return len(doomed)
 
 
-def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
-    """Where those of these pages stand that are open."""
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
-    facts = rows.values_list("id", "depth", "hops", "kind", "url")
-    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
-
-
-def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
-    """Those of these pages that are open."""
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
-    return {page.id: page for page in _open(rows)}
-
-
-def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
-    """Open pages of one priority in the order of their discovery, behind row `after`; of one depth only, when given."""
-    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, priority=priority, id__gt=after).order_by("id")
-    if depth is not None:
-        rows = rows.filter(depth=depth)
-    return list(_open(rows[:at_most]))
-
-
-def priorities(crawl: UUID) -> list[int]:
-    """Of the pages that were ever opened in this crawl, the most urgent first."""
-    found = Crawl.objects.filter(id=crawl).values_list("priorities", flat=True).first()
-    return found or [USUAL_PRIORITY]
-
-
-def tried_before(crawl: UUID) -> list[OpenPage]:
-    """Open pages that were asked for at least once."""
-    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
-
-
-def shallowest_open(crawl: UUID) -> int | None:
-    """The smallest depth at which a page is open."""
-    least: int | None = Page.objects.filter(crawl_id=crawl, status=Page.OPEN).aggregate(least=Min("depth"))["least"]
-    return least
-
-
-def has_open(crawl: UUID) -> bool:
-    """The second completion check: does the table hold a page whose outcome is not known?"""
-    return Page.objects.filter(crawl_id=crawl, status=Page.OPEN).exists()
-
-
-def count_rows(crawl: UUID) -> Tallies:
-    """The tallies counted anew from the rows themselves; links that leave the site and were not asked for are none."""
-    rows = Page.objects.filter(crawl_id=crawl).exclude(outcome=Outcome.EXTERNAL)
-    groups = rows.order_by().values_list("outcome", "http_status")
-    return tallied(groups.annotate(pages=Count("id")))
-
-
-_CLOSE = """
-    UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
-        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s, given_up = %s,
-        directives = %s, not_followed = %s, reused = %s
-    WHERE id = %s AND status = 0
-"""
-
-
 def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[int]:
     """Close those of these pages that are open; which they are. The others were closed before: by the same report read
     twice, or by another worker's.
@@ -311,31 +226,10 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
         change.requests += result.requests
         change.bytes += result.bytes
     if closed:
-        with connection.cursor() as cursor:
-            cursor.executemany(_CLOSE, [_closing(of_page[page]) for page in sorted(closed)])
-            if cursor.rowcount != len(closed):
-                raise DatabaseError(f"{cursor.rowcount} of {len(closed)} open pages could be closed")
+        changed = statements.close_rows(of_page[page] for page in sorted(closed))
+        if changed != len(closed):
+            raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
     return closed
-
-
-def _closing(result: PageResult) -> tuple[Any, ...]:
-    return (
-        result.outcome.value,
-        result.http_status,
-        _storable(result.content_type)[:100],
-        _storable(result.title),
-        result.redirect_to,
-        result.bytes,
-        result.elapsed_ms,
-        result.attempt,
-        _moment(result.fetched_at),
-        _storable(result.error),
-        is_dead_letter(result),
-        _storable(result.directives),
-        result.not_followed,
-        result.reused,
-        result.id,
-    )
 
 
 def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> None:
@@ -353,7 +247,7 @@ def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> Non
 def _note_retry(retry: Retry, change: _Change) -> None:
     result = retry.result
     changed = Page.objects.filter(id=result.id, status=Page.OPEN, attempts__lt=result.attempt).update(
-        attempts=result.attempt, due_at=retry.due_at, error=_storable(_reason(result))
+        attempts=result.attempt, due_at=retry.due_at, error=storable(_reason(result))
     )
     if changed != 1:
         return  # noted before, or closed meanwhile
@@ -375,30 +269,15 @@ def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Cha
         change.count_closed(outcome, closed)
 
 
-_INSERT = """
-    INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error, kind, priority, rel,
-        linked, in_sitemap, lastmod, trap_id, expires_at, attempts, deaths, died_with, due_at, given_up, content_type,
-        title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
-    VALUES {rows} ON CONFLICT DO NOTHING
-"""
-_NEW = "0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false"  # what nothing was asked for yet has in the last columns
-_ROW = f"({', '.join(['%s'] * 17)}, {_NEW})"
-_LISTED_ROW = f"(%s, %s, %s, 0, 0, 0, NULL, '', '', '{PAGE}', %s, '', true, false, '', NULL, %s, {_NEW})"
-
-
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
-    """Insert pages whose key is new; the statement's row count tells how many were.
-
-    Pages that stay open come first: found in both ways at once, a page is asked for. On rows that were there it is
-    noted that a link, or a sitemap, leads to them too.
-    """
+    """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
+    at once is asked for."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[Outcome | None, list[Discovery]] = {None: []}
     for page in found:
         by_outcome.setdefault(page.outcome, []).append(page)
     for outcome, pages in by_outcome.items():
-        chunks = (pages[at : at + INSERT_ROWS] for at in range(0, len(pages), INSERT_ROWS))
-        inserted = sum(_insert_or_note(crawl, chunk, expires_at) for chunk in chunks)
+        inserted = statements.insert(crawl, pages, expires_at)
         if outcome is Outcome.EXTERNAL or not inserted:
             continue
         change.discovered += inserted
@@ -406,74 +285,6 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
             change.priorities.update(page.priority for page in pages)
         else:
             change.count_closed(outcome, inserted)
-
-
-def _insert_or_note(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
-    inserted = _insert_rows(crawl.id, found, expires_at)
-    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # in others every row says that it is linked
-        _note_ways(crawl.id, found)
-    return inserted
-
-
-_LIST = """
-    UPDATE crawler_page SET in_sitemap = true, lastmod = listed.column2 FROM (VALUES {rows}) AS listed
-    WHERE crawl_id = %s AND key = listed.column1 AND NOT in_sitemap
-"""
-
-
-def _note_ways(crawl: UUID, found: Sequence[Discovery]) -> None:
-    """Of two sitemaps that name a page the first counts, and the priority of a page that is known stays as it is."""
-    linked = [page.key for page in found if page.linked and page.kind == PAGE]
-    Page.objects.filter(crawl_id=crawl, key__in=linked, linked=False).update(linked=True)
-    listed = [page for page in found if page.in_sitemap]
-    if listed:
-        values = [value for page in listed for value in (page.key, page.lastmod[:40])]
-        crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-        with connection.cursor() as cursor:
-            cursor.execute(_LIST.format(rows=", ".join(["(%s, %s)"] * len(listed))), [*values, crawl_id])
-
-
-def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    values = [value for page in pages for value in (crawl_id, *_row(page), expires_at)]
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT.format(rows=", ".join([_ROW] * len(pages))), values)
-        inserted: int = cursor.rowcount
-    return inserted
-
-
-def _insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
-    """The same for pages of a list. Of a million rows it matters that most values are the same in all of them."""
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    values = [
-        value for entry in entries for value in (crawl_id, key_of(entry.url), entry.url, entry.priority, expires_at)
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT.format(rows=", ".join([_LISTED_ROW] * len(entries))), values)
-        inserted: int = cursor.rowcount
-    return inserted
-
-
-def _row(page: Discovery) -> tuple[Any, ...]:
-    status = Page.OPEN if page.outcome is None else Page.CLOSED
-    outcome = page.outcome.value if page.outcome else ""
-    return (
-        page.key,
-        page.url,
-        status,
-        page.depth,
-        page.hops,
-        page.parent_id,
-        outcome,
-        page.error,
-        page.kind,
-        page.priority,
-        page.rel,
-        page.linked,
-        page.in_sitemap,
-        page.lastmod[:40],
-        page.trap_id,
-    )
 
 
 def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
@@ -488,21 +299,3 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.save(
         update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities"]
     )
-
-
-def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    fields = ("id", "url", "attempts", "due_at", "deaths", "expires_at", "priority", "kind")
-    for values in rows.values_list(*fields):
-        yield OpenPage(*values)
-
-
-def _storable(text: str) -> str:
-    """Text as both databases take it: PostgreSQL has no place for NUL, SQLite none for half a surrogate pair. A page
-    that holds either must not stop the crawl."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
-
-
-def _moment(epoch_seconds: float) -> Any:
-    """A database value for a time, or None for 0: never."""
-    moment = datetime.fromtimestamp(epoch_seconds, UTC) if epoch_seconds else None
-    return connection.ops.adapt_datetimefield_value(moment) if moment else None

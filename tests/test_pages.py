@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from crawler import pages
+from crawler import pages, statements, table
 from crawler.core.discovery import Discovery
 from crawler.core.lifecycle import State
 from crawler.core.lists import Entry
@@ -47,13 +47,13 @@ def found(*names: str, **facts: Any) -> list[Discovery]:
 
 def assert_counters_match_rows(crawl: Crawl) -> None:
     crawl.refresh_from_db()
-    assert crawl.tallies == pages.count_rows(crawl.id)
+    assert crawl.tallies == table.count_rows(crawl.id)
 
 
 def test_start_pages_are_open_and_counted(crawl: Crawl) -> None:
     crawl.refresh_from_db()
     assert (crawl.discovered, crawl.tallies.open) == (2, 2)
-    assert pages.has_open(crawl.id)
+    assert table.has_open(crawl.id)
 
 
 def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
@@ -94,7 +94,7 @@ def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
 
 
 def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
-    names = [str(number) for number in range(2 * pages.INSERT_ROWS + 7)]
+    names = [str(number) for number in range(2 * statements.INSERT_ROWS + 7)]
     tallies = pages.apply(crawl.id, [], [], found(*names), NOW).tallies
     assert tallies.discovered == 2 + len(names)
     assert_counters_match_rows(crawl)
@@ -198,11 +198,11 @@ def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:
     Crawl.objects.filter(id=crawl.id).update(options={"deadline": 100.0, "page_ttl": 30.0})
     pages.apply(crawl.id, [], [], found("early"), began + 10)
     pages.apply(crawl.id, [], [], found("late"), began + 90)
-    assert pages.next_expiry(crawl.id) == pytest.approx(began + 40)
+    assert table.next_expiry(crawl.id) == pytest.approx(began + 40)
     assert pages.close_expired(crawl.id, began + 39) == 0
     assert pages.close_expired(crawl.id, began + 40) == 1
     assert Page.objects.get(url=f"{START}early").outcome == Outcome.EXPIRED
-    assert pages.next_expiry(crawl.id) == pytest.approx(began + 100)
+    assert table.next_expiry(crawl.id) == pytest.approx(began + 100)
     assert_counters_match_rows(crawl)
 
 
@@ -211,7 +211,7 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
     options = CrawlOptions(page_ttl=60.0).to_plain()
     started, listed = (Crawl.objects.create(start_urls=[START], options=options, round_began_at=began) for _ in "ab")
     pages.open_start_pages(started, [START], now)
-    entries = [Entry(number, f"{START}{number}", 5) for number in range(pages.LISTED_ROWS)]
+    entries = [Entry(number, f"{START}{number}", 5) for number in range(statements.LISTED_ROWS)]
     assert (
         pages.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
     )
@@ -230,21 +230,21 @@ def test_rows_are_deleted_some_at_a_time(crawl: Crawl) -> None:
 def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> None:
     pages.apply(crawl.id, [success(page_id(crawl))], [], found("c"), NOW)
     assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 2
-    assert not pages.has_open(crawl.id)
+    assert not table.has_open(crawl.id)
     assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 0
     assert_counters_match_rows(crawl)
 
 
 def test_open_pages_come_in_the_order_of_discovery(crawl: Crawl) -> None:
-    first = pages.next_open(crawl.id, 5, after=0, at_most=1, depth=None)
-    second = pages.next_open(crawl.id, 5, after=first[0].id, at_most=9, depth=None)
+    first = table.next_open(crawl.id, 5, after=0, at_most=1, depth=None)
+    second = table.next_open(crawl.id, 5, after=first[0].id, at_most=9, depth=None)
     assert [page.url for page in first + second] == [START, f"{START}b"]
 
 
 def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
     pages.apply(crawl.id, [], [], found("c"), NOW)
-    assert [page.url for page in pages.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
-    assert pages.shallowest_open(crawl.id) == 0
+    assert [page.url for page in table.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
+    assert table.shallowest_open(crawl.id) == 0
 
 
 def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from msgspec.structs import replace
 
-from crawler import pages, quarantine
+from crawler import pages, quarantine, table
 from crawler.core import traps
 from crawler.core.discovery import Discovery, suspected
 from crawler.core.options import CrawlOptions
@@ -65,7 +65,7 @@ def test_a_page_of_a_trap_gets_a_row_that_says_why_it_is_not_asked_for(crawl: Cr
     assert (trap().reason, trap().quarantined, trap().pages) == (Reason.REPEATED, 1, 0)
     assert tallies.skipped() == {"trap": 1}
     crawl.refresh_from_db()
-    assert crawl.tallies == pages.count_rows(crawl.id)
+    assert crawl.tallies == table.count_rows(crawl.id)
 
 
 def test_pages_are_let_in_up_to_the_limit(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_released_its_pages_are_open_and_it_quarantines_no_more(crawl: Crawl) ->
     pages.apply(crawl.id, [], [], loop("c"), NOW)
     assert not crawl.pages.filter(outcome=Outcome.TRAP).exists()
     crawl.refresh_from_db()
-    assert crawl.tallies == pages.count_rows(crawl.id)
+    assert crawl.tallies == table.count_rows(crawl.id)
     assert pages.release(crawl.id, quarantine.shown(crawl).filter(released=False), NOW) == (0, 0)
 
 

@@ -9,7 +9,7 @@ from itertools import chain
 
 import msgspec
 
-from crawler import conf, pages
+from crawler import conf, pages, table
 from crawler.core import retries
 from crawler.core.discovery import Discovery, Place, discoveries, suspected, with_not_followed
 from crawler.core.scope import Scope
@@ -94,7 +94,7 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     results, in_vain = confirmed(desk, results)
     closed, again = _decided(results, now)
     closings = [with_not_followed(result, desk.options) for result in closed]
-    places = pages.places(desk.id, [result.id for result in closings])
+    places = table.places(desk.id, [result.id for result in closings])
     found = _found(desk, closings, results, places)
     learnt = to_remember(desk, closings)
     unseen = _worth_telling(desk, found)
@@ -183,7 +183,7 @@ def _suspected(desk: Desk, new: list[Discovery], places: Mapping[int, Place]) ->
 def _settle(desk: Desk, done: Sequence[SliceReport]) -> None:
     """End the slices that are done; their pages that are still open in the table go back to the frontier."""
     ended = _still_leased(desk, done)  # anew: another tick may have settled some since we looked
-    still_open = pages.open_pages(desk.id, [page for _, _, ids in ended for page in ids])
+    still_open = table.open_pages(desk.id, [page for _, _, ids in ended for page in ids])
     learn_paces(desk, [report.host for report, _, _ in ended])
     with desk.frontier.redis.pipeline(transaction=False) as pipe:
         for report, lane, ids in ended:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from crawler import pages
+from crawler import table
 from crawler.core.completion import Verdict, verdict
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 def conclude(desk: Desk) -> Verdict:
     """Compare the two checks and do what follows from them."""
     queue_side = desk.frontier.queue_side()
-    if queue_side.only_waits and not pages.has_open(desk.id):
+    if queue_side.only_waits and not table.has_open(desk.id):
         desk.frontier.window.forget()  # what waits was closed since, by a deadline or a limit
         queue_side = desk.frontier.queue_side()
     if not queue_side.is_empty:
         return Verdict.GO_ON  # so the table need not be asked
-    said = verdict(queue_side, open_pages=pages.has_open(desk.id))
+    said = verdict(queue_side, open_pages=table.has_open(desk.id))
     if said is Verdict.DISAGREE:
         _rebuild(desk)
     if said is Verdict.FINISH:

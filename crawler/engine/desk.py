@@ -15,7 +15,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.manners import HostBook, Manners
 from crawler.frontier.window import Waiting
 from crawler.models import Crawl
-from crawler.pages import OpenPage
+from crawler.table import OpenPage
 
 
 @dataclass(frozen=True)

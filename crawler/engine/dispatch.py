@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler import conf, pages, queues
+from crawler import conf, pages, queues, table
 from crawler.core import suspects
 from crawler.core.freshness import NO_VALIDATORS
 from crawler.core.outcomes import Outcome
@@ -19,7 +19,7 @@ from crawler.engine.equip import own_hosts_of
 from crawler.engine.remember import Known, remembered
 from crawler.engine.wake import wake
 from crawler.frontier.window import Level
-from crawler.pages import OpenPage
+from crawler.table import OpenPage
 
 WINDOW_PAGES = 50_000  # pages Redis holds per crawl; the rest waits in the table
 REFILL_PAGES = 5_000  # pages that flow in per tick
@@ -80,18 +80,18 @@ def refill(desk: Desk) -> None:
     With a depth limit the crawl goes level by level: a page's depth is then the least number of links to it, so that
     the limit cuts off the same pages whatever order the answers arrive in.
     """
-    depth = pages.shallowest_open(desk.id) if desk.options.max_depth is not None else None
+    depth = table.shallowest_open(desk.id) if desk.options.max_depth is not None else None
     window, room = desk.frontier.window, _room(desk)
     tried = set[int]()
     if not window.is_lined_up() and desk.options.max_pages is not None:
-        rows = pages.tried_before(desk.id)  # under a page limit, what was asked for already comes first: it counts
+        rows = table.tried_before(desk.id)  # under a page limit, what was asked for already comes first: it counts
         _let_in(desk, rows)
         tried = {row.id for row in rows}
         room -= len(tried)
-    for priority in pages.priorities(desk.id):
+    for priority in table.priorities(desk.id):
         level = Level(priority, -1 if depth is None else depth)
         cursor = window.cursor(level)
-        rows = pages.next_open(desk.id, priority, cursor, room, depth) if room > 0 else []
+        rows = table.next_open(desk.id, priority, cursor, room, depth) if room > 0 else []
         _let_in(desk, rows)
         if rows or cursor == 0:
             window.move_cursor(level, max((row.id for row in rows), default=0))
@@ -162,7 +162,7 @@ def _new_draft() -> _Draft:
 def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
     """The batches with their URLs. Pages that were closed meanwhile, or whose answers are remembered, are left out; the
     slice stays, so that its end gives the host's connection back."""
-    rows = pages.open_pages(desk.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
+    rows = table.open_pages(desk.id, [page for draft in drafts for _, ids in draft.slices for page in ids])
     known = remembered(desk, rows.values())
     if known.results:
         take_in(desk, known.results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from crawler import conf, pages, queues
+from crawler import conf, queues, table
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.wake import keep_or_cut_lifeline
@@ -35,7 +35,7 @@ def clear_away(crawl: Crawl) -> None:
 
 def _audit(crawl: Crawl) -> None:
     """Count the rows anew. The counters move with the rows and must equal them; the rows are right if they do not."""
-    counted = pages.count_rows(crawl.id)
+    counted = table.count_rows(crawl.id)
     if counted == crawl.tallies:
         return
     what = f"the counters said {crawl.tallies}, the rows say {counted}"

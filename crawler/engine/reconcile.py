@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 from redis import Redis
 
-from crawler import pages, queues
+from crawler import queues, table
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.lifecycle import State
 from crawler.engine.delete import delete_some
@@ -105,7 +105,7 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
         leases=leases,
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
-        next_expiry=pages.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
+        next_expiry=table.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up,
     )

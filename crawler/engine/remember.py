@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from crawler import answers, conf, pages, sealing
+from crawler import answers, conf, sealing, table
 from crawler.core import freshness
 from crawler.core.credentials import to_json
 from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
 from crawler.core.work import PageResult
 from crawler.engine.desk import Desk
-from crawler.pages import OpenPage
+from crawler.table import OpenPage
 
 
 @dataclass(frozen=True)
@@ -107,5 +107,5 @@ def _circle(desk: Desk) -> bytes:
 
 def _urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str]:
     """Page -> URL, of those pages that are open and whose answers are kept."""
-    rows = pages.open_pages(crawl, ids)
+    rows = table.open_pages(crawl, ids)
     return {page: row.url for page, row in rows.items() if freshness.is_kept(row.kind)}

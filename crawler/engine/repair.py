@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler import conf, pages, queues
+from crawler import conf, pages, queues, table
 from crawler.core import suspects
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk, waiting
@@ -55,7 +55,7 @@ def _count_deaths(desk: Desk, lease: Lease, now: float) -> None:
 
 
 def _take_back(desk: Desk, lease: Lease) -> None:
-    still_open = pages.open_pages(desk.id, _ids(lease)).values()
+    still_open = table.open_pages(desk.id, _ids(lease)).values()
     desk.frontier.take_back(lease, [waiting(page) for page in still_open])
 
 

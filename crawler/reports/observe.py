@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from redis import RedisError
 
-from crawler import pages, queues, sealing
+from crawler import queues, sealing, table
 from crawler.core import suspects
 from crawler.core.diagnosis import Facts, HandedOut, Hold, HostWait, Manager, hold_of, manager_of, what_holds
 from crawler.core.errors import ServiceDown
@@ -113,7 +113,7 @@ def _batch(crawl: Crawl, lease: Lease, look_at: float, seen: Glance, queued: set
             missed_for=missed_for,
             reports=seen.queue_side.results,
         ),
-        open_ids=frozenset(pages.open_pages(crawl.id, ids)),
+        open_ids=frozenset(table.open_pages(crawl.id, ids)),
         back_in=look_in if missed_for is None else max(look_in, LOOK_AFTER - missed_for),
     )
 
@@ -142,7 +142,7 @@ def _hosts(crawl: Crawl, seen: Glance) -> list[HostJudged]:
 def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
     """`rows` open pages were found in the table, SHOWN at most; beyond that the crawl's counters tell their number."""
     tallies, deadline = crawl.tallies, crawl.chosen.deadline
-    next_expiry = pages.next_expiry(crawl.id)
+    next_expiry = table.next_expiry(crawl.id)
     of_the_table = Facts(
         State(crawl.state),
         open_pages=rows if rows < SHOWN else max(rows, tallies.open),

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from crawler import pages, queues
+from crawler import pages, queues, table
 from crawler.core.tallies import adds_up
 from crawler.engine import conclude, reconcile
 from crawler.engine import delete as delete_module
@@ -71,8 +71,8 @@ def keys_left(bench: Bench) -> list[str]:
 def assert_over(bench: Bench, state: str) -> None:
     assert bench.state() == state
     assert bench.crawl.finished_at is not None
-    assert not pages.has_open(bench.crawl.id)
-    assert bench.crawl.tallies == pages.count_rows(bench.crawl.id)
+    assert not table.has_open(bench.crawl.id)
+    assert bench.crawl.tallies == table.count_rows(bench.crawl.id)
     assert adds_up(receipt_of(bench.crawl))
     assert [notice.event for notice in Notice.objects.filter(crawl=bench.crawl)] == [f"crawl.{state}"]
 
@@ -286,5 +286,5 @@ def test_dead_letters_sent_again_at_the_moment_of_the_finish_are_fetched(bench: 
     resume(bench.crawl.id)
     bench.work()
     assert bench.state() == "finished"
-    assert not pages.has_open(bench.crawl.id)
+    assert not table.has_open(bench.crawl.id)
     assert receipt_of(bench.crawl)["statuses"] == {"200": 1}

@@ -9,7 +9,9 @@ from rq.registry import StartedJobRegistry
 from crawler import queues
 from crawler.engine import reconcile
 from crawler.engine.control import cancel, pause, resume
+from crawler.frontier import results
 from crawler.frontier.keys import CRAWLS
+from crawler.frontier.results import FRESH_SECONDS
 from crawler.models import Crawl
 from tests.engine.conftest import Bench, Hands
 
@@ -19,6 +21,13 @@ LIFELINE = "wake the running crawls when a worker starts"
 def planted() -> list[str]:
     registry = StartedJobRegistry("crawl", connection=queues.connection())
     return [job for job in registry.get_job_ids(cleanup=False) if "lifeline" in job]
+
+
+@pytest.fixture
+def soon_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tick that does not come is missed after a fifth of the usual time, which the test must wait for."""
+    for module in (results, reconcile):
+        monkeypatch.setattr(module, "FRESH_SECONDS", FRESH_SECONDS / 5)
 
 
 def lose_every_job() -> None:
@@ -31,6 +40,7 @@ def start_a_worker() -> None:
     Hands(waiting, connection=queues.connection()).work(burst=True, logging_level="ERROR")
 
 
+@pytest.mark.usefixtures("soon_missed")
 def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Bench) -> None:
     bench.start()
     lose_every_job()
@@ -38,6 +48,7 @@ def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Ben
     assert bench.state() == "finished"
 
 
+@pytest.mark.usefixtures("soon_missed")
 def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
     bench.start()
     for _ in range(3):

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from rq import Queue
 
-from crawler import pages, queues
+from crawler import pages, queues, table
 from crawler.core.discovery import Discovery
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
@@ -195,7 +195,7 @@ def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
     outcomes = dict(Page.objects.values_list("url", "outcome"))
     assert outcomes[f"{bench.site.url}/c"] == "2xx"
     assert outcomes[f"{bench.site.url}/d"] == "limit"
-    assert pages.count_rows(bench.crawl.id) == bench.crawl.tallies
+    assert table.count_rows(bench.crawl.id) == bench.crawl.tallies
 
 
 @pytest.mark.parametrize("first", ["/link", "/moved"])
@@ -216,7 +216,7 @@ def test_a_depth_limit_does_not_depend_on_whether_a_link_or_a_redirect_comes_fir
         "/both": ["2xx", 1],
         "/too-deep": ["limit", 2],
     }
-    assert pages.count_rows(bench.crawl.id) == fresh(bench).tallies
+    assert table.count_rows(bench.crawl.id) == fresh(bench).tallies
 
 
 @pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
@@ -286,7 +286,7 @@ def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) ->
     bench.work("fetch", at_most=1)
     manage(bench.crawl.id)
     assert bench.state() == "running"
-    assert pages.has_open(bench.crawl.id)
+    assert table.has_open(bench.crawl.id)
     start = Page.objects.get(depth=0)
     assert (start.status, start.attempts) == (Page.OPEN, 1)
     assert start.due_at > bench.desk.now()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import conf, pages, queues
+from crawler import conf, queues, table
 from crawler.core import politeness
 from crawler.core.tallies import adds_up
 from crawler.engine import dispatch, reconcile, retry
@@ -60,7 +60,7 @@ def test_sent_again_the_crawl_runs_and_finishes_once_more(bench: Bench) -> None:
     receipt = receipt_of(bench.crawl)
     assert (receipt["discovered"], receipt["statuses"]) == (5, {"200": 5})
     assert adds_up(receipt)
-    assert bench.crawl.tallies == pages.count_rows(bench.crawl.id)
+    assert bench.crawl.tallies == table.count_rows(bench.crawl.id)
     assert [notice.round for notice in Notice.objects.order_by("round")] == [1, 2]
     assert not dead_letters(bench.crawl).exists()
     assert not Disagreement.objects.exists()

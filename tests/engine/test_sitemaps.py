@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawler import crashpoints, pages
+from crawler import crashpoints, pages, table
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
@@ -86,7 +86,7 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
     assert {row.url.removeprefix(START) for row in rows if row.in_sitemap} == LISTED
     assert {row.url.removeprefix(START) for row in rows if not row.linked} == ORPHANS
     crawl.refresh_from_db()
-    assert crawl.tallies == pages.count_rows(crawl.id)
+    assert crawl.tallies == table.count_rows(crawl.id)
 
 
 @pytest.mark.parametrize("listed", [5, 6, 7])

@@ -25,7 +25,7 @@ from tests.engine.machine.world import World
 STEPS = {
     "manage": 60,
     "fetch": 20,
-    "watch": 40,
+    "watch": 36,
     "notify": 14,
     "begin": 25,
     "pause": 3,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from redis import Redis
 
-from crawler import conf, pages
+from crawler import conf, table
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Kind, Outcome
@@ -160,7 +160,7 @@ class Ledger:
                 return was_answered and (is_final or asked_enough)
 
     def _counters_equal_rows(self, crawl: Crawl) -> None:
-        assert crawl.tallies == pages.count_rows(self.id)
+        assert crawl.tallies == table.count_rows(self.id)
 
     def _traps_count_their_rows(self, rows: Sequence[Row]) -> None:
         """Each page of a shape once, let in or not; those below the depth limit are not judged."""

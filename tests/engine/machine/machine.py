@@ -15,7 +15,7 @@ import pytest
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from crawler import conf, pages, queues
+from crawler import conf, pages, queues, table
 from crawler.core import politeness, traps
 from crawler.core.outcomes import Outcome
 from crawler.core.work import SliceReport
@@ -89,7 +89,8 @@ class Machine:
             (politeness, "SLICE_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
-            (watch, "STEP", 0.5),
+            (watch, "STEP", 1.0),
+            (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of a story's looks find nothing
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
@@ -120,7 +121,7 @@ class Machine:
             if done:
                 with self.stage.nobody():
                     assert queue_side.is_empty, f"finished, although there was {queue_side}"
-                    assert not pages.has_open(crawl.id)
+                    assert not table.has_open(crawl.id)
                     self.ledger_of(crawl.id).ends[crawl.round] += 1
             return done
 

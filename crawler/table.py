@@ -1,0 +1,92 @@
+"""What the page table says of a crawl's pages. Reading only: whatever changes them is in `crawler.pages`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Min, QuerySet
+
+from crawler.core.discovery import Place
+from crawler.core.outcomes import Outcome
+from crawler.core.tallies import Tallies, tallied
+from crawler.core.work import PAGE, USUAL_PRIORITY
+from crawler.models import Crawl, Page
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """What is needed to hand a page out."""
+
+    id: int
+    url: str
+    attempts: int
+    due_at: float
+    deaths: int = 0
+    expires_at: float | None = None
+    priority: int = USUAL_PRIORITY
+    kind: str = PAGE
+
+
+def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
+    """Where those of these pages stand that are open."""
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
+    facts = rows.values_list("id", "depth", "hops", "kind", "url")
+    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
+
+
+def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
+    """Those of these pages that are open."""
+    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
+    return {page.id: page for page in _open(rows)}
+
+
+def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
+    """Open pages of one priority in the order of their discovery, behind row `after`; of one depth only, when given."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, priority=priority, id__gt=after).order_by("id")
+    if depth is not None:
+        rows = rows.filter(depth=depth)
+    return list(_open(rows[:at_most]))
+
+
+def priorities(crawl: UUID) -> list[int]:
+    """Of the pages that were ever opened in this crawl, the most urgent first."""
+    found = Crawl.objects.filter(id=crawl).values_list("priorities", flat=True).first()
+    return found or [USUAL_PRIORITY]
+
+
+def tried_before(crawl: UUID) -> list[OpenPage]:
+    """Open pages that were asked for at least once."""
+    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
+
+
+def shallowest_open(crawl: UUID) -> int | None:
+    """The smallest depth at which a page is open."""
+    least: int | None = Page.objects.filter(crawl_id=crawl, status=Page.OPEN).aggregate(least=Min("depth"))["least"]
+    return least
+
+
+def has_open(crawl: UUID) -> bool:
+    """The second completion check: does the table hold a page whose outcome is not known?"""
+    return Page.objects.filter(crawl_id=crawl, status=Page.OPEN).exists()
+
+
+def count_rows(crawl: UUID) -> Tallies:
+    """The tallies counted anew from the rows themselves; links that leave the site and were not asked for are none."""
+    rows = Page.objects.filter(crawl_id=crawl).exclude(outcome=Outcome.EXTERNAL)
+    groups = rows.order_by().values_list("outcome", "http_status")
+    return tallied(groups.annotate(pages=Count("id")))
+
+
+def next_expiry(crawl: UUID) -> float | None:
+    """Epoch seconds when the time of the next open page is over."""
+    open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
+    soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
+    return soonest
+
+
+def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
+    fields = ("id", "url", "attempts", "due_at", "deaths", "expires_at", "priority", "kind")
+    for values in rows.values_list(*fields):
+        yield OpenPage(*values)
