@@ -90,7 +90,7 @@ class Machine:
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
             (watch, "STEP", 1.0),
-            (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of a story's looks find nothing
+            (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
