@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from crawler import pages, quarantine, queues
+from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
@@ -44,7 +45,8 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
         if opened:
             begin_round_if_over(crawl, now)
         frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
-    if opened:  # should we die here, reconcile sends the tick, as for dead letters sent again
+    if opened:
+        crash_point("release: committed")
         wake(frontier, crawl.site)
         keep_watch()
     return Released(traps, opened, left_out)

@@ -20,7 +20,7 @@ from rq.worker import BaseWorker
 
 from crawler import crashpoints, queues
 from crawler.core.options import CrawlOptions
-from crawler.engine import control, delete, permission, reconcile, reporter, retry, watch
+from crawler.engine import control, delete, permission, reconcile, reporter, retry, traps, watch
 from crawler.engine.ask import Asker
 from crawler.engine.schedules import add_schedule, run_due
 from crawler.engine.start import start_crawl
@@ -106,6 +106,9 @@ class Actor:
 
     def retry_failed(self) -> None:
         retry.retry_failed(_crawl())
+
+    def release(self) -> None:
+        traps.release(_crawl())
 
     # Where it is struck
 

@@ -40,6 +40,10 @@ SLOW: Mapping[str, Answer] = {
 }
 """Asked for anew at once, /broken has its answer when /slow has; asked for only then, it has it twice as late."""
 
+ROUND = "/round" * 7
+CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
+"""One page looks like one of an endless series, and is quarantined."""
+
 HOOK = "/hook"
 """Of every site: where notices are sent."""
 
@@ -188,6 +192,11 @@ SCENES: Mapping[str, Scene] = {
         pages=SLOW,
         asked={"/broken": 3, "/slow": 2},
         waits=60,
+    ),
+    "release: committed": Scene(
+        [finished_by(), Deed([["release"]], [("release: committed", 1, "kill")])],
+        pages=CIRCLES,
+        rounds=2,
     ),
     # RQ
     "rq: tick popped": dies("popped: manage", 2),
