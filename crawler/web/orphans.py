@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.reports import words
 from crawler.reports.orphans import knows_orphans, orphans
 from crawler.web.crawls import visible_to
+from crawler.web.paging import paged
 from crawler.web.rows import page_row
 from crawler.web.shell import page
-
-PER_PAGE = 100
 
 
 @never_cache
@@ -25,13 +22,5 @@ PER_PAGE = 100
 def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each with what came of it. Of a crawl that is not over they are those of the moment."""
     crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
-    found = Paginator(orphans(crawl), PER_PAGE).get_page(request.GET.get("page"))
-    context = {
-        "crawl": crawl,
-        "found": found,
-        "count": words.counted(found.paginator.count, "page"),
-        "rows": [page_row(orphan) for orphan in found],
-        "knows": knows_orphans(crawl),
-        "over": crawl.is_over,
-    }
-    return render(request, "crawler/orphans.html", context)
+    context = {"crawl": crawl, "knows": knows_orphans(crawl), "over": crawl.is_over}
+    return render(request, "crawler/orphans.html", context | paged(request, orphans(crawl), page_row))
