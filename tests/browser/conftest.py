@@ -127,10 +127,15 @@ def browser(chromium_running: Browser) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def tab(browser: Browser) -> Iterator[Page]:
+def complaints() -> list[str]:
+    """Errors the tab has spoken of. A test takes out what it expects; what is left at its end fails it."""
+    return []
+
+
+@pytest.fixture
+def tab(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     """An empty tab. A script error or a style refused by the security policy fails the test at its end."""
     opened = browser.new_context().new_page()
-    complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     yield opened

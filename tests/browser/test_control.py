@@ -98,7 +98,7 @@ def test_a_question_closes_when_another_is_opened(web: Web, small_site: Site, ta
 
 
 def test_deleting_leads_to_the_list_and_a_page_left_open_says_that_it_is_gone(
-    web: Web, small_site: Site, tab: Page
+    web: Web, small_site: Site, tab: Page, complaints: list[str]
 ) -> None:
     open_crawl(web, tab, small_site.url)
     left_open = tab.context.new_page()
@@ -108,6 +108,8 @@ def test_deleting_leads_to_the_list_and_a_page_left_open_says_that_it_is_gone(
     expect(tab.get_by_text(f"Deleted: the crawl of {small_site.host} with its 1 page.")).to_be_visible()
     expect(tab.get_by_text("None yet.")).to_be_visible()
     expect(left_open.get_by_text("This crawl is gone.")).to_be_visible()
+    # The page with the button may ask how the crawl is doing between its end and the list.
+    complaints[:] = [complaint for complaint in complaints if "404 (Not Found)" not in complaint]
 
 
 def test_without_javascript_every_button_works(web: Web, small_site: Site, browser: Browser) -> None:
