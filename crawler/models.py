@@ -136,6 +136,16 @@ class Page(models.Model):
         return self.url
 
 
+class PageLinks(models.Model):
+    """The links of one page as `core.linkage` packs them, so that a page's row stays small. Only `crawler.pages` writes
+    these rows, with the page's own."""
+
+    page_id = models.BigIntegerField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
+    keys = models.BinaryField()
+    packed = models.BinaryField()
+
+
 class Trap(models.Model):
     """An endless series of pages, or the count of a shape of URLs that may become one. See `core.traps`."""
 

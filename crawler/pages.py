@@ -26,7 +26,7 @@ from crawler.core.tallies import Tallies
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.crashpoints import crash_point
-from crawler.models import Crawl, Page, Trap
+from crawler.models import Crawl, Page, PageLinks, Trap
 from crawler.statements import storable
 
 
@@ -204,6 +204,7 @@ def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
 def delete_rows(crawl: UUID, at_most: int) -> int:
     """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
     doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
+    PageLinks.objects.filter(page_id__in=doomed)._raw_delete(PageLinks.objects.db)
     Page.objects.filter(id__in=doomed)._raw_delete(Page.objects.db)  # nothing refers to a page row
     return len(doomed)
 
@@ -229,6 +230,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
         changed = statements.close_rows(of_page[page] for page in sorted(closed))
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
+        statements.keep_links(crawl, (of_page[page] for page in closed))
     return closed
 
 

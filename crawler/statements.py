@@ -66,6 +66,21 @@ _ROW = f"({', '.join(['%s'] * 17)}, {_NEW})"
 _LISTED_ROW = f"(%s, %s, %s, 0, 0, 0, NULL, '', '', '{PAGE}', %s, '', true, false, '', NULL, %s, {_NEW})"
 
 
+_KEEP_LINKS = """
+    INSERT INTO crawler_pagelinks (page_id, crawl_id, keys, packed) VALUES (%s, %s, %s, %s)
+    ON CONFLICT (page_id) DO UPDATE SET keys = excluded.keys, packed = excluded.packed
+"""
+
+
+def keep_links(crawl: UUID, results: Iterable[PageResult]) -> None:
+    """Keep the links of pages that were closed with any; those of a page that was asked for again are replaced."""
+    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
+    rows = [(result.id, crawl_id, result.link_keys, result.linkage) for result in results if result.link_keys]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_KEEP_LINKS, rows)
+
+
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
     """Insert pages whose key is new; how many were. On rows that were there it is noted that a link, or a sitemap,
     leads to them too."""

@@ -8,6 +8,7 @@ from datetime import date
 import msgspec
 from msgspec.structs import replace
 
+from crawler.core import linkage
 from crawler.core.directives import NOFOLLOW, recorded
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
@@ -107,6 +108,14 @@ def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
     """The result with the number of its links that this crawl leaves out; a remembered one may have another crawl's."""
     left_out = len(result.links) - len(_to_follow(result, options))
     return result if left_out == result.not_followed else replace(result, not_followed=left_out)
+
+
+def with_tidied_keys(result: PageResult, scope: Scope) -> PageResult:
+    """The result with its links leading where this crawl asks: without the parameters it drops."""
+    if not any("?" in link or ";" in link for link in result.links):
+        return result
+    tidied = tuple(map(scope.tidied, result.links))
+    return result if tidied == result.links else replace(result, link_keys=linkage.keys(tidied))
 
 
 def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:

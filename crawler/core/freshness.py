@@ -136,6 +136,8 @@ def confirmed(result: PageResult, known: Remembered) -> PageResult | None:
         title=answer.title,
         redirect_to=answer.redirect_to,
         links=answer.links,
+        link_keys=answer.link_keys,
+        linkage=answer.linkage,
         rels=answer.rels,
         directives=answer.directives,
         not_followed=answer.not_followed,

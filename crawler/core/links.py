@@ -14,6 +14,7 @@ from crawler.core.urls import linker, normalise
 
 MAX_LINKS = 20_000  # kept of one page; what follows is dropped
 MAX_TITLE = 500  # characters
+MAX_TEXT = 100  # characters of the words a link is written with
 
 # Building the tree walks up through the open elements at every block and through the attributes at every attribute: its
 # time grows with the square of either. A million nested <div>, or attributes of one tag, would hold a worker for hours;
@@ -55,11 +56,12 @@ class Extracted:
 
     title: str  # white space collapsed, at most MAX_TITLE characters; "" when there is none
     links: tuple[str, ...]  # normalised URLs, each once, in order of appearance
+    texts: tuple[str, ...]  # the words each is written with, at most MAX_TEXT characters; "" when there are none
     rels: dict[str, str]  # link -> "nofollow ugc sponsored", of those that are never linked to without any of these
     metas: tuple[tuple[str, str], ...]  # name and content of the meta elements that have both, for `core.directives`
 
 
-NOTHING = Extracted("", (), {}, ())
+NOTHING = Extracted("", (), (), {}, ())
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
@@ -74,8 +76,8 @@ def extract(html: str | bytes, url: str) -> Extracted:
     page = LexborHTMLParser(_tamed(html.encode("utf-8", "replace") if isinstance(html, str) else html))
     at_large = page.css(_AT_LARGE)
     base, metas = _said_at_large(at_large, url)
-    links, rels = _links_of(_references(page, at_large), base)
-    return Extracted(title=_title_of(page), links=links, rels=rels, metas=metas)
+    texts, rels = _links_of(_references(page, at_large), base)
+    return Extracted(_title_of(page), links=tuple(texts), texts=tuple(texts.values()), rels=rels, metas=metas)
 
 
 def _tamed(html: bytes) -> bytes:
@@ -110,8 +112,8 @@ def _said_at_large(nodes: Iterable[LexborNode], url: str) -> tuple[str, tuple[tu
     return base or url, tuple(metas)
 
 
-def _references(page: LexborHTMLParser, at_large: list[LexborNode]) -> Iterator[tuple[str, str]]:
-    """What each link refers to, as written, and its rel, if that keeps crawlers away.
+def _references(page: LexborHTMLParser, at_large: list[LexborNode]) -> Iterator[tuple[str, str, LexborNode]]:
+    """What each link refers to, as written, its rel, if that keeps crawlers away, and its element.
 
     Most pages have links but those of anchors in their head only, so these come first; where others stand among the
     anchors, all are sought together, which takes longer.
@@ -123,32 +125,43 @@ def _references(page: LexborHTMLParser, at_large: list[LexborNode]) -> Iterator[
     for node in at_large:
         reference = _reference_in(node)
         if reference is not None:
-            yield reference, _rel_in(node) if some_keep_away and node.tag in ("a", "area") else ""
+            yield reference, _rel_in(node) if some_keep_away and node.tag in ("a", "area") else "", node
     for node in anchors:
-        yield node.attrs["href"] or "", _rel_in(node) if some_keep_away else ""
+        yield node.attrs["href"] or "", _rel_in(node) if some_keep_away else "", node
 
 
-def _links_of(references: Iterable[tuple[str, str]], base: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The links, and the rel of those that have one which keeps crawlers away each time they are linked to."""
-    links: dict[str, str] = {}  # to the rel; one link without it is enough to have none
-    seen: dict[str, str] = {}
+def _links_of(references: Iterable[tuple[str, str, LexborNode]], base: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The words each link is written with, where it first has some; and the rel of those links that have one which
+    keeps crawlers away each time they are linked to."""
+    texts: dict[str, str] = {}
+    rels: dict[str, str] = {}  # one link without it is enough to have none
+    seen: dict[str, str | None] = {}
     to_link = linker(base)
-    for written, rel in references:
+    for written, rel, node in references:
         reference = written
         if "#" in written:  # a contents page links to one page a hundred times
             # The mark stays: blanks before it belong to the URL, blanks at the end do not.
             reference = written[: written.index("#") + 1]
-        if reference in seen and (rel or not seen[reference]):
-            continue
-        seen[reference] = rel
-        link = to_link(reference)
+        if reference not in seen:
+            seen[reference] = to_link(reference)
+        link = seen[reference]
         if link is None:
             continue
-        if not rel or link not in links:
-            links[link] = rel
-        if len(links) == MAX_LINKS:
+        if not texts.get(link):
+            texts[link] = _text_of(node)
+        if not rel or link not in rels:
+            rels[link] = rel
+        if len(texts) == MAX_LINKS:
             break
-    return tuple(links), {link: rel for link, rel in links.items() if rel}
+    return texts, {link: rel for link, rel in rels.items() if rel}
+
+
+def _text_of(node: LexborNode) -> str:
+    """What a reader sees of a link, or is told of its picture."""
+    text = " ".join(node.text().split())
+    if not text and (picture := node.css_first("img[alt]")) is not None:
+        text = " ".join(_attribute(picture, "alt").split())
+    return text[:MAX_TEXT]
 
 
 def _rel_in(node: LexborNode) -> str:

@@ -16,6 +16,9 @@ PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
 """The kinds of page rows: pages of the site, its sitemaps, and links that leave it (asked once, never followed)."""
 
 
+Blob = bytes  # a result has a field of the name "bytes"
+
+
 class SitemapEntry(msgspec.Struct, frozen=True, array_like=True):
     """One URL that a sitemap names."""
 
@@ -101,6 +104,8 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str = ""  # one line for a person
     directives: str = ""  # "noindex nofollow", by meta robots and X-Robots-Tag
     rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of the links that have any
+    link_keys: Blob = b""  # of `links`, see `core.linkage`
+    linkage: Blob = b""  # the same packed, with the words they are written with
     not_followed: int = 0  # links left out because of such a rel, or a nofollow page
     etag: str = ""
     last_modified: str = ""

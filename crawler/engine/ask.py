@@ -9,7 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from crawler import conf
-from crawler.core import charsets, links
+from crawler.core import charsets, linkage, links
 from crawler.core.directives import directives_of
 from crawler.core.freshness import conditions, is_unchanged
 from crawler.core.outcomes import Outcome
@@ -130,6 +130,8 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
         redirect_to=redirect_to,
         links=page.links,
         rels=page.rels,
+        link_keys=linkage.keys(page.links),
+        linkage=linkage.packed(page.links, page.texts, page.rels, task.url),
         directives=directives_of(page.metas, fetched.robots_tags, conf.ROBOTS_TOKEN).text,
         bytes=fetched.bytes_read,
         elapsed_ms=fetched.elapsed_ms,

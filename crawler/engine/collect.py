@@ -11,7 +11,7 @@ import msgspec
 
 from crawler import conf, pages, table
 from crawler.core import retries
-from crawler.core.discovery import Discovery, Place, discoveries, suspected, with_not_followed
+from crawler.core.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
 from crawler.core.scope import Scope
 from crawler.core.sitemaps.followed import followed, named_by_robots
 from crawler.core.work import PageResult, SliceReport, decode_report
@@ -93,9 +93,10 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     now = desk.now()
     results, in_vain = confirmed(desk, results)
     closed, again = _decided(results, now)
-    closings = [with_not_followed(result, desk.options) for result in closed]
+    scope = Scope.of(desk.crawl.start_urls, desk.options)
+    closings = [with_tidied_keys(with_not_followed(result, desk.options), scope) for result in closed]
     places = table.places(desk.id, [result.id for result in closings])
-    found = _found(desk, closings, results, places)
+    found = _found(desk, scope, closings, results, places)
     learnt = to_remember(desk, closings)
     unseen = _worth_telling(desk, found)
     unseen = _without_long_lists(desk, unseen, found, now, between)
@@ -122,12 +123,15 @@ def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult
 
 
 def _found(
-    desk: Desk, closings: Sequence[PageResult], results: Sequence[PageResult], places: Mapping[int, Place]
+    desk: Desk,
+    scope: Scope,
+    closings: Sequence[PageResult],
+    results: Sequence[PageResult],
+    places: Mapping[int, Place],
 ) -> dict[bytes, Discovery]:
     """Fact -> discovery, each once, of those closings whose page is still open and so has a place: the links of a page
     that is closed were stored when it was closed. What robots.txt names counts whatever came of the page it was told
     with."""
-    scope = Scope.of(desk.crawl.start_urls, desk.options)
     found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
     told = set[str]()
     for result in closings:

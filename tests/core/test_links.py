@@ -229,3 +229,18 @@ def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
     assert set(page.rels) <= set(page.links)
     assert "\x00" not in page.title
     page.title.encode()
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<a href=x> The \n words </a>", ["The words"]),
+        ("<a href=x></a><a href=x>later</a><a href=x>too late</a>", ["later"]),
+        ("<a href=x><img src=y alt=' A picture '></a>", ["A picture"]),
+        ("<a href=x>words<img src=y alt=picture></a>", ["words"]),
+        ("<link rel=next href=x><a href=y>y</a>", ["", "y"]),
+        (f"<a href=x>{'long ' * 99}</a>", ["long " * 20]),
+    ],
+)
+def test_a_link_has_the_words_it_is_written_with(html: str, texts: list[str]) -> None:
+    assert list(extract(html, PAGE).texts) == texts

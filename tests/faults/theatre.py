@@ -19,7 +19,7 @@ from tests.faults.scenes import HOOK, Scene, Step
 from tests.site import Site
 from tests.stack import PATIENCE, ROOT, Stack
 
-TABLES = ("delivery", "notice", "disagreement", "page", "trap", "crawl")
+TABLES = ("delivery", "notice", "disagreement", "pagelinks", "page", "trap", "crawl")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,49 @@
+"""`manage.py links-to`: which pages of a crawl link to one, with what words."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.core.urls import from_person
+from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.models import Page
+from crawler.reports.inlinks import inlinks
+
+EXAMPLES = """\
+examples:
+  python manage.py links-to 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page
+  python manage.py links-to 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page --json
+
+exit codes:
+  0    it was told, whatever the answer
+  1    the database is down
+  2    there is no such crawl, or the crawl does not know the page
+"""
+
+
+class Command(Door):
+    """Say which pages of a crawl link to a page, and with what words: what to mend where a link is broken."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("url", metavar="URL", help="the page that is linked to")
+        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl, url = crawl_of(options["id"]), from_person(options["url"])
+        if not Page.objects.filter(crawl=crawl, url=url).exists():
+            raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
+        found = inlinks(crawl, url)
+        for link in found:
+            words = f'  "{link.text}"' if link.text else ""
+            rel = f"  [{link.rel}]" if link.rel else ""
+            self.print(json.dumps(link._asdict()) + "\n" if options["json"] else f"{link.page}{words}{rel}\n")
+        if not found:
+            self.say("No page of this crawl links to it.")
+        return Exit.DONE

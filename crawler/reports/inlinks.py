@@ -1,0 +1,55 @@
+"""Which pages of a crawl link to one, with what words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from django.db import connection
+
+from crawler.core import linkage
+from crawler.models import Crawl, Page, PageLinks
+
+AT_ONCE = 500  # pages whose addresses are looked up together
+
+
+class Inlink(NamedTuple):
+    """A link to the page in question."""
+
+    page: str  # URL of the page it stands on
+    text: str  # the words it is written with
+    rel: str  # "nofollow ugc sponsored"
+
+
+def inlinks(crawl: Crawl, url: str, at_most: int | None = None) -> list[Inlink]:
+    """The links to the page with this normalised URL, in the order in which their pages were discovered.
+
+    The database reads through the crawl's short keys (8 bytes a link): no index has to be kept while a crawl runs.
+    """
+    key = linkage.short_key(url)
+    return list(islice(_found(crawl, key), at_most))
+
+
+def _found(crawl: Crawl, key: bytes) -> Iterator[Inlink]:
+    pages = _pages_with(crawl, key)
+    for at in range(0, len(pages), AT_ONCE):
+        part = pages[at : at + AT_ONCE]
+        urls = dict(Page.objects.filter(id__in=part).values_list("id", "url"))
+        rows = PageLinks.objects.filter(page_id__in=part).order_by("page_id")
+        for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
+            links = linkage.unpacked(bytes(packed), urls[page])
+            for place in linkage.places(bytes(keys), key):
+                yield Inlink(urls[page], links[place].text, links[place].rel)
+
+
+def _pages_with(crawl: Crawl, key: bytes) -> list[int]:
+    """Pages among whose keys these bytes are found, at whatever place."""
+    found = "instr(keys, %s)" if connection.vendor == "sqlite" else "position(%s in keys)"
+    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl.id, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT page_id FROM crawler_pagelinks WHERE crawl_id = %s AND {found} > 0 ORDER BY page_id",  # noqa: S608
+            [crawl_id, key],
+        )
+        return [page for (page,) in cursor.fetchall()]

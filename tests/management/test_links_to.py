@@ -1,0 +1,48 @@
+"""`manage.py links-to` says which pages link to one, from a crawl to the terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from crawler.core.lifecycle import State
+from crawler.models import PageLinks
+from tests.engine.conftest import Bench, bench  # noqa: F401 (a fixture)
+from tests.site import page
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
+
+PAGES = {
+    "/": page("/a?utm_source=here", "/broken"),
+    "/a": '<a href="/broken"><img alt="A picture"></a><a href="/broken">again</a><a href="/" rel="ugc">Up</a>',
+}
+
+
+def exit_code(*words: str) -> int:
+    try:
+        call_command(*words)
+    except SystemExit as ended:
+        return int(str(ended.code))
+    return 0
+
+
+@pytest.mark.site(PAGES)
+def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+    crawl = bench.start()
+    bench.work()
+    assert bench.state() == State.FINISHED
+    site = bench.site.url
+    assert exit_code("links_to", str(crawl.id), f"{site}/broken", "--json") == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert told[1] == {"page": f"{site}/a", "text": "A picture", "rel": ""}
+    assert [link["page"] for link in told] == [f"{site}/", f"{site}/a"]
+    assert exit_code("links_to", str(crawl.id), f"{site}/") == 0
+    assert capsys.readouterr().out == f'{site}/a  "Up"  [ugc]\n'
+    assert exit_code("links_to", str(crawl.id), f"{site}/a") == 0, "the link is told by the page it leads to here"
+    assert capsys.readouterr().out.startswith(f"{site}/")
+    assert exit_code("links_to", str(crawl.id), f"{site}/nowhere") == 2
+    assert "knows no page" in capsys.readouterr().err
+    crawl.delete()
+    assert not PageLinks.objects.exists()
