@@ -1,0 +1,26 @@
+"""How fast it is, beside its peers and by itself: what `bin/bench` runs.
+
+compare     rounds of this project, Scrapy, Crawlee and `wget -r` over the same sites
+million     one crawl over a list of a million URLs on ten thousand hosts
+flat        a generated site at two sizes: what stays as it was when a crawl grows
+arguments   what may be typed behind `bin/bench`
+
+tools       what can be measured on this machine, and how each is run once
+ours        this project's own stack, with its workers up, and one measured crawl
+driver      the process that starts our crawl and waits until "finished" is committed
+peers/      the scripts that run one crawl of a peer each, and their environment
+watching    one crawl of ours looked at every few seconds while it runs
+
+sites       the real sites and the generated one, served on loopback
+generated   the generated site (pure)
+crowd       the many hosts of the list (pure)
+serving     the process that serves the two, far faster than anybody asks
+nginx       serves folders, where nginx is there
+services    Redis and PostgreSQL for the duration of a measurement
+
+figures     medians, spreads, ratios, targets (pure)
+report      the tables and the JSON (pure)
+chart       bars, and lines over time, as SVG (pure)
+
+frontier, sim   measurements of their own, started as files
+"""

@@ -1,0 +1,28 @@
+"""The door of `bin/bench`."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import compare, flat, million
+from benchmarks.arguments import parse
+from benchmarks.ours import Failed
+from benchmarks.services import Unavailable
+from crawler.core.errors import CrawlerError
+
+COMMANDS = {"compare": compare.main, "million": million.main, "flat": flat.main}
+
+
+def main() -> int:
+    chosen = parse(sys.argv[1:])
+    try:
+        return COMMANDS[chosen.what](chosen)
+    except (Failed, Unavailable, CrawlerError) as trouble:
+        print(f"bin/bench: {trouble}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""What may be typed behind `bin/bench`."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.tools import ALL
+from crawler.core.options import CrawlOptions
+from settings.environment import ROOT
+
+ROUNDS, GENERATED, WORKERS = 5, 2_000, 2
+QUICK_ROUNDS, QUICK_GENERATED, QUICK_URLS = 1, 500, 20_000
+URLS, HOSTS = 1_000_000, 10_000
+
+_TEXT = """\
+Crawl two real manuals and a generated site by this project, Scrapy, Crawlee and `wget -r` in turn, and tell how they
+compare. Everything is served, kept and ended on this machine; nothing listens but on loopback."""
+_MILLION = (
+    "Fetch a list of a million URLs on ten thousand hosts, politely, and hold the receipt against what must come out."
+)
+_FLAT = "Crawl the generated site at several sizes, and tell whether a page costs the same in a large crawl."
+_EXAMPLES = """\
+examples:
+  bin/bench                            five rounds, some ten minutes
+  bin/bench --quick                    one round
+  bin/bench --tools ours wget          only these two
+  bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
+  bin/bench flat --pages 10000 --pages 1000000"""
+
+
+def parse(arguments: Sequence[str]) -> Namespace:
+    """With `what`: compare, million or flat. Ends the process when they make no sense, and after --help."""
+    what = arguments[0] if arguments and arguments[0] in ("million", "flat") else "compare"
+    words = arguments if what == "compare" else arguments[1:]
+    parser = {"compare": _compare, "million": _million, "flat": _flat}[what]()
+    chosen = parser.parse_args(words)
+    chosen.what = what
+    return _settled(chosen)
+
+
+def _settled(chosen: Namespace) -> Namespace:
+    """What `--quick` makes of that which was not said."""
+    if chosen.what == "compare":
+        chosen.rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
+        if chosen.generated is None:
+            chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
+    elif chosen.what == "million":
+        chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
+    return chosen
+
+
+def _compare() -> ArgumentParser:
+    parser = _parser("bin/bench", _TEXT)
+    names = [tool.name for tool in ALL]
+    concurrency = CrawlOptions().concurrency
+    parser.add_argument("--quick", action="store_true", help="one round, and a smaller generated site")
+    parser.add_argument("--rounds", type=_positive, metavar="N", help=f"default: {ROUNDS}")
+    parser.add_argument("--generated", type=int, metavar="PAGES", help=f"of the generated site (default: {GENERATED})")
+    parser.add_argument("--concurrency", type=_positive, default=concurrency, metavar="N", help=_default("for all"))
+    parser.add_argument("--tools", nargs="+", choices=names, default=names, metavar="TOOL", help=", ".join(names))
+    parser.add_argument("--sites", type=Path, metavar="DIR", help="where the manuals' packages are unpacked already")
+    parser.add_argument("--no-manuals", dest="manuals", action="store_false", help="only the generated site")
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="do not install Scrapy and Crawlee")
+    parser.add_argument("--postgres", metavar="URL", help="an empty database for the row with PostgreSQL")
+    _add_common(parser, timeout=600, chart=ROOT / "docs/images/bench.svg")
+    return parser
+
+
+def _million() -> ArgumentParser:
+    parser = _parser("bin/bench million", _MILLION)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK_URLS:,} URLs")
+    parser.add_argument("--urls", type=_positive, metavar="N", help=f"default: {URLS:,}")
+    parser.add_argument("--hosts", type=_positive, default=HOSTS, metavar="N", help=_default("at most"))
+    parser.add_argument("--seed", type=int, default=7, help=_default("what the hosts are made from"))
+    _add_watching(parser)
+    _add_common(parser, timeout=6 * 3600, chart=None)
+    return parser
+
+
+def _flat() -> ArgumentParser:
+    parser = _parser("bin/bench flat", _FLAT)
+    parser.add_argument("--pages", type=_positive, action="append", metavar="N", help="default: 10000 and 1000000 *")
+    _add_watching(parser)
+    _add_common(parser, timeout=6 * 3600, chart=None)
+    return parser
+
+
+def _parser(name: str, text: str) -> ArgumentParser:
+    return ArgumentParser(name, description=text, epilog=_EXAMPLES, formatter_class=RawDescriptionHelpFormatter)
+
+
+def _add_watching(parser: ArgumentParser) -> None:
+    parser.add_argument("--every", type=float, default=5.0, metavar="S", help=_default("seconds between two looks"))
+    parser.add_argument(
+        "--option", type=_option, action="append", default=[], metavar="NAME=JSON", help="any option of the crawl *"
+    )
+
+
+def _add_common(parser: ArgumentParser, *, timeout: float, chart: Path | None) -> None:
+    parser.add_argument("--workers", type=_positive, default=WORKERS, metavar="N", help=_default("of ours"))
+    parser.add_argument(
+        "--timeout", type=float, default=timeout, metavar="S", help=_default("seconds a crawl may take")
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, run by run")
+    parser.add_argument("--chart", type=Path, nargs="?", const=chart, metavar="FILE", help="draw it, as SVG")
+    parser.add_argument("--strict", action="store_true", help="exit code 1 when a target is missed")
+    parser.add_argument("--python", metavar="FILE", help="the Python that all of them run under, with all they need")
+
+
+def _default(text: str) -> str:
+    return f"{text} (default: %(default)s)"
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _option(text: str) -> tuple[str, object]:
+    name, _, value = text.partition("=")
+    return name, json.loads(value)

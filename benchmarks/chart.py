@@ -1,0 +1,118 @@
+"""Knows how figures are drawn: bars side by side, or lines over time, as SVG that fits a light and a dark page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 760
+_LABEL = 210  # where bars begin
+_BAR, _GAP = 20, 8
+_PANEL, _MARGIN, _FOOT = 150, 70, 34
+
+_STYLE = """<style>
+text { font: 13px system-ui, sans-serif; fill: #1f2933; }
+.title { font-weight: 600; font-size: 15px; }
+.faint { fill: #66727f; font-size: 12px; }
+.ours { fill: #2563eb; } .peer { fill: #aab4c0; } .grid { stroke: #dfe4ea; }
+.line { fill: none; stroke: #2563eb; stroke-width: 2; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6eaf0; } .faint { fill: #97a3b0; }
+  .ours { fill: #60a5fa; } .peer { fill: #5b6673; } .grid { stroke: #38424d; } .line { stroke: #60a5fa; }
+}
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Bar:
+    label: str
+    value: float
+    is_ours: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bars of one scale, the longest as long as there is room."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure over the time of a run."""
+
+    title: str
+    points: tuple[tuple[float, float], ...]  # seconds, value
+
+
+def bars(groups: Sequence[Group], unit: str = "pages/s") -> str:
+    """The groups below each other, the quickest of each on top."""
+    parts, top = list[str](), 10
+    for group in groups:
+        parts.append(_text(10, top + 18, f"{group.title}, {unit}", "title"))
+        top += 30
+        longest = max((bar.value for bar in group.bars), default=0) or 1
+        for bar in sorted(group.bars, key=lambda bar: -bar.value):
+            width = (WIDTH - _LABEL - 80) * bar.value / longest
+            kind = "ours" if bar.is_ours else "peer"
+            parts += [
+                _text(_LABEL - 10, top + 15, bar.label, anchor="end"),
+                f'<rect class="{kind}" x="{_LABEL}" y="{top}" width="{max(width, 1):.1f}" height="{_BAR}" rx="2"/>',
+                _text(_LABEL + width + 8, top + 15, f"{bar.value:,.0f}", "faint"),
+            ]
+            top += _BAR + _GAP
+        top += 14
+    return _drawing(top, parts)
+
+
+def lines(panels: Sequence[Panel]) -> str:
+    """The panels below each other, over the same time."""
+    longest = max((at for panel in panels for at, _ in panel.points), default=0) or 1
+    parts = list[str]()
+    for number, panel in enumerate(panels):
+        top = 10 + number * (_PANEL + 46)
+        parts += [_text(10, top + 16, panel.title, "title"), *_panel(panel, top + 28, longest)]
+    return _drawing(10 + len(panels) * (_PANEL + 46) + _FOOT, parts)
+
+
+def shortened(value: float) -> str:
+    """Few figures: 950, 1.2k, 34M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            scaled = value / size
+            return f"{scaled:.1f}{letter}" if scaled < 10 else f"{scaled:.0f}{letter}"
+    return f"{value:.0f}" if abs(value) >= 10 or value == int(value) else f"{value:.1f}"
+
+
+def _panel(panel: Panel, top: float, longest: float) -> list[str]:
+    highest = max((value for _, value in panel.points), default=0) or 1
+    bottom, width = top + _PANEL - 20, WIDTH - _MARGIN - 20
+    parts = list[str]()
+    for share in (0, 0.5, 1):
+        y = bottom - share * (_PANEL - 20)
+        parts.append(f'<line class="grid" x1="{_MARGIN}" y1="{y:.1f}" x2="{WIDTH - 20}" y2="{y:.1f}"/>')
+        parts.append(_text(_MARGIN - 8, y + 4, shortened(share * highest), "faint", "end"))
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        parts.append(_text(_MARGIN + share * width, bottom + 16, _clock(share * longest), "faint", "middle"))
+    places = (
+        f"{_MARGIN + at / longest * width:.1f},{bottom - value / highest * (_PANEL - 20):.1f}"
+        for at, value in panel.points
+    )
+    return [*parts, f'<polyline class="line" points="{" ".join(places)}"/>']
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
+    sort = f' class="{kind}"' if kind else ""
+    return f'<text{sort} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _drawing(height: float, parts: Sequence[str]) -> str:
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" role="img">\n'
+    return head + _STYLE + "\n".join(parts) + "\n</svg>\n"

@@ -1,0 +1,150 @@
+"""`bin/bench`: rounds of all tools over all sites, one crawl after the other, and what came of them."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import chart, ours, report, services, sites, tools
+from benchmarks.figures import Run, judged, summarised
+from benchmarks.ours import Failed
+from benchmarks.peers import environment
+from benchmarks.services import Unavailable
+from benchmarks.sites import MANUALS, Manual, Served
+from benchmarks.tools import POSTGRESQL, Terms, Tool
+
+
+def main(chosen: Namespace) -> int:
+    """1. What can be run here. 2. Serve the sites. 3. The rounds. 4. The report, as far as they came."""
+    runs, problems = list[Run](), list[str]()
+    with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as stack:
+        work = Path(name)
+        python = _python(chosen, problems)
+        manuals = _manuals(chosen, problems)
+        database = _postgresql(chosen, python, work, stack, problems)
+        terms = Terms(python, chosen.concurrency, chosen.workers, chosen.timeout, work, database)
+        entrants = _entrants(chosen, python, database, problems)
+        served = stack.enter_context(sites.served(manuals, chosen.generated, work))
+        began = time.monotonic()
+        try:
+            _rounds(served, entrants, terms, chosen.rounds, runs, problems)
+        except KeyboardInterrupt:
+            problems.append("interrupted: what is told is what was done until then")
+        titles = {site.name: site.title for site in served}
+    summaries = summarised(runs)
+    results = judged(summaries)
+    told = report.Report(titles, summaries, results, problems, _circumstances(chosen, time.monotonic() - began))
+    print(report.table(told))
+    if chosen.json:
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        chosen.json.write_text(report.as_json(told, runs))
+    if chosen.chart and summaries:
+        chosen.chart.parent.mkdir(parents=True, exist_ok=True)
+        chosen.chart.write_text(chart.bars(report.bars(told)))
+    has_missed = any(not result.is_met for result in results if not result.target.is_stretch)
+    return 1 if chosen.strict and (has_missed or problems) else 0
+
+
+def _rounds(
+    served: Sequence[Served],
+    entrants: Sequence[Tool],
+    terms: Terms,
+    rounds: int,
+    runs: list[Run],
+    problems: list[str],
+) -> None:
+    """Each round has every tool on every site, and begins with another tool, so that none has always the same before
+    it. A tool that failed on a site is left out there from then on."""
+    failed = set[tuple[str, str]]()
+    for number in range(1, rounds + 1):
+        shift = (number - 1) % len(entrants)
+        for site in served:
+            for tool in (*entrants[shift:], *entrants[:shift]):
+                if (tool.name, site.name) in failed:
+                    continue
+                _say(f"round {number} of {rounds}: {tools.TITLES[tool.name]} on the {site.title}", end=" ... ")
+                folder = Path(tempfile.mkdtemp(prefix=f"{tool.name}-", dir=terms.work))
+                try:
+                    run = tool.crawl(site, terms, folder, number)
+                except Failed as failure:
+                    failed.add((tool.name, site.name))
+                    problems.append(f"{tools.TITLES[tool.name]} on the {site.title}: {failure}")
+                    _say(f"failed: {failure}")
+                    continue
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
+                runs.append(run)
+                _say(f"{run.pages:,} pages in {run.seconds:.2f} s")
+
+
+def _python(chosen: Namespace, problems: list[str]) -> Path:
+    """Under which all of them run: one with the peers, or else our own."""
+    if chosen.python:
+        return Path(chosen.python)
+    if chosen.peers and (prepared := environment.prepared()):
+        return prepared
+    problems.append("the peers' environment is missing, so Scrapy and Crawlee are left out")
+    return Path(sys.executable)
+
+
+def _manuals(chosen: Namespace, problems: list[str]) -> list[tuple[Manual, Path]]:
+    found = []
+    for manual in MANUALS if chosen.manuals else ():
+        try:
+            found.append((manual, sites.unpacked(manual, chosen.sites or environment.BENCH / "sites")))
+        except Unavailable as reason:
+            problems.append(f"the {manual.title} is left out: {reason}")
+    return found
+
+
+def _postgresql(chosen: Namespace, python: Path, work: Path, stack: ExitStack, problems: list[str]) -> str | None:
+    """The address of a database with our tables in it, or None."""
+    if POSTGRESQL not in chosen.tools:
+        return None
+    try:
+        if not environment.can_import(python, "psycopg"):
+            raise Unavailable("its driver psycopg is not installed (requirements-bench.txt)")
+        url: str = chosen.postgres or stack.enter_context(services.own_postgresql(work))
+        ours.migrate(python, ours.environment_of(work, python, "redis://127.0.0.1:1/0", url))
+    except (Unavailable, Failed) as reason:
+        problems.append(f"the row with PostgreSQL is left out: {reason}")
+        return None
+    return url
+
+
+def _entrants(chosen: Namespace, python: Path, database: str | None, problems: list[str]) -> list[Tool]:
+    entrants = []
+    for tool in tools.ALL:
+        if tool.name not in chosen.tools or (tool.name == POSTGRESQL and database is None):
+            continue
+        reason = tools.missing(tool.name, lambda module: environment.can_import(python, module))
+        if reason:
+            problems.append(f"{tools.TITLES[tool.name]} is left out: {reason}")
+        else:
+            entrants.append(tool)
+    return entrants
+
+
+def _circumstances(chosen: Namespace, seconds: float) -> dict[str, object]:
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "cores": services.cores(),
+        "rounds": chosen.rounds,
+        "concurrency": chosen.concurrency,
+        "workers": chosen.workers,
+        "seconds": round(seconds, 1),
+    }
+
+
+def _say(line: str, end: str = "\n") -> None:
+    print(line, end=end, file=sys.stderr, flush=True)

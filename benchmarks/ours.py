@@ -1,0 +1,185 @@
+"""Knows how this project is run for a measurement: its services and workers are up, then one crawl is timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from benchmarks.services import GRACE, own_redis
+from crawler.launch.children import Children
+from settings.environment import ROOT
+
+PATIENCE = 60.0  # seconds workers have until they are up
+
+
+class Worker(StrEnum):
+    OWN = "own"  # the project's class, as bin/crawl starts it
+    STOCK = "stock"  # RQ's, which forks for each job
+
+
+COMMANDS = {
+    Worker.OWN: ("-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch"),
+    Worker.STOCK: ("-m", "rq.cli", "worker", "--quiet", "crawl", "fetch"),
+}
+
+
+class Failed(Exception):
+    """A measured program did not do what it was to do; says what it said last."""
+
+
+@dataclass
+class Stack:
+    """Redis, database and workers that wait for a crawl."""
+
+    folder: Path
+    python: Path
+    environment: Mapping[str, str]
+    redis_url: str
+    children: Children
+    workers: Sequence[subprocess.Popen[bytes]]
+
+    def crawl(self, given: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        """What the driver says last. `given` as in `benchmarks.driver`."""
+        return _last_line(self.lines(given, timeout))
+
+    def lines(self, given: Mapping[str, Any], timeout: float) -> Iterator[dict[str, Any]]:
+        """What the driver says, as it says it."""
+        said = self.folder / "driver.log"
+        with said.open("wb") as output:
+            command = [str(self.python), "-P", "-m", "benchmarks.driver", json.dumps(given)]
+            driver = self.children.start(command, output=output, directory=ROOT, environment=self.environment)
+        deadline = time.monotonic() + timeout
+        with said.open() as text:
+            while True:
+                has_ended = driver.poll() is not None  # asked before reading, so that its last words are read
+                for line in text:
+                    if line.startswith("{"):
+                        yield json.loads(line)
+                if has_ended:
+                    break
+                if time.monotonic() > deadline:
+                    raise Failed(f"not finished after {timeout:g} s")
+                time.sleep(0.02)
+        self.children.ended()
+        if driver.returncode:
+            raise Failed(last_words(said))
+
+
+@contextmanager
+def stack(
+    folder: Path, python: Path, *, workers: int, worker: Worker = Worker.OWN, database_url: str | None = None
+) -> Iterator[Stack]:
+    """1. Redis, and the tables unless they are there. 2. Workers, until RQ knows all of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with own_redis(folder) as redis_url, Children(GRACE) as children:
+        environment = environment_of(folder, python, redis_url, database_url)
+        migrate(python, environment)
+        with (folder / "workers.log").open("ab") as log:
+            started = [
+                children.start([str(python), *COMMANDS[worker]], output=log, directory=ROOT, environment=environment)
+                for _ in range(workers)
+            ]
+        _wait_for_workers(redis_url, workers, folder / "workers.log")
+        yield Stack(folder, python, environment, redis_url, children, started)
+
+
+def whole(url: str, options: Sequence[str], folder: Path, python: Path, timeout: float) -> float:
+    """Seconds from the start of `bin/crawl`'s process to its exit, with Redis and workers started and ended in it.
+
+    The tables are there, as they are at any start but the first.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    migrate(python, environment_of(folder, python, "redis://127.0.0.1:1/0", None))
+    began = time.perf_counter()
+    with own_redis(folder) as redis_url:
+        before = time.perf_counter() - began
+        command = [str(python), "-P", "-m", "crawler.launch.crawl", url, "--allow-private", "--json", *options]
+        environment = environment_of(folder, python, redis_url, None)
+        code, seconds = run(command, folder / "whole.log", environment, timeout)
+    if code:
+        raise Failed(last_words(folder / "whole.log"))
+    return before + seconds
+
+
+def run(command: Sequence[str], output: Path, environment: Mapping[str, str], timeout: float) -> tuple[int, float]:
+    """The exit code of a program that ends with us, however we end, and its seconds."""
+    with Children(GRACE) as children, output.open("wb") as log:
+        began = time.perf_counter()
+        process = children.start(command, output=log, directory=ROOT, environment=environment)
+        alarm = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
+        alarm.start()
+        code = process.wait()  # without a timeout: with one, Python looks only every 50 ms
+        seconds = time.perf_counter() - began
+        alarm.cancel()
+    if seconds >= timeout:
+        raise Failed(f"not finished after {timeout:g} s")
+    return code, seconds
+
+
+def environment_of(folder: Path, python: Path, redis_url: str, database_url: str | None) -> dict[str, str]:
+    """Of all the settings, only where things are: the rest is as it comes."""
+    ours = ("CRAWLER_", "DJANGO_", "RQ_", "DATABASE_URL", "EMAIL_URL", "SECRET_KEY")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return {
+        **kept,
+        "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        "PYTHONPATH": str(ROOT),
+        "CRAWLER_DATA_DIR": str(folder),
+        "REDIS_URL": redis_url,
+        "RQ_REDIS_URL": redis_url,
+        **({"DATABASE_URL": database_url} if database_url else {}),
+    }
+
+
+def migrate(python: Path, environment: Mapping[str, str]) -> None:
+    command = [python, "manage.py", "migrate", "--verbosity", "0"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed((done.stderr.strip().splitlines() or ["migrate failed"])[-1])
+
+
+def with_tables(template: Path, folder: Path, python: Path) -> Path:
+    """The folder, with an empty database in it: made once as `template`, then copied."""
+    if not (template / "db.sqlite3").exists():
+        template.mkdir(parents=True, exist_ok=True)
+        migrate(python, environment_of(template, python, "redis://127.0.0.1:1/0", None))
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(template / "db.sqlite3", folder / "db.sqlite3")
+    return folder
+
+
+def last_words(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
+
+
+def _last_line(lines: Iterator[dict[str, Any]]) -> dict[str, Any]:
+    last = None
+    for line in lines:
+        last = line
+    if last is None or not last.get("over"):
+        raise Failed("the driver ended without a word")
+    return last
+
+
+def _wait_for_workers(redis_url: str, wanted: int, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    with redis.Redis.from_url(redis_url) as client:
+        while client.scard("rq:workers") < wanted:
+            if time.monotonic() > deadline:
+                raise Failed(f"the workers did not start: {last_words(log)}")
+            time.sleep(0.05)
+    time.sleep(0.3)  # what they do between saying that they are there and waiting for a job

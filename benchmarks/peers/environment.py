@@ -1,0 +1,47 @@
+"""Knows where the peers are installed: an environment of their own below .bench, so that the project's stays small.
+
+It has the project's packages too, and PostgreSQL's driver: all are measured under the same Python.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from hashlib import blake2b
+from pathlib import Path
+
+from settings.environment import ROOT
+
+BENCH = ROOT / ".bench"
+REQUIREMENTS = ("requirements.txt", "requirements-bench.txt")
+_PIP = ("-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check")
+
+
+def prepared() -> Path | None:
+    """The Python of that environment, made on first use; None when it could not be made."""
+    folder = BENCH / "venv"
+    python, stamp = folder / "bin" / "python", folder / "stamp"
+    state = _state(folder)
+    if python.exists() and stamp.exists() and stamp.read_text() == state:
+        return python
+    print(f"One-time set-up: installing what {REQUIREMENTS[-1]} pins into .bench/venv ...", file=sys.stderr, flush=True)
+    venv.create(folder, clear=True, with_pip=True)
+    command = [python, *_PIP, "--requirement", ROOT / REQUIREMENTS[-1]]
+    if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
+        print("The peers could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
+        return None
+    stamp.write_text(state)
+    return python
+
+
+def can_import(python: Path, module: str) -> bool:
+    return subprocess.run([python, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
+
+
+def _state(folder: Path) -> str:
+    """Of the requirements, the version of Python, and the place."""
+    digest = blake2b(digest_size=8)
+    for name in REQUIREMENTS:
+        digest.update((ROOT / name).read_bytes())
+    return f"{digest.hexdigest()} {sys.version_info[:2]} {folder}"

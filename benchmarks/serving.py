@@ -1,0 +1,177 @@
+"""Serves the generated site, the hosts of the list, or a folder, on loopback: `python -m benchmarks.serving --help`.
+
+It is to cost little beside the crawler it is measured with: one process, HTTP/1.1 with connections kept, answers made
+in one piece, nothing read of a request but its path. It says its port on standard output once it listens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import mimetypes
+import resource
+import signal
+import socket
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+from benchmarks import crowd
+from benchmarks.generated import Site
+
+HEAD_END = b"\r\n\r\n"
+KEPT = 4_000  # answers of the generated site that are kept, some 50 MB
+BACKLOG = 1024
+LOOPBACK = "127.0.0.1"
+
+Reply = Callable[[str, str], tuple[bytes, float]]
+"""From the address that is asked and the path to the whole answer, and the seconds it takes."""
+
+
+class Visitor(asyncio.Protocol):
+    """One connection. Requests are answered in turn; one that waits for its answer holds up those behind it."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self._read = b""
+        self._is_waiting = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 (what TCP has)
+        self._transport = transport
+        self._host: str = transport.get_extra_info("sockname")[0]
+
+    def data_received(self, data: bytes) -> None:
+        self._read += data
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while not self._is_waiting and HEAD_END in self._read:
+            head, _, self._read = self._read.partition(HEAD_END)
+            method, target = head.split(b" ", 2)[:2]
+            answer, seconds = self._reply(self._host, target.decode("latin-1"))
+            if method == b"HEAD":
+                answer = answer[: answer.index(HEAD_END) + len(HEAD_END)]
+            closes = b"connection: close" in head.lower()
+            if seconds:
+                self._is_waiting = True
+                asyncio.get_running_loop().call_later(seconds, self._later, answer, closes)
+            else:
+                self._send(answer, closes)
+
+    def _later(self, answer: bytes, closes: bool) -> None:
+        self._is_waiting = False
+        self._send(answer, closes)
+        self._go_on()
+
+    def _send(self, answer: bytes, closes: bool) -> None:
+        if self._transport.is_closing():
+            return  # whoever asked has hung up
+        self._transport.write(answer)
+        if closes:
+            self._transport.close()
+
+
+def answer_of(status: int, body: bytes, kind: str = "text/html; charset=utf-8", more: str = "") -> bytes:
+    """A whole answer. The phrase behind the status means nothing, so it is the same for all."""
+    head = f"HTTP/1.1 {status} Said\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{more}\r\n"
+    return head.encode("latin-1") + body
+
+
+MISSING = answer_of(404, b"<title>Not here</title>")
+
+
+def site_reply(site: Site) -> Reply:
+    @lru_cache(KEPT)
+    def answer(path: str) -> bytes:
+        page = site.page_at(path)
+        return MISSING if page is None else answer_of(200, site.html(page))
+
+    return lambda _, path: (answer(path), 0.0)
+
+
+def folder_reply(folder: Path) -> Reply:
+    """Its files, read before anybody asks; a folder is its index.html."""
+    files = dict[bytes, bytes]()
+    for file in folder.rglob("*"):
+        if file.is_file():
+            name = b"/" + str(file.relative_to(folder)).encode()
+            kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+            files[name] = answer_of(200, file.read_bytes(), kind)
+            if file.name == "index.html":
+                files[name.removesuffix(b"index.html")] = files[name]
+
+    def reply(_: str, path: str) -> tuple[bytes, float]:
+        name = unquote_to_bytes(path.partition("?")[0])
+        if name + b"/" in files:
+            return answer_of(301, b"", more=f"Location: {path}/\r\n"), 0.0
+        return files.get(name, MISSING), 0.0
+
+    return reply
+
+
+def crowd_reply(many: crowd.Crowd) -> Reply:
+    paragraphs = "".join(f"<p>{' '.join(crowd.WORDS[place:])}</p>" for place in range(crowd.BODY_PARAGRAPHS))
+    answers = {
+        status: answer_of(status, f"<title>{status}</title><h1>{status}</h1>{paragraphs}".encode())
+        for status in (200, 404, 500, 503)
+    }
+
+    def reply(address: str, path: str) -> tuple[bytes, float]:
+        host, page = crowd.host_at(address), crowd.page_at(path)
+        if page is None:
+            return MISSING, many.latency(host, 0)
+        return answers[many.status(host, page)], many.latency(host, page)
+
+    return reply
+
+
+async def serve(reply: Reply, addresses: list[str], silent: list[str], port: int) -> None:
+    """Until SIGTERM. Of the silent ones the system takes the connections, and nobody ever looks at them."""
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, over.set)
+    loop.add_signal_handler(signal.SIGINT, over.set)
+    unheard = [socket.create_server((address, port), backlog=BACKLOG) for address in silent]
+    servers = [await loop.create_server(lambda: Visitor(reply), one, port, backlog=BACKLOG) for one in addresses]
+    print(servers[0].sockets[0].getsockname()[1], flush=True)
+    await over.wait()
+    for listener in unheard:
+        listener.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
+    parser.add_argument("what", choices=("site", "crowd", "folder"))
+    parser.add_argument("--pages", type=int, default=1000, help="of the generated site, or URLs of the list")
+    parser.add_argument("--hosts", type=int, default=10_000, help="of the list")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--port", type=int, default=0)
+    chosen = parser.parse_args()
+    if chosen.what != "crowd":
+        reply = site_reply(Site(chosen.pages, chosen.seed)) if chosen.what == "site" else folder_reply(chosen.folder)
+        asyncio.run(serve(reply, [LOOPBACK], [], chosen.port))
+        return
+    many = crowd.Crowd(chosen.pages, chosen.hosts, chosen.seed)
+    by_health = {health: list[str]() for health in crowd.Health}
+    for host in range(many.hosts):
+        by_health[many.health(host)].append(crowd.address(host))
+    make_room(many.hosts)
+    well, silent = by_health[crowd.Health.WELL], by_health[crowd.Health.SILENT]
+    asyncio.run(serve(crowd_reply(many), well, silent, chosen.port))
+
+
+def make_room(listeners: int) -> None:
+    """Ask the system for as many open files as these listeners and their visitors need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = listeners + 2_000
+    if hard != resource.RLIM_INFINITY and wanted > hard:
+        raise SystemExit(f"{wanted} open files are needed and {hard} allowed; take fewer hosts, or raise `ulimit -Hn`")
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(wanted, soft), hard))
+
+
+if __name__ == "__main__":
+    main()

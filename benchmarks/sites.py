@@ -1,0 +1,142 @@
+"""Knows the sites that are crawled: two manuals out of Debian's packages, and the generated one; serves them all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from benchmarks import nginx
+from benchmarks.services import GRACE, LOOPBACK, PATIENCE, Unavailable, free_port
+from crawler.launch.children import Children
+from settings.environment import ROOT
+
+GENERATED = "generated"
+ADMINISTRATORS = ("/usr/sbin", "/usr/local/sbin")  # where nginx is, off the PATH of most users
+
+
+@dataclass(frozen=True)
+class Manual:
+    name: str
+    title: str
+    package: str  # Debian's
+
+
+@dataclass(frozen=True)
+class Served:
+    name: str
+    title: str
+    url: str
+
+
+MANUALS = (
+    Manual("postgresql", "PostgreSQL manual", "postgresql-doc-15"),
+    Manual("python", "Python manual", "python3.11-doc"),
+)
+
+
+def unpacked(manual: Manual, folder: Path) -> Path:
+    """The folder with its index.html. Fetches and unpacks the package below `folder` unless it is there.
+
+    Raises Unavailable where there is no apt, or it does not know the package.
+    """
+    root = _root_in(folder, manual.package)
+    if root is not None:
+        return root
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        raise Unavailable("there is no apt here to fetch it with")
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"Fetching Debian's package {manual.package} ...", file=sys.stderr, flush=True)
+    _run(["apt-get", "-qq", "download", manual.package], folder)
+    package = next(folder.glob(f"{manual.package}_*.deb"))
+    target = folder / manual.package
+    _run(["dpkg-deb", "-x", str(package), str(target)], folder)
+    root = _root_in(folder, manual.package)
+    if root is None:
+        raise Unavailable(f"the package {manual.package} has no index.html")
+    return root
+
+
+def _root_in(folder: Path, package: str) -> Path | None:
+    """Where the manual begins, in whichever folder below this one the package was unpacked."""
+    found = sorted(folder.glob(f"*/usr/share/doc/{package}/html/index.html"))
+    return found[0].parent.resolve() if found else None
+
+
+@contextmanager
+def served(manuals: Sequence[tuple[Manual, Path]], generated: int, work: Path) -> Iterator[list[Served]]:
+    """The manuals from their folders, and a generated site of so many pages (0 = none), until the block ends."""
+    sites = list[Served]()
+    with Children(GRACE) as children, (work / "servers.log").open("wb") as log:
+        ports = {free_port(): folder for _, folder in manuals}
+        program = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", os.defpath), *ADMINISTRATORS)))
+        if ports and program:
+            settings = work / "nginx.conf"
+            settings.write_text(nginx.configuration(ports, work))
+            children.start([program, "-e", str(work / "error.log"), "-c", str(settings)], output=log, directory=work)
+        else:
+            for port, folder in ports.items():
+                command = _serving("folder", "--folder", str(folder), "--port", str(port))
+                children.start(command, output=log, directory=ROOT)
+        sites += [
+            Served(manual.name, manual.title, url_of(port)) for (manual, _), port in zip(manuals, ports, strict=True)
+        ]
+        if generated:
+            port = free_port()
+            command = _serving("site", "--pages", str(generated), "--port", str(port))
+            children.start(command, output=log, directory=ROOT)
+            sites.append(Served(GENERATED, f"generated site, {generated:,} pages", url_of(port)))
+        for site in sites:
+            wait_for(site.url)
+        yield sites
+
+
+@contextmanager
+def served_crowd(urls: int, hosts: int, port: int, work: Path) -> Iterator[int]:
+    """The hosts of the list on this port; gives the pid of their server."""
+    with Children(GRACE) as children, (work / "servers.log").open("wb") as log:
+        command = _serving("crowd", "--pages", str(urls), "--hosts", str(hosts), "--port", str(port))
+        server = children.start(command, output=log, directory=ROOT)
+        said = work / "servers.log"
+        deadline = time.monotonic() + PATIENCE
+        while not said.read_text().strip().isdecimal():
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise Unavailable(f"the hosts of the list cannot be served: {said.read_text().strip()}")
+            time.sleep(0.1)
+        yield server.pid
+
+
+def url_of(port: int) -> str:
+    return f"http://{LOOPBACK}:{port}/"
+
+
+def wait_for(url: str) -> None:
+    """Until it answers, at most PATIENCE seconds."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            with urlopen(url, timeout=5):  # noqa: S310 (an http address of our own)
+                return
+        except (URLError, OSError) as error:
+            if time.monotonic() > deadline:
+                raise Unavailable(f"{url} is not served: {error}") from None
+            time.sleep(0.05)
+
+
+def _serving(*words: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "benchmarks.serving", *words]
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise Unavailable(f"{command[0]} failed: {last}")
