@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from benchmarks import compare, flat, million
@@ -15,6 +16,7 @@ COMMANDS = {"compare": compare.main, "million": million.main, "flat": flat.main}
 
 def main() -> int:
     chosen = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: everything is ended and tidied up
     try:
         return COMMANDS[chosen.what](chosen)
     except (Failed, Unavailable, CrawlerError) as trouble:

@@ -81,7 +81,7 @@ def _progress(crawl: Any) -> dict[str, Any]:
 
 
 def _database_bytes() -> int:
-    """Tables and indexes, without what SQLite has not yet taken over from its log."""
+    """Tables and indexes, as of the last commit."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -95,17 +95,14 @@ def _database_bytes() -> int:
 def _stored(crawl: Any) -> dict[str, Any]:
     """What the table has of a crawl that is over. `links` is None as long as there is no table for them."""
     from django.apps import apps
-    from django.core.exceptions import FieldError
 
     from crawler.models import Page
     from crawler.reports.receipt import receipt_of
 
     rows = Page.objects.filter(crawl=crawl)
     pages = rows.filter(kind="page", http_status=200, content_type__contains="html").count()
-    try:
-        links = apps.get_model("crawler", "Link").objects.filter(crawl=crawl).count()
-    except (LookupError, FieldError):
-        links = None
+    table: Any = apps.all_models["crawler"].get("link")
+    links = table.objects.filter(crawl=crawl).count() if table else None
     return {"pages": pages, "rows": rows.count(), "links": links, "receipt": receipt_of(crawl)}
 
 

@@ -14,13 +14,15 @@ from random import Random
 CHILDREN = 8  # pages that are found first on the same page
 MENU = 10  # the same links on every page
 MASK = (1 << 64) - 1
-WORDS = (
+_VOCABULARY = (
     "acorn anchor basin beacon bridge candle canyon cedar cinder clover copper coral cradle delta ember falcon fern "
     "fjord flint gable garnet glacier grove harbor hazel heron ivory jasper juniper kernel kettle lagoon lantern "
     "larch ledger linen maple marble meadow mica mortar nectar oak onyx orchard osprey otter pebble pine plover "
     "prism quarry quartz raven reed ridge saffron sage slate spruce tallow tern thistle timber topaz umber vale walnut"
-).split()  # noqa: SIM905 (seventy quotes would not read better)
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+)
+WORDS = _VOCABULARY.split()
+COUNT = len(WORDS)
+SECTIONS = 30  # folders
 
 
 @dataclass(frozen=True)
@@ -31,53 +33,49 @@ class Site:
     def path(self, page: int) -> str:
         if page == 0:
             return "/"
-        dice = mixed(page, self.seed)
-        section, first, second = (WORDS[(dice >> shift) % len(WORDS)] for shift in (0, 16, 32))
-        return f"/{section}/{first}-{second}-{_base36(page)}.html"
+        return f"/{WORDS[page % SECTIONS]}/{WORDS[page * 7 % COUNT]}-{WORDS[page // COUNT * 11 % COUNT]}-{page}.html"
 
     def page_at(self, path: str) -> int | None:
         """Which page has this path; None = there is no such page."""
         if path == "/":
             return 0
         name = path.rpartition("-")[2].removesuffix(".html")
-        page = int(name, 36) if 0 < len(name) <= 8 and name.isascii() and name.isalnum() else 0
+        page = int(name) if 0 < len(name) <= 9 and name.isascii() and name.isdecimal() else 0
         return page if 0 < page < self.pages and self.path(page) == path else None
 
     def links(self, page: int) -> list[int]:
         """The pages it leads to, in the order of the text: its menu, the page above, those below, and some others."""
-        dice = mixed(page, self.seed + 1)
-        others = 6 + dice % 32
+        dice = mixed(page, self.seed)
+        others, step = 6 + dice % 32, dice >> 24
         above = [(page - 1) // CHILDREN] if page else []
         below = range(CHILDREN * page + 1, min(CHILDREN * page + CHILDREN + 1, self.pages))
         menu = range(min(MENU, self.pages))
-        return [*menu, *above, *below, *(mixed(dice, number) % self.pages for number in range(others))]
+        return [*menu, *above, *below, *((dice + number * step) % self.pages for number in range(others))]
 
     def html(self, page: int) -> bytes:
         """5 to 20 KB, with a link in every paragraph until they are used up."""
-        dice = mixed(page, self.seed + 2)
-        links = self.links(page)
-        title = f"{WORDS[dice % len(WORDS)].title()} {WORDS[(dice >> 16) % len(WORDS)]}, page {page:,}"
+        dice = mixed(page, self.seed + 1)
+        links, path = self.links(page), self.path
+        title = f"{WORDS[dice % COUNT].title()} {WORDS[(dice >> 16) % COUNT]}, page {page:,}"
         menu, text = links[:MENU], links[MENU:]
-        parts = [_HEAD % (title, "".join(self._item(link) for link in menu), title)]
+        items = "".join([f'<li><a href="{path(link)}">{WORDS[link % COUNT]}</a></li>' for link in menu])
+        parts = [_HEAD % (title, items, title)]
         paragraphs = self._paragraphs
         for place in range(max(12 + (dice >> 32) % 24, len(text))):
-            lead = f'<a href="{self.path(text[place])}">{self._label(text[place])}</a>: ' if place < len(text) else ""
-            parts.append(f'<p id="p{place}">{lead}{paragraphs[(dice + 7 * place) % len(paragraphs)]}</p>\n')
+            if place < len(text):
+                parts.append(f'<p id="p{place}"><a href="{path(text[place])}">{WORDS[text[place] % COUNT]}</a>: ')
+            else:
+                parts.append(f'<p id="p{place}">')
+            parts.append(paragraphs[(dice + 7 * place) % len(paragraphs)])
         if dice % 4 == 0:
-            parts.append(f'<p>See also <a href="https://www.example.org/{WORDS[dice % len(WORDS)]}">elsewhere</a>.</p>')
+            parts.append(f'<p>See also <a href="https://www.example.org/{WORDS[dice % COUNT]}">elsewhere</a>.</p>')
         parts.append(_FOOT)
         return "".join(parts).encode()
 
     @cached_property
     def _paragraphs(self) -> list[str]:
         dice = Random(self.seed)  # noqa: S311 (nothing secret is made here)
-        return [" ".join(dice.choices(WORDS, k=dice.randrange(30, 60))).capitalize() + "." for _ in range(61)]
-
-    def _item(self, page: int) -> str:
-        return f'<li><a href="{self.path(page)}">{self._label(page)}</a></li>'
-
-    def _label(self, page: int) -> str:
-        return WORDS[mixed(page, self.seed) % len(WORDS)].title()
+        return [_paragraph(dice) for _ in range(61)]
 
     def __iter__(self) -> Iterator[str]:
         return (self.path(page) for page in range(self.pages))
@@ -91,12 +89,8 @@ def mixed(number: int, seed: int) -> int:
     return bits ^ bits >> 31
 
 
-def _base36(number: int) -> str:
-    text = ""
-    while number:
-        number, digit = divmod(number, 36)
-        text = DIGITS[digit] + text
-    return text
+def _paragraph(dice: Random) -> str:
+    return " ".join(dice.choices(WORDS, k=dice.randrange(30, 60))).capitalize() + ".</p>\n"
 
 
 _HEAD = """<!DOCTYPE html>

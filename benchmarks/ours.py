@@ -145,7 +145,7 @@ def environment_of(folder: Path, python: Path, redis_url: str, database_url: str
 
 
 def migrate(python: Path, environment: Mapping[str, str]) -> None:
-    command = [python, "manage.py", "migrate", "--verbosity", "0"]
+    command: list[str | Path] = [python, "manage.py", "migrate", "--verbosity", "0"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failed((done.stderr.strip().splitlines() or ["migrate failed"])[-1])

@@ -86,7 +86,7 @@ def _as_somebody(data: Path) -> list[str]:
 
 def _wait_until_ready(programs: Path, port: int) -> None:
     deadline = time.monotonic() + PATIENCE
-    question = [programs / "pg_isready", "--quiet", "--host", LOOPBACK, "--port", str(port)]
+    question: list[str | Path] = [programs / "pg_isready", "--quiet", "--host", LOOPBACK, "--port", str(port)]
     while subprocess.run(question, check=False).returncode:
         if time.monotonic() > deadline:
             raise Unavailable(f"PostgreSQL did not answer within {PATIENCE:g} seconds")

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from benchmarks import crowd
-from benchmarks.generated import Site
+from benchmarks.generated import WORDS, Site
 
 HEAD_END = b"\r\n\r\n"
 KEPT = 4_000  # answers of the generated site that are kept, some 50 MB
@@ -88,6 +88,9 @@ def site_reply(site: Site) -> Reply:
         page = site.page_at(path)
         return MISSING if page is None else answer_of(200, site.html(page))
 
+    if site.pages <= KEPT:
+        for path in site:
+            answer(path)
     return lambda _, path: (answer(path), 0.0)
 
 
@@ -112,7 +115,7 @@ def folder_reply(folder: Path) -> Reply:
 
 
 def crowd_reply(many: crowd.Crowd) -> Reply:
-    paragraphs = "".join(f"<p>{' '.join(crowd.WORDS[place:])}</p>" for place in range(crowd.BODY_PARAGRAPHS))
+    paragraphs = "".join(f"<p>{' '.join(WORDS[place:])}</p>" for place in range(crowd.BODY_PARAGRAPHS))
     answers = {
         status: answer_of(status, f"<title>{status}</title><h1>{status}</h1>{paragraphs}".encode())
         for status in (200, 404, 500, 503)

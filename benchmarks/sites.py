@@ -15,11 +15,13 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from benchmarks import nginx
+from benchmarks.generated import Site
 from benchmarks.services import GRACE, LOOPBACK, PATIENCE, Unavailable, free_port
 from crawler.launch.children import Children
 from settings.environment import ROOT
 
 GENERATED = "generated"
+WRITTEN = 20_000  # pages of a generated site that are written to files, some 250 MB
 ADMINISTRATORS = ("/usr/sbin", "/usr/local/sbin")  # where nginx is, off the PATH of most users
 
 
@@ -73,30 +75,43 @@ def _root_in(folder: Path, package: str) -> Path | None:
 
 @contextmanager
 def served(manuals: Sequence[tuple[Manual, Path]], generated: int, work: Path) -> Iterator[list[Served]]:
-    """The manuals from their folders, and a generated site of so many pages (0 = none), until the block ends."""
-    sites = list[Served]()
+    """The manuals from their folders, and a generated site of so many pages (0 = none), until the block ends.
+
+    All of them by nginx, where it is there; a large generated site is computed page by page in any case.
+    """
+    folders = [(manual.name, manual.title, folder) for manual, folder in manuals]
+    program = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", os.defpath), *ADMINISTRATORS)))
+    title = f"generated site, {generated:,} pages"
+    if program and 0 < generated <= WRITTEN:
+        folders.append((GENERATED, title, written(Site(generated), work / GENERATED)))
+    places = [(name, told, free_port(), folder) for name, told, folder in folders]
+    found = [Served(name, told, url_of(port)) for name, told, port, _ in places]
     with Children(GRACE) as children, (work / "servers.log").open("wb") as log:
-        ports = {free_port(): folder for _, folder in manuals}
-        program = shutil.which("nginx", path=os.pathsep.join((os.environ.get("PATH", os.defpath), *ADMINISTRATORS)))
-        if ports and program:
+        if program and places:
             settings = work / "nginx.conf"
-            settings.write_text(nginx.configuration(ports, work))
+            settings.write_text(nginx.configuration({port: folder for *_, port, folder in places}, work))
             children.start([program, "-e", str(work / "error.log"), "-c", str(settings)], output=log, directory=work)
         else:
-            for port, folder in ports.items():
+            for *_, port, folder in places:
                 command = _serving("folder", "--folder", str(folder), "--port", str(port))
                 children.start(command, output=log, directory=ROOT)
-        sites += [
-            Served(manual.name, manual.title, url_of(port)) for (manual, _), port in zip(manuals, ports, strict=True)
-        ]
-        if generated:
+        if generated and GENERATED not in (name for name, *_ in folders):
             port = free_port()
             command = _serving("site", "--pages", str(generated), "--port", str(port))
             children.start(command, output=log, directory=ROOT)
-            sites.append(Served(GENERATED, f"generated site, {generated:,} pages", url_of(port)))
-        for site in sites:
+            found.append(Served(GENERATED, title, url_of(port)))
+        for site in found:
             wait_for(site.url)
-        yield sites
+        yield found
+
+
+def written(site: Site, folder: Path) -> Path:
+    """The folder, with the pages of the generated site in it."""
+    for page in range(site.pages):
+        file = folder / (site.path(page)[1:] or "index.html")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(site.html(page))
+    return folder
 
 
 @contextmanager

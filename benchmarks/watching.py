@@ -58,6 +58,7 @@ class Watched:
 def watched(stack: Stack, given: Mapping[str, Any], every: float, timeout: float) -> Watched:
     """One crawl, looked at so often (seconds)."""
     samples, end = list[Sample](), None
+    before = _used(stack)
     with redis.Redis.from_url(stack.redis_url) as client:
         for line in stack.lines({**given, "every": every}, timeout):
             samples.append(_sample(line, client, stack))
@@ -65,7 +66,7 @@ def watched(stack: Stack, given: Mapping[str, Any], every: float, timeout: float
             end = line if line.get("over") else end
     if end is None:
         raise Failed("the driver ended without a word")
-    return Watched(samples, end, sum(cpu_seconds(worker.pid) for worker in stack.workers))
+    return Watched(samples, end, _used(stack) - before)
 
 
 def rates(samples: Sequence[Sample]) -> list[tuple[float, float]]:
@@ -113,6 +114,10 @@ def cpu_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _used(stack: Stack) -> float:
+    return sum(cpu_seconds(worker.pid) for worker in stack.workers)
 
 
 def _sample(line: Mapping[str, Any], client: redis.Redis, stack: Stack) -> Sample:

@@ -27,7 +27,7 @@ def prepared() -> Path | None:
         return python
     print(f"One-time set-up: installing what {REQUIREMENTS[-1]} pins into .bench/venv ...", file=sys.stderr, flush=True)
     venv.create(folder, clear=True, with_pip=True)
-    command = [python, *_PIP, "--requirement", ROOT / REQUIREMENTS[-1]]
+    command: list[str | Path] = [python, *_PIP, "--requirement", ROOT / REQUIREMENTS[-1]]
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
         print("The peers could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
         return None
