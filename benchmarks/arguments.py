@@ -7,13 +7,13 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.tools import ALL
+from benchmarks.tools import ALL, STOCK
 from crawler.core.options import CrawlOptions
 from settings.environment import ROOT
 
 ROUNDS, GENERATED, WORKERS = 5, 2_000, 2
 QUICK_ROUNDS, QUICK_GENERATED, QUICK_URLS = 1, 500, 20_000
-URLS, HOSTS = 1_000_000, 10_000
+URLS, URLS_A_HOST, LEAST_HOSTS = 1_000_000, 100, 1_000
 
 _TEXT = """\
 Crawl two real manuals and a generated site by this project, Scrapy, Crawlee and `wget -r` in turn, and tell how they
@@ -47,8 +47,11 @@ def _settled(chosen: Namespace) -> Namespace:
         chosen.rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
         if chosen.generated is None:
             chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
+        names = [tool.name for tool in ALL if not (chosen.quick and tool.name == STOCK)]
+        chosen.tools = chosen.tools or names
     elif chosen.what == "million":
         chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
+        chosen.hosts = chosen.hosts or max(LEAST_HOSTS, chosen.urls // URLS_A_HOST)
     return chosen
 
 
@@ -56,11 +59,11 @@ def _compare() -> ArgumentParser:
     parser = _parser("bin/bench", _TEXT)
     names = [tool.name for tool in ALL]
     concurrency = CrawlOptions().concurrency
-    parser.add_argument("--quick", action="store_true", help="one round, and a smaller generated site")
+    parser.add_argument("--quick", action="store_true", help="one round, a smaller generated site, no stock workers")
     parser.add_argument("--rounds", type=_positive, metavar="N", help=f"default: {ROUNDS}")
     parser.add_argument("--generated", type=int, metavar="PAGES", help=f"of the generated site (default: {GENERATED})")
     parser.add_argument("--concurrency", type=_positive, default=concurrency, metavar="N", help=_default("for all"))
-    parser.add_argument("--tools", nargs="+", choices=names, default=names, metavar="TOOL", help=", ".join(names))
+    parser.add_argument("--tools", nargs="+", choices=names, metavar="TOOL", help=", ".join(names))
     parser.add_argument("--sites", type=Path, metavar="DIR", help="where the manuals' packages are unpacked already")
     parser.add_argument("--no-manuals", dest="manuals", action="store_false", help="only the generated site")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="do not install Scrapy and Crawlee")
@@ -73,7 +76,7 @@ def _million() -> ArgumentParser:
     parser = _parser("bin/bench million", _MILLION)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_URLS:,} URLs")
     parser.add_argument("--urls", type=_positive, metavar="N", help=f"default: {URLS:,}")
-    parser.add_argument("--hosts", type=_positive, default=HOSTS, metavar="N", help=_default("at most"))
+    parser.add_argument("--hosts", type=_positive, metavar="N", help=f"default: one for {URLS_A_HOST} URLs")
     parser.add_argument("--seed", type=int, default=7, help=_default("what the hosts are made from"))
     _add_watching(parser)
     _add_common(parser, timeout=6 * 3600, chart=None)

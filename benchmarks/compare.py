@@ -113,7 +113,7 @@ def _postgresql(chosen: Namespace, python: Path, work: Path, stack: ExitStack, p
         if not environment.can_import(python, "psycopg"):
             raise Unavailable("its driver psycopg is not installed (requirements-bench.txt)")
         url: str = chosen.postgres or stack.enter_context(services.own_postgresql(work))
-        ours.migrate(python, ours.environment_of(work, python, "redis://127.0.0.1:1/0", url))
+        ours.migrate(python, ours.environment_of(work, python, ours.NO_REDIS, url))
     except (Unavailable, Failed) as reason:
         problems.append(f"the row with PostgreSQL is left out: {reason}")
         return None

@@ -22,6 +22,8 @@ from benchmarks.services import GRACE, own_redis
 from crawler.launch.children import Children
 from settings.environment import ROOT
 
+DATABASE = "db.sqlite3"  # in the data folder
+NO_REDIS = "redis://127.0.0.1:1/0"  # for what needs none
 PATIENCE = 60.0  # seconds workers have until they are up
 
 
@@ -82,11 +84,13 @@ class Stack:
 def stack(
     folder: Path, python: Path, *, workers: int, worker: Worker = Worker.OWN, database_url: str | None = None
 ) -> Iterator[Stack]:
-    """1. Redis, and the tables unless they are there. 2. Workers, until RQ knows all of them."""
+    """1. Redis, and the tables unless they are there; a database that is named has them. 2. Workers, until RQ knows
+    all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     with own_redis(folder) as redis_url, Children(GRACE) as children:
         environment = environment_of(folder, python, redis_url, database_url)
-        migrate(python, environment)
+        if database_url is None and not (folder / DATABASE).exists():
+            migrate(python, environment)
         with (folder / "workers.log").open("ab") as log:
             started = [
                 children.start([str(python), *COMMANDS[worker]], output=log, directory=ROOT, environment=environment)
@@ -99,10 +103,8 @@ def stack(
 def whole(url: str, options: Sequence[str], folder: Path, python: Path, timeout: float) -> float:
     """Seconds from the start of `bin/crawl`'s process to its exit, with Redis and workers started and ended in it.
 
-    The tables are there, as they are at any start but the first.
+    The folder has the tables in it, as at any start but the first.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    migrate(python, environment_of(folder, python, "redis://127.0.0.1:1/0", None))
     began = time.perf_counter()
     with own_redis(folder) as redis_url:
         before = time.perf_counter() - began
@@ -153,11 +155,11 @@ def migrate(python: Path, environment: Mapping[str, str]) -> None:
 
 def with_tables(template: Path, folder: Path, python: Path) -> Path:
     """The folder, with an empty database in it: made once as `template`, then copied."""
-    if not (template / "db.sqlite3").exists():
+    if not (template / DATABASE).exists():
         template.mkdir(parents=True, exist_ok=True)
-        migrate(python, environment_of(template, python, "redis://127.0.0.1:1/0", None))
+        migrate(python, environment_of(template, python, NO_REDIS, None))
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(template / "db.sqlite3", folder / "db.sqlite3")
+    shutil.copy(template / DATABASE, folder / DATABASE)
     return folder
 
 

@@ -19,7 +19,11 @@ def test_quick_is_less_of_what_was_not_said() -> None:
     assert parse(["--quick", "--rounds", "2"]).rounds == 2
     assert parse(["--generated", "0"]).generated == 0
     assert parse(["million"]).urls == 1_000_000
-    assert parse(["million", "--quick"]).urls == 20_000
+    assert parse(["million"]).hosts == 10_000
+    assert (parse(["million", "--quick"]).urls, parse(["million", "--quick"]).hosts) == (20_000, 1_000)
+    assert "ours-stock" in parse([]).tools
+    assert "ours-stock" not in parse(["--quick"]).tools
+    assert parse(["--quick", "--tools", "wget"]).tools == ["wget"]
     assert parse([]).concurrency == CrawlOptions().concurrency
 
 
