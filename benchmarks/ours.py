@@ -122,10 +122,13 @@ def run(command: Sequence[str], output: Path, environment: Mapping[str, str], ti
         began = time.perf_counter()
         process = children.start(command, output=log, directory=ROOT, environment=environment)
         alarm = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
+        alarm.daemon = True
         alarm.start()
-        code = process.wait()  # without a timeout: with one, Python looks only every 50 ms
-        seconds = time.perf_counter() - began
-        alarm.cancel()
+        try:
+            code = process.wait()  # without a timeout: with one, Python looks only every 50 ms
+            seconds = time.perf_counter() - began
+        finally:
+            alarm.cancel()
     if seconds >= timeout:
         raise Failed(f"not finished after {timeout:g} s")
     return code, seconds

@@ -28,7 +28,9 @@ def prepared() -> Path | None:
     print(f"One-time set-up: installing what {REQUIREMENTS[-1]} pins into .bench/venv ...", file=sys.stderr, flush=True)
     venv.create(folder, clear=True, with_pip=True)
     command: list[str | Path] = [python, *_PIP, "--requirement", ROOT / REQUIREMENTS[-1]]
-    if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        sys.stderr.buffer.write(done.stdout)
         print("The peers could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
         return None
     stamp.write_text(state)
