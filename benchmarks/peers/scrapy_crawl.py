@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
@@ -36,7 +36,7 @@ class Site(Spider):
         self._lines.write(response.url, response.status, response.css("title::text").get(), links)
         for link in links:
             if urlsplit(link).netloc == self._own:
-                yield response.follow(link)
+                yield Request(link)
 
 
 def main() -> None:

@@ -1,0 +1,34 @@
+"""How a measured program is run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks import ours
+
+
+def test_a_program_is_timed_from_its_start_to_its_exit(tmp_path: Path) -> None:
+    code, seconds = ours.run(["sh", "-c", "sleep 0.2; echo done; exit 3"], tmp_path / "log", os.environ, timeout=10)
+
+    assert code == 3
+    assert 0.2 <= seconds < 5
+    assert ours.last_words(tmp_path / "log") == "done"
+
+
+def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    with pytest.raises(ours.Failed, match=r"not finished after 0\.2 s"):
+        ours.run(["sleep", "30"], tmp_path / "log", os.environ, timeout=0.2)
+
+
+def test_settings_of_whoever_measures_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_MAX_BODY_MB", "1")
+    monkeypatch.setenv("DATABASE_URL", "postgres://elsewhere/important")
+
+    environment = ours.environment_of(tmp_path, Path("/a/bin/python"), "redis://127.0.0.1:1/0", None)
+
+    assert "CRAWLER_MAX_BODY_MB" not in environment
+    assert "DATABASE_URL" not in environment
+    assert environment["CRAWLER_DATA_DIR"] == str(tmp_path)
