@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.tools import ALL, STOCK
 from crawler.core.options import CrawlOptions
@@ -108,7 +109,8 @@ def _add_common(parser: ArgumentParser, *, timeout: float, chart: Path | None) -
         "--timeout", type=float, default=timeout, metavar="S", help=_default("seconds a crawl may take")
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, run by run")
-    parser.add_argument("--chart", type=Path, nargs="?", const=chart, metavar="FILE", help="draw it, as SVG")
+    usual: dict[str, Any] = {"nargs": "?", "const": chart} if chart else {}
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw it, as SVG", **usual)
     parser.add_argument("--strict", action="store_true", help="exit code 1 when a target is missed")
     parser.add_argument("--python", metavar="FILE", help="the Python that all of them run under, with all they need")
 
