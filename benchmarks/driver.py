@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LOOK_EVERY = 0.005  # seconds
+LOOK_EVERY = 0.01  # seconds
 LOOK_SELDOM = 0.25  # where lines about the progress are asked for: such a crawl takes minutes
 
 
@@ -93,16 +93,18 @@ def _database_bytes() -> int:
 
 
 def _stored(crawl: Any) -> dict[str, Any]:
-    """What the table has of a crawl that is over. `links` is None as long as there is no table for them."""
-    from django.apps import apps
+    """What the tables have of a crawl that is over."""
+    from django.db.models import Sum
+    from django.db.models.functions import Length
 
-    from crawler.models import Page
+    from crawler.core.linkage import KEY_BYTES
+    from crawler.models import Page, PageLinks
     from crawler.reports.receipt import receipt_of
 
     rows = Page.objects.filter(crawl=crawl)
     pages = rows.filter(kind="page", http_status=200, content_type__contains="html").count()
-    table: Any = apps.all_models["crawler"].get("link")
-    links = table.objects.filter(crawl=crawl).count() if table else None
+    kept = PageLinks.objects.filter(crawl=crawl).aggregate(bytes=Sum(Length("keys")))["bytes"] or 0
+    links = kept // KEY_BYTES
     return {"pages": pages, "rows": rows.count(), "links": links, "receipt": receipt_of(crawl)}
 
 
