@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 SLICE_PAGES = 64  # pages of one host handed out at a time when it asks for no delay
 SLICE_SECONDS = 15.0  # a slice that keeps a delay should last no longer than this
+AHEAD = 2  # slices handed out for each connection to a host that asks for no delay
 PATIENCE = 2.5  # seconds a slice waits for its turn at a host before it is handed back
 LONGEST_DELAY = 60.0  # seconds; a robots.txt that asks for more gets this
 SILENT_TIMES, SILENT_SECONDS = 3, 5.0  # of silence after which a host that never answered is given up
@@ -61,6 +62,12 @@ def slice_pages(delay: float) -> int:
 
 
 def slices_at_once(delay: float, concurrency: int) -> int:
-    """Slices of one host that may be out at a time. A delay of half a second or more leaves nothing for a second
-    connection to do but wait."""
+    """Slices of one host that may be out at a time.
+
+    Without a delay twice as many as it has connections: while some are worked on the others wait in RQ's queue, and a
+    worker that is done goes on without a tick in between. A delay of half a second or more leaves nothing for a second
+    connection to do but wait.
+    """
+    if delay <= 0:
+        return AHEAD * concurrency
     return 1 if delay >= 0.5 else concurrency

@@ -75,10 +75,10 @@ def _a_load_of(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]
 def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
     """Those reports whose slice is leased under their token, with its lane and pages. The others' slices were taken
     back, or another tick has settled them."""
-    leases = {batch: desk.frontier.leases.get(batch) for batch in {report.batch for report in reports}}
+    leases = desk.frontier.leases.of({report.batch for report in reports})
     found = []
     for report in reports:
-        lease = leases[report.batch]
+        lease = leases.get(report.batch)
         part = lease.slices.get(report.slice) if lease is not None and lease.token == report.token else None
         if part is not None:
             found.append((report, *part))

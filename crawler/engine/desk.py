@@ -11,6 +11,7 @@ from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
 from crawler.core.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls import host_of
+from crawler.frontier.clock import steady_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.manners import HostBook, Manners
 from crawler.frontier.window import Waiting
@@ -64,6 +65,6 @@ def _pace(options: CrawlOptions, manners: Manners) -> Pace:
 
 
 def desk_of(crawl: Crawl) -> Desk:
-    options = crawl.chosen
+    options, redis = crawl.chosen, queues.connection()
     usual = _pace(options, Manners())
-    return Desk(crawl, options, Frontier(queues.connection(), str(crawl.id), usual=usual))
+    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=steady_clock(redis)))

@@ -136,7 +136,7 @@ def _take(desk: Desk) -> list[_Draft]:
     room = min(BATCHES_OUT - outstanding, workers + BATCHES_AHEAD - waiting_now)
     if room <= 0:
         return []
-    wanted = min(room, max(1, workers - outstanding))
+    wanted = min(room, max(1, workers + BATCHES_AHEAD - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_Draft]()
     for place in range(wanted * SLICES_A_BATCH):
         draft = shared[place % wanted]

@@ -88,7 +88,8 @@ def _part(crawl_id: UUID) -> None:
         _unknown(Frontier(queues.connection(), str(crawl_id)))
     elif crawl.is_over:
         clear_away(crawl)
-    if Crawl.objects.filter(state=State.RUNNING).exists():
+    is_running = crawl is not None and crawl.state == State.RUNNING
+    if is_running or Crawl.objects.filter(state=State.RUNNING).exists():
         keep_watch()
 
 

@@ -67,36 +67,35 @@ class Leases:
 
     def overdue(self, now: float) -> list[Lease]:
         """Leases somebody should look at now: claims that ran out, and batches that have waited for a while."""
-        batches = cast(list[bytes], self._redis.zrangebyscore(self._keys.leases, "-inf", now))
-        found = []
-        for raw in batches:
-            lease = self.get(raw.decode())
-            if lease is None:  # the hash is gone (Redis forgot it): nothing is left to be repaired but this entry
-                self._redis.zrem(self._keys.leases, raw)
-            else:
-                found.append(lease)
-        return found
+        raw = cast(list[bytes], self._redis.zrangebyscore(self._keys.leases, "-inf", now))
+        batches = [name.decode() for name in raw]
+        found = self.of(batches)
+        for batch in batches:
+            if batch not in found:  # the hash is gone (Redis forgot it): nothing is left to be repaired but this entry
+                self._redis.zrem(self._keys.leases, batch)
+        return list(found.values())
 
     def get(self, batch: str) -> Lease | None:
-        fields = cast(dict[bytes, bytes], self._redis.hgetall(self._keys.lease(batch)))
-        if b"token" not in fields:
-            return None
-        absent = fields.get(b"absent")
-        return Lease(
-            batch=batch,
-            token=fields[b"token"].decode(),
-            held=fields[b"state"] == b"held",
-            absent_since=float(absent) if absent else None,
-            slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
-            since=float(fields[b"since"]) if b"since" in fields else None,
-            holder=fields.get(b"holder", b"").decode(),
-        )
+        return self.of([batch]).get(batch)
+
+    def of(self, batches: Iterable[str]) -> dict[str, Lease]:
+        """The leases of those of these batches that have one."""
+        names = list(batches)
+        if not names:
+            return {}
+        with self._redis.pipeline(transaction=False) as pipe:
+            for batch in names:
+                pipe.hgetall(self._keys.lease(batch))
+            answers = cast(list[dict[bytes, bytes]], pipe.execute())
+        return {
+            batch: _lease(batch, fields) for batch, fields in zip(names, answers, strict=True) if b"token" in fields
+        }
 
     def all(self) -> list[tuple[Lease, float]]:
         """Every batch handed out, with the epoch seconds when somebody will look at its lease unless it is renewed."""
         batches = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.leases, 0, -1, withscores=True))
-        found = [(self.get(raw.decode()), look_at) for raw, look_at in batches]
-        return [(lease, look_at) for lease, look_at in found if lease is not None]
+        known = self.of(raw.decode() for raw, _ in batches)
+        return [(known[raw.decode()], look_at) for raw, look_at in batches if raw.decode() in known]
 
     def outstanding(self) -> int:
         """Batches handed out and not settled."""
@@ -120,6 +119,19 @@ class Leases:
     def _hold(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
         keys = [self._keys.leases, self._keys.lease(batch)]
         return bool(script.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS, *more]) == 1)
+
+
+def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:
+    absent = fields.get(b"absent")
+    return Lease(
+        batch=batch,
+        token=fields[b"token"].decode(),
+        held=fields[b"state"] == b"held",
+        absent_since=float(absent) if absent else None,
+        slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
+        since=float(fields[b"since"]) if b"since" in fields else None,
+        holder=fields.get(b"holder", b"").decode(),
+    )
 
 
 def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:

@@ -22,7 +22,7 @@ def test_a_slice_never_lasts_long(delay: float, pages: int) -> None:
     assert politeness.slice_pages(delay) == pages
 
 
-@pytest.mark.parametrize(("delay", "slices"), [(0, 4), (0.1, 4), (0.5, 1), (10, 1)])
+@pytest.mark.parametrize(("delay", "slices"), [(0, 8), (0.1, 4), (0.5, 1), (10, 1)])
 def test_a_long_delay_leaves_nothing_for_a_second_connection(delay: float, slices: int) -> None:
     assert politeness.slices_at_once(delay, 4) == slices
 
@@ -34,7 +34,7 @@ def test_requests_a_minute_are_a_delay(delay: float, per_minute: float | None, c
 
 def test_a_host_that_has_not_answered_yet_gives_one_slice_whatever_its_delay() -> None:
     assert politeness.pace_of(2.0, 4, has_answered=False) == politeness.ONE_BY_ONE
-    assert politeness.pace_of(0.0, 4) == politeness.Pace(slices=4, pages=64)
+    assert politeness.pace_of(0.0, 4) == politeness.Pace(slices=8, pages=64)
 
 
 @pytest.mark.parametrize(

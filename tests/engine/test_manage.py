@@ -15,7 +15,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.tallies import adds_up
 from crawler.core.urls import key_of
 from crawler.core.work import Batch, PageResult, SliceReport, decode_report
-from crawler.engine import helping
+from crawler.engine import dispatch, helping
 from crawler.engine import manage as manage_module
 from crawler.engine.collect import Between, collect, take_in
 from crawler.engine.conclude import finish
@@ -403,6 +403,7 @@ TWO_SLICES = {"/": page(*(f"/{number}" for number in range(80)))} | {f"/{number}
 def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
     monkeypatch.setattr(helping, "TICK_LOOKS", 10**6)  # no tick is done beside the batch
+    monkeypatch.setattr(dispatch, "BATCHES_AHEAD", 1)  # all slices in one batch
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)

@@ -22,7 +22,7 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import queues
-from crawler.engine import batches, fetch, reconcile, reporter, watch
+from crawler.engine import batches, desk, fetch, reconcile, reporter, watch
 from crawler.frontier.keys import RECONCILED
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
@@ -118,6 +118,7 @@ def live_by(clock: GivenClock) -> None:
         (fetch, "LOOK_EVERY", 600.0),  # the same
         (fetch, "ThreadPoolExecutor", Threads),
         (fetch, "steady_clock", lambda redis: clock.now),
+        (desk, "steady_clock", lambda redis: clock.now),
         (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
         (reporter, "FLUSH_SECONDS", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter

@@ -25,6 +25,7 @@ from crawler.engine import (
     conclude,
     control,
     delete,
+    desk,
     dispatch,
     fetch,
     helping,
@@ -81,6 +82,7 @@ class Machine:
             (reconcile, "redis_clock", given),
             (timezone, "now", self.clock.moment),
             (fetch, "steady_clock", lambda redis: self.clock.monotonic),
+            (desk, "steady_clock", given),
             (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
             (fetch, "Heartbeat", Pulse),
             (turns, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
