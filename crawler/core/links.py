@@ -41,7 +41,8 @@ _CROWDED_TAG = re.compile(
 _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1
 _MAY_BE_CROWDED = re2.compile(
-    rb"""=\s*(?:"[^">]*>|'[^'>]*>)|<[a-zA-Z][^>]{%d}[^>]{%d}""" % (MAX_ATTRIBUTES, MAX_ATTRIBUTES - 2), _BYTES
+    rb"""<[a-zA-Z][^>]*=\s*(?:"[^">]*>|'[^'>]*>)|<[a-zA-Z][^>]{%d}[^>]{%d}""" % (MAX_ATTRIBUTES, MAX_ATTRIBUTES - 2),
+    _BYTES,
 )
 # https://html.spec.whatwg.org/#shared-declarative-refresh-steps
 _REFRESH = re.compile(
@@ -86,7 +87,7 @@ def _tamed(html: bytes) -> bytes:
     With more than MAX_TAGS tags only those that can matter to links are kept. A tag with MAX_ATTRIBUTES attributes is
     dropped.
     """
-    if html.count(b"<") > MAX_TAGS:
+    if len(html) > 3 * MAX_TAGS and html.count(b"<") > MAX_TAGS:
         html = _STRUCTURE.sub(b"", html)
     if len(html) > _SHORT and _MAY_BE_CROWDED.search(html):
         html = _CROWDED_TAG.sub(b"", html)

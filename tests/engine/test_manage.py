@@ -411,7 +411,7 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
     bench.work("fetch", at_most=1)
     frontier = bench.desk.frontier
     reports = [decode_report(raw) for raw in frontier.results.read(9)]
-    assert {report.slice for report in reports} == {0, 1}
+    assert {0, 1} <= {report.slice for report in reports}
     first = next(report for report in reports if report.done)
     apply = pages.apply
 

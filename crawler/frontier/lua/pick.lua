@@ -2,7 +2,9 @@
 -- into a batch's lease. Of the lanes that may give one now, it is the heaviest, if it is among the HEAVIEST of all: what
 -- takes longest must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing
 -- Anomalies", 1969). Else it is the one that has waited longest. A lane that is no heavier than one slice gives a short
--- one, so that no worker is taken up for long while heavy lanes are still being found. O(log n) in lanes and pages.
+-- one, so that no worker is taken up for long while heavy lanes are still being found. Of a lane that may give several
+-- at once each is a fair share of what waits, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck,
+-- "Guided Self-Scheduling", 1987). O(log n) in lanes and pages.
 -- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights
 -- ARGV: now, usual slices at once, usual pages a slice, seconds until somebody should look whether the job is known,
 --       start of the names of queues, start of the names of leases,
@@ -11,7 +13,7 @@
 -- Answers {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
-local HEAVIEST, SHORT = 32, 3
+local HEAVIEST, SHORT, LEAST = 32, 3, 8
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
 
@@ -38,8 +40,9 @@ while true do
   local out = tonumber(redis.call('HGET', active, lane) or '0')
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-    local is_heavy = redis.call('ZCARD', keys.queue) > pages
-    local at_most = is_heavy and pages or math.ceil(pages / SHORT)
+    local waiting = redis.call('ZCARD', keys.queue)
+    local at_most = waiting > pages and pages or math.ceil(pages / SHORT)
+    if at_once > 1 then at_most = math.min(pages, math.max(LEAST, math.ceil(waiting / at_once))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end
   if #members > 0 then
