@@ -27,6 +27,16 @@ def max_attempts() -> int:
     return int(settings.CRAWLER_MAX_ATTEMPTS)
 
 
+def worker_jobs() -> int:
+    """Jobs after which one of our workers begins anew."""
+    return int(settings.CRAWLER_WORKER_JOBS)
+
+
+def worker_mb() -> float:
+    """The memory with which it does."""
+    return float(settings.CRAWLER_WORKER_MB)
+
+
 def dead_letter_seconds() -> float:
     """For how long Redis remembers dead letters once a crawl is over; the table keeps them for good."""
     return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
 
+from redis import Redis
 from redis.exceptions import RedisError
 from rq import SimpleWorker
+from rq.exceptions import StopRequested
 from rq.job import Job
 from rq.queue import Queue
 
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connections
 
+from crawler import conf
 from crawler.engine import announce as _announce
 from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
@@ -22,13 +32,67 @@ LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
 
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
+LEAST_JOBS = 20  # a worker does before its memory counts: should the limit be too low, work is done all the same
+PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 
 log = logging.getLogger(__name__)
 
 
+class SafeQueue(Queue):
+    """A queue from which a job is popped and noted as taken in one step, as RQ does for workers of a single queue."""
+
+    @classmethod
+    def dequeue_any(
+        cls, queues: Iterable[Queue], timeout: int | None, connection: Redis, *more: Any, **named: Any
+    ) -> tuple[Job, Queue] | None:
+        """From the first queue that has a job. Only when all are empty they are waited for together, which Redis can do
+        in no safe way: should the worker die before it begins a job that comes then, that job is lost, and found again
+        as the protocol says."""
+        wanted = list(queues)
+        for queue in wanted:
+            found = super().dequeue_any([queue], None, connection, *more, **named)
+            if found is not None:
+                return found
+        return None if timeout is None else super().dequeue_any(wanted, timeout, connection, *more, **named)
+
+
 class Worker(SimpleWorker):
     """RQ's SimpleWorker, giving database connections back after each job as Django does after each request, and
-    looking at the crawls when it starts and while it is idle: it goes on even if Redis has lost every job."""
+    looking at the crawls when it starts and while it is idle: it goes on even if Redis has lost every job.
+
+    After CRAWLER_WORKER_JOBS jobs, or when it takes up more than CRAWLER_WORKER_MB, and when it lost Redis, it becomes
+    a new program under the same process id: whoever supervises it notices nothing.
+    """
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.queue_class = SafeQueue
+        self._jobs_done = 0
+        self._is_worn = False
+        self._lasts = False  # it works until it is stopped
+
+    def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
+        """As RQ's, but for good: it ends when it is asked to, or was meant to end."""
+        self._lasts = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
+        worked = False
+        try:
+            worked = super().work(burst, *args, **more)
+        except RedisError as error:
+            if not self._goes_on():
+                raise
+            log.warning("Redis does not answer: %s", error)
+        if self._goes_on():
+            self._begin_anew()
+        return worked
+
+    def _begin_anew(self) -> NoReturn:
+        if not self._is_worn:
+            time.sleep(PAUSE)
+        connections.close_all()
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
+
+    def _goes_on(self) -> bool:
+        return self._lasts and not self._stop_requested
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
@@ -36,6 +100,10 @@ class Worker(SimpleWorker):
             super().execute_job(job, queue)
         finally:
             close_old_connections()
+            self._jobs_done += 1
+
+    def prepare_job_execution(self, job: Job, remove_from_intermediate_queue: bool = True) -> None:
+        super().prepare_job_execution(job, remove_from_intermediate_queue=True)  # see SafeQueue
 
     @property
     def dequeue_timeout(self) -> int:
@@ -46,6 +114,9 @@ class Worker(SimpleWorker):
         return True  # RQ asks before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
+        self._is_worn = self._lasts and is_worn(self._jobs_done)
+        if self._is_worn:
+            raise StopRequested
         if super().should_run_maintenance_tasks:
             super().run_maintenance_tasks()  # type: ignore[no-untyped-call]  # RQ gives it no types
         try:
@@ -54,3 +125,17 @@ class Worker(SimpleWorker):
             log.warning("the crawls could not be looked at: %s", error)
         finally:
             close_old_connections()
+
+
+def is_worn(jobs: int) -> bool:
+    """Whether a worker should begin anew after so many jobs, or with what it has come to take up."""
+    return jobs >= conf.worker_jobs() or (jobs >= LEAST_JOBS and megabytes() > conf.worker_mb())
+
+
+def megabytes() -> float:
+    """What this process takes up in memory now; where the system does not say so, what it took up at most."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * resource.getpagesize() / 2**20
+    except (OSError, IndexError, ValueError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)

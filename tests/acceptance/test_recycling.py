@@ -1,0 +1,30 @@
+"""A worker of the project begins anew after some jobs, or when Redis was away, and nobody who supervises it notices."""
+
+from __future__ import annotations
+
+from tests.site import Site, page
+from tests.stack import OWN_WORKER, Stack
+
+PAGES = {"/": page(*(f"/{number}" for number in range(30)))} | {f"/{number}": page() for number in range(30)}
+
+
+def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
+    stack.env["CRAWLER_WORKER_JOBS"] = "2"
+    with Site(PAGES).serving() as site:
+        worker = stack.spawn(*OWN_WORKER)
+        receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
+    assert worker.poll() is None
+    assert receipt["fetched"] == len(PAGES)
+    assert set(site.hits.values()) == {1}
+    assert stack.log().count("Listening on") > 2
+
+
+def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
+    """Its connections are cut, as by a restart, while it waits for a job."""
+    with Site(PAGES).serving() as site:
+        worker = stack.spawn(*OWN_WORKER)
+        stack.wait_for(lambda: stack.redis.scard("rq:workers") == 1)
+        stack.redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
+    assert worker.poll() is None
+    assert receipt["fetched"] == len(PAGES)

@@ -1,0 +1,24 @@
+"""When a worker of the project is worn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.worker import LEAST_JOBS, is_worn, megabytes
+
+
+def test_it_is_worn_after_so_many_jobs(settings: Any) -> None:
+    settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, 10_000
+    assert [is_worn(jobs) for jobs in (0, 99, 100)] == [False, False, True]
+
+
+def test_it_is_worn_when_it_takes_up_too_much_and_did_some_work(settings: Any) -> None:
+    settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, megabytes() / 2
+    assert [is_worn(jobs) for jobs in (0, LEAST_JOBS - 1, LEAST_JOBS)] == [False, False, True]
+
+
+def test_what_it_takes_up_is_told_in_megabytes() -> None:
+    before = megabytes()
+    held = bytearray(64 * 2**20)
+    assert 48 < megabytes() - before < 80
+    assert len(held) == 64 * 2**20
