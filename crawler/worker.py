@@ -68,7 +68,7 @@ class Worker(SimpleWorker):
         super().__init__(*args, **more)
         self.queue_class = SafeQueue
         self._jobs_done = 0
-        self._is_worn = False
+        self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
@@ -92,7 +92,11 @@ class Worker(SimpleWorker):
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
     def _goes_on(self) -> bool:
-        return self._lasts and not self._stop_requested
+        return self._lasts and not self._was_stopped
+
+    def request_stop(self, signum: int, frame: Any) -> None:
+        self._was_stopped = True  # RQ notes it only while a job is at work
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()

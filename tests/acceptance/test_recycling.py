@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from tests.site import Site, page
-from tests.stack import OWN_WORKER, Stack
+import signal
+
+import pytest
+
+from tests.site import Reply, Site, page
+from tests.stack import OWN_WORKER, PATIENCE, Stack
 
 PAGES = {"/": page(*(f"/{number}" for number in range(30)))} | {f"/{number}": page() for number in range(30)}
 
@@ -28,3 +32,18 @@ def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
         receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
     assert worker.poll() is None
     assert receipt["fetched"] == len(PAGES)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_worker_that_is_asked_to_end_does_not_begin_anew(stack: Stack, number: signal.Signals) -> None:
+    """Whether it waits for a job or has one in hand."""
+    idle, busy = stack.spawn(*OWN_WORKER), stack.spawn(*OWN_WORKER)
+    stack.wait_for(lambda: stack.redis.scard("rq:workers") == 2)
+    idle.send_signal(number)
+    assert idle.wait(PATIENCE) == 0
+    with Site(PAGES | {"/": Reply(PAGES["/"], after=1.0)}).serving() as site:
+        stack.start(f"{site.url}/")
+        stack.wait_for(lambda: site.hits["/"] == 1)
+        busy.send_signal(number)
+        assert busy.wait(PATIENCE) == 0
+    assert stack.log().count("Listening on") == 2
