@@ -5,7 +5,11 @@
 - `robots`: how a robots.txt is had (`fetch_robots`)
 - `guard`: which addresses may be asked (`Guard`); its rules are `crawler.core.addresses`
 - `routes`: how a connection gets to a host, straight or through a proxy
-- `connections`, `exchange`: connections that keep to the route and to the time limit
+- `exchange`: the request a fetcher is busy with, and its time limit
+- `connection`, `kept`, `trust`: connections on that route, those kept for the next request, whose certificates count
+- `adapter`, `answer`: what requests sends through, and what comes back
+- `reading`, `mending`: a response as far as it has arrived, and heads a strict parser does not take
+- `body`: whether a body is worth reading, and how much of it
 - `outgoing`: what requests say beside the URL, and which hosts are sent credentials
 - `headers`, `encodings`: what a response's headers say, and its body undone
 - `trouble`: which outcome each exception stands for, and what to tell a person

@@ -1,0 +1,109 @@
+"""The body of an answer: whether it is worth reading, and how much of it may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crawler.core.outcomes import Outcome
+from crawler.fetching import encodings
+from crawler.fetching.answer import Answer
+from crawler.fetching.fetcher import Fetched, Wants
+from crawler.fetching.trouble import TROUBLE, BodyTooLarge, NotHttp
+
+WORTH_DRAINING = 64 * 1024  # bytes of an unwanted body that cost less to read than a new connection
+SNIFFED = 1445  # bytes looked at for a missing media type; what browsers look at
+_BLANK = b" \t\r\n\f\0"  # with the zeroes of UTF-16
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the caller wants of the body."""
+
+    wants: Wants
+    truncate_at: int | None = None
+    max_bytes: int | None = None
+
+    def may_be_for(self, media_type: str) -> bool:
+        return self.wants(media_type) or (not media_type and self.wants("text/html"))
+
+    def allowed(self, usual: int) -> int:
+        """How many bytes may be read, on the wire as well as decoded."""
+        return max(usual if self.max_bytes is None else self.max_bytes, self.truncate_at or 0)
+
+
+def body_of(answer: Answer, fetched: Fetched, wish: Wish, usual: int) -> bytes:
+    """The wanted body, or nothing; `usual` is the limit where the wish has none. Raises `TROUBLE`.
+
+    A redirect is complete without its body, even with a broken one.
+    """
+    if fetched.outcome is Outcome.MALFORMED or fetched.http_status is None:
+        return b""
+    if fetched.outcome is Outcome.REDIRECT or not wish.may_be_for(fetched.content_type):
+        _drain(answer)
+        return b""
+    _check_coding(answer)
+    limit = wish.allowed(usual)
+    pieces = encodings.decoded(_wire(answer, wish, limit), ", ".join(answer.headers(b"content-encoding")))
+    if not fetched.content_type and not wish.wants(""):
+        pieces = _html_only(pieces)
+    return _collected(pieces, wish, limit)
+
+
+def _drain(answer: Answer) -> None:
+    """Read a small unwanted body so that its connection can be used again; a large one is hung up on."""
+    length = answer.length()
+    if (length is None and not answer.is_chunked()) or (length or 0) > WORTH_DRAINING:
+        return
+    try:
+        while answer.bytes_read <= WORTH_DRAINING and answer.read():
+            pass
+    except TROUBLE:
+        return  # the status has arrived and is what was asked for; our caller closes the connection
+
+
+def _check_coding(answer: Answer) -> None:
+    """Refuse a transfer coding other than chunked (RFC 9112, 6.1): we announced none."""
+    coding = ", ".join(answer.headers(b"transfer-encoding")).lower()
+    if coding not in ("", "chunked", "identity"):
+        raise NotHttp(f"the transfer coding {coding!r} was not asked for")
+
+
+def _wire(answer: Answer, wish: Wish, limit: int) -> Iterator[bytes]:
+    """The body as it comes, in pieces no larger than the buffer; it raises when there are more than allowed."""
+    length = answer.length()
+    if wish.truncate_at is None and length is not None and length > limit:
+        raise BodyTooLarge(f"the body is {length} bytes, more than the {limit} allowed")
+    while piece := answer.read():
+        yield piece
+        if answer.bytes_read > limit:
+            raise BodyTooLarge(f"the body is larger than {limit} bytes")
+
+
+def _collected(pieces: Iterator[bytes], wish: Wish, limit: int) -> bytes:
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if wish.truncate_at is not None and len(body) >= wish.truncate_at:
+            return bytes(body[: wish.truncate_at])
+        if len(body) > limit:
+            raise BodyTooLarge(f"the decoded body is larger than {limit} bytes")
+    return bytes(body)
+
+
+def _html_only(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces if the first that is not blank begins like a tag; otherwise none."""
+    seen = b""
+    for piece in pieces:
+        seen += piece
+        start = _without_mark(seen[:SNIFFED]).lstrip(_BLANK)
+        if start.startswith(b"<"):
+            yield seen
+            yield from pieces
+        if start or len(seen) >= SNIFFED:
+            return
+
+
+def _without_mark(text: bytes) -> bytes:
+    return next((text[len(mark) :] for mark in _BYTE_ORDER_MARKS if text.startswith(mark)), text)
