@@ -21,7 +21,8 @@ class Answer:
 
     def header(self, name: bytes) -> str:
         """The first header of this name (in lower case) or ""; as Latin-1, whatever its bytes mean."""
-        return self._reading.first.get(name, b"").decode("latin-1").strip()
+        value = self._reading.first.get(name)
+        return value.decode("latin-1").strip() if value else ""
 
     def headers(self, name: bytes) -> list[str]:
         """All of this name; trailing blanks, which are no part of them, are still there."""

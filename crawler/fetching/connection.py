@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from crawler.fetching.exchange import Exchange
 from crawler.fetching.routes import Route
-from crawler.fetching.trouble import OutOfTime
+from crawler.fetching.trouble import HungUp, OutOfTime
 from crawler.fetching.trust import Trust
 
 BUFFER = 64 * 1024  # bytes read from a socket at a time, at most
@@ -35,6 +35,10 @@ class Connection:
         self._allow_time()
         try:
             self._socket.sendall(data)
+        except BrokenPipeError:
+            pass  # a server that hangs up on a long request may have said why
+        except (ssl.SSLEOFError, ssl.SSLZeroReturnError) as error:  # its end of a connection, and no question of trust
+            raise HungUp("the server closed the connection") from error
         except TimeoutError as error:
             raise self._out_of_time("nothing was taken") from error
         finally:

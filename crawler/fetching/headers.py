@@ -6,17 +6,21 @@ import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+_MEDIA_TYPE = re.compile(r"[^\s/,]+/[^\s/,]+")
+_SECONDS = re.compile(r"[0-9]+")
 LONGEST_WAIT = 366 * 86400.0  # seconds; nobody means more, and a sum with it stays a date
 
 
 def media_type_of(content_type: str) -> str:
     """The media type of a Content-Type header, in lower case and without parameters; "" when there is none."""
     media_type = content_type.partition(";")[0].strip().lower()
-    return media_type if re.fullmatch(r"[^\s/,]+/[^\s/,]+", media_type) else ""
+    return media_type if _MEDIA_TYPE.fullmatch(media_type) else ""
 
 
 def text_of(value: str) -> str:
     """A header's text as browsers read it: UTF-8 if it is that, else Latin-1, which is how it was handed to us."""
+    if value.isascii():
+        return value
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -29,7 +33,9 @@ def parse_retry_after(value: str, now: float) -> float | None:
     `now` is in seconds since the epoch, for the headers that give a date.
     """
     value = value.strip()
-    if re.fullmatch(r"[0-9]+", value):
+    if not value:
+        return None
+    if _SECONDS.fullmatch(value):
         return min(float(value), LONGEST_WAIT)
     try:
         moment = parsedate_to_datetime(value)
