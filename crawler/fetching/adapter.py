@@ -22,9 +22,18 @@ from crawler.fetching.trust import Trust
 _LINE_END = re.compile(r"[\r\n\0]")
 
 
+class AnswerResponse(requests.Response):
+    """Its status, and in `raw` all the rest: a cookie jar and a dictionary of headers, which nobody asks for, would
+    cost as much to make as the response to read."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.status_code = answer.status
+        self.raw: Answer = answer
+
+
 class RoutedAdapter(BaseAdapter):
     """Sends what stands in a `PreparedRequest`, and nothing of its own but Host: the target to the letter, the headers
-    in their order. `raw` of the response is an `Answer`.
+    in their order.
 
     It serves one exchange at a time and is not for sharing between threads.
     """
@@ -37,7 +46,7 @@ class RoutedAdapter(BaseAdapter):
         self._kept = Kept()
         self._spelt: tuple[Mapping[str, str], bytes] = {}, b""  # the headers of the last request, and their bytes
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> AnswerResponse:
         """The answer when its head is complete. Raises `TROUBLE`; what the time limits are the exchange knows."""
         origin = origin_of(request.url or "")
         message = self._message(request, origin)
@@ -51,10 +60,7 @@ class RoutedAdapter(BaseAdapter):
             connection.close()
             reading.let_go()
             raise
-        response = requests.Response()
-        response.status_code = reading.status
-        response.raw = Answer(reading, connection, partial(self._kept.keep, origin))
-        return response
+        return AnswerResponse(Answer(reading, connection, partial(self._kept.keep, origin)))
 
     def close(self) -> None:
         self._kept.close()

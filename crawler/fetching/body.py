@@ -82,14 +82,20 @@ def _wire(answer: Answer, wish: Wish, limit: int) -> Iterator[bytes]:
 
 
 def _collected(pieces: Iterator[bytes], wish: Wish, limit: int) -> bytes:
-    body = bytearray()
+    body: bytes | bytearray = b""  # most bodies are one piece, which need not be copied
     for piece in pieces:
-        body += piece
+        body = piece if not body else _joined(body, piece)
         if wish.truncate_at is not None and len(body) >= wish.truncate_at:
             return bytes(body[: wish.truncate_at])
         if len(body) > limit:
             raise BodyTooLarge(f"the decoded body is larger than {limit} bytes")
     return bytes(body)
+
+
+def _joined(body: bytes | bytearray, piece: bytes) -> bytearray:
+    grown = body if isinstance(body, bytearray) else bytearray(body)
+    grown += piece
+    return grown
 
 
 def _html_only(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -38,6 +38,8 @@ def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
 
     One encoding at most: a body compressed twice has no honest use.
     """
+    if not content_encoding:
+        return iter(pieces)
     names = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not names:
         return iter(pieces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 import requests
 from msgspec.structs import replace
@@ -109,7 +109,7 @@ class HttpFetcher:
 
     def _try(self, request: requests.PreparedRequest, wish: Wish) -> Fetched:
         try:
-            answer = cast(Answer, self._adapter.send(request).raw)
+            answer = self._adapter.send(request).raw
         except TROUBLE as error:
             return Fetched(outcome=outcome_of(error), error=explain(error))
         fetched = self._head_of(answer)
