@@ -125,8 +125,8 @@ def test_each_disturbance_allows_for_the_pages_of_one_batch() -> None:
     assert verdict(hits={**often, "/next": 12}, struck=[Struck("kill-horse", "", 0.0, 0.5)]).wasteful
 
 
-def test_a_batch_of_one_host_is_as_large_as_its_connections_allow() -> None:
-    assert batch_pages() == 4 * 64
+def test_a_batch_of_one_host_is_as_large_as_what_is_out_of_it_at_a_time() -> None:
+    assert batch_pages() == 8 * 64
 
 
 def report(evidence: Evidence) -> Report:

@@ -8,6 +8,7 @@ further: `bin/test tests/engine/test_state_machine.py --stories 300 -n 2`.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from random import Random
 from typing import ClassVar
@@ -22,6 +23,12 @@ from tests.engine.machine.stage import crash_points
 from tests.engine.machine.story import Story
 from tests.engine.machine.varieties import HURRIED, VARIETIES
 from tests.engine.machine.world import PLAN, World
+
+pytestmark = [
+    # Those who die here leave their sockets to the garbage collector, where a system would close them.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.usefixtures("_the_dead_are_buried"),
+]
 
 HAPPENINGS = 30  # in a story, at most; with the work between them a crawl of this site comes to its end or near it
 AFTERWARDS = 5  # happenings behind a death at a crash point
@@ -55,6 +62,12 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Left to one worker that starts, or looked after, the crawls come to their end."""
         self.story.close()
+
+
+@pytest.fixture
+def _the_dead_are_buried() -> Iterator[None]:
+    yield
+    gc.collect()  # or the warning comes in another test
 
 
 @pytest.fixture(scope="module")
