@@ -136,7 +136,10 @@ def _take(desk: Desk) -> list[_Draft]:
     room = min(BATCHES_OUT - outstanding, workers + BATCHES_AHEAD - waiting_now)
     if room <= 0:
         return []
-    wanted = min(room, max(1, workers + BATCHES_AHEAD - outstanding))
+    # Of few hosts a batch is soon done, and the next should wait at hand. Of many it lasts, and a slice that waits in
+    # the queue is one of a heavy host that could go on.
+    ahead = BATCHES_AHEAD if desk.frontier.window.lanes() <= SLICES_A_BATCH else 0
+    wanted = min(room, max(1, workers + ahead - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_Draft]()
     for place in range(wanted * SLICES_A_BATCH):
         draft = shared[place % wanted]

@@ -131,6 +131,10 @@ class Window:
     def move_cursor(self, level: Level, row: int) -> None:
         self._redis.hset(self._keys.cursor, _field(level), row)
 
+    def lanes(self) -> int:
+        """Lanes that have pages waiting."""
+        return self._redis.zcard(self._keys.hosts)
+
     def is_lined_up(self) -> bool:
         """Whether it is known how far the table has flowed into the window."""
         return bool(self._redis.exists(self._keys.cursor))

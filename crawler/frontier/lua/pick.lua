@@ -13,7 +13,7 @@
 -- Answers {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
-local HEAVIEST, SHORT, LEAST = 32, 3, 8
+local HEAVIEST, SHORT = 32, 3
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
 
@@ -40,9 +40,8 @@ while true do
   local out = tonumber(redis.call('HGET', active, lane) or '0')
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-    local waiting = redis.call('ZCARD', keys.queue)
-    local at_most = waiting > pages and pages or math.ceil(pages / SHORT)
-    if at_once > 1 then at_most = math.min(pages, math.max(LEAST, math.ceil(waiting / at_once))) end
+    local waiting, at_most = redis.call('ZCARD', keys.queue), math.ceil(pages / SHORT)
+    if waiting > pages then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end
   if #members > 0 then
