@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import mimetypes
-import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 from benchmarks import crowd
 from benchmarks.generated import WORDS, Site
+from tests.sim.server import make_room
 
 HEAD_END = b"\r\n\r\n"
 KEPT = 4_000  # answers of the generated site that are kept, some 50 MB
@@ -161,19 +161,9 @@ def main() -> None:
     by_health = {health: list[str]() for health in crowd.Health}
     for host in range(many.hosts):
         by_health[many.health(host)].append(crowd.address(host))
-    make_room(many.hosts)
+    make_room(many.hosts, visitors=2_000)
     well, silent = by_health[crowd.Health.WELL], by_health[crowd.Health.SILENT]
     asyncio.run(serve(crowd_reply(many), well, silent, chosen.port))
-
-
-def make_room(listeners: int) -> None:
-    """Ask the system for as many open files as these listeners and their visitors need."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = listeners + 2_000
-    if hard != resource.RLIM_INFINITY and wanted > hard:
-        raise SystemExit(f"{wanted} open files are needed and {hard} allowed; take fewer hosts, or raise `ulimit -Hn`")
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(wanted, soft), hard))
 
 
 if __name__ == "__main__":

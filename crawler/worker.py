@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import resource
 import sys
@@ -92,7 +93,8 @@ class Worker(SimpleWorker):
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
     def _goes_on(self) -> bool:
-        return self._lasts and not self._was_stopped
+        """Not so in a worker-pool: there it is no program of its own, and the pool puts another in its place."""
+        return self._lasts and not self._was_stopped and multiprocessing.parent_process() is None
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._was_stopped = True  # RQ notes it only while a job is at work

@@ -23,6 +23,18 @@ def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
     assert stack.log().count("Listening on") > 2
 
 
+def test_in_a_worker_pool_another_takes_its_place(stack: Stack) -> None:
+    """The program of a pool's worker is the pool's: begun anew, it would be a pool within the pool."""
+    stack.env["CRAWLER_WORKER_JOBS"] = "2"
+    with Site(PAGES).serving() as site:
+        pool = stack.spawn("rq", "worker-pool", "crawl", "fetch", "-n", "1", "-w", "crawler.worker.Worker")
+        receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
+    assert pool.poll() is None
+    assert receipt["fetched"] == len(PAGES)
+    assert stack.log().count("Starting worker pool") == 1
+    assert stack.log().count("Listening on") > 1
+
+
 def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
     """Its connections are cut, as by a restart, while it waits for a job."""
     with Site(PAGES).serving() as site:

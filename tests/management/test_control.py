@@ -5,25 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from django.core.management import call_command
 
 from crawler.core.lifecycle import State
 from crawler.management.door import NO_WORKER
 from crawler.models import Page
 from tests.exports.factories import make_crawl, make_page
+from tests.management.calls import exit_code
 from tests.stack import Stack
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 COMMANDS = ["pause", "resume", "cancel"]
-
-
-def exit_code(*words: str) -> int:
-    try:
-        call_command(*words)
-    except SystemExit as ended:
-        return int(str(ended.code))
-    return 0
 
 
 @pytest.mark.parametrize(

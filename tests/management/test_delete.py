@@ -10,22 +10,14 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from django.core.management import call_command
 
 from crawler.core.lifecycle import State
 from crawler.models import Crawl, Page
 from tests.exports.factories import make_crawl, make_page
+from tests.management.calls import exit_code
 from tests.stack import ROOT, Stack
 
 NOBODY = str(UUID(int=7))
-
-
-def exit_code(*words: str) -> int:
-    try:
-        call_command("delete", *words)
-    except SystemExit as ended:
-        return int(str(ended.code))
-    return 0
 
 
 @pytest.mark.django_db
@@ -35,7 +27,7 @@ def test_with_yes_it_is_gone_whatever_its_state(state: State, capsys: pytest.Cap
     crawl = make_crawl(state=state, discovered=1)
     make_page(crawl, "http://site.test/")
     other = make_crawl("http://other.test/")
-    assert exit_code(str(crawl.id), "--yes") == 0
+    assert exit_code("delete", str(crawl.id), "--yes") == 0
     assert capsys.readouterr().out == "Deleted: the crawl of site.test with its 1 page.\n"
     assert list(Crawl.objects.all()) == [other]
     assert not Page.objects.exists()
@@ -44,13 +36,13 @@ def test_with_yes_it_is_gone_whatever_its_state(state: State, capsys: pytest.Cap
 @pytest.mark.django_db
 @pytest.mark.usefixtures("real_redis")
 def test_deleting_twice_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(NOBODY, "--yes") == 0
+    assert exit_code("delete", NOBODY, "--yes") == 0
     assert capsys.readouterr().out == "There is no such crawl; nothing was left to delete.\n"
 
 
 @pytest.mark.django_db
 def test_what_is_no_id_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code("nonsense", "--yes") == 2
+    assert exit_code("delete", "nonsense", "--yes") == 2
     assert capsys.readouterr().err == "There is no crawl 'nonsense'; `manage.py status` lists them.\n"
 
 
@@ -60,7 +52,7 @@ def test_without_a_terminal_nothing_is_deleted_unless_told_to(
 ) -> None:
     with Path(os.devnull).open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
-        assert exit_code(str(make_crawl().id)) == 2
+        assert exit_code("delete", str(make_crawl().id)) == 2
     assert "--yes" in capsys.readouterr().err
     assert Crawl.objects.exists()
 

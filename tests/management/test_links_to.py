@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import call_command
 
 from crawler.core.lifecycle import State
 from crawler.models import PageLinks
 from tests.engine.conftest import Bench, bench  # noqa: F401 (a fixture)
+from tests.management.calls import exit_code
 from tests.site import page
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
@@ -18,14 +18,6 @@ PAGES = {
     "/": page("/a?utm_source=here", "/broken"),
     "/a": '<a href="/broken"><img alt="A picture"></a><a href="/broken">again</a><a href="/" rel="ugc">Up</a>',
 }
-
-
-def exit_code(*words: str) -> int:
-    try:
-        call_command(*words)
-    except SystemExit as ended:
-        return int(str(ended.code))
-    return 0
 
 
 @pytest.mark.site(PAGES)

@@ -5,21 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.core.management import call_command
 
 from crawler.core.lifecycle import State
 from crawler.models import Crawl, Page, Trap
 from tests.exports.factories import make_crawl, make_page
+from tests.management.calls import exit_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
-
-
-def exit_code(*words: str) -> int:
-    try:
-        call_command(*words)
-    except SystemExit as ended:
-        return int(str(ended.code))
-    return 0
 
 
 @pytest.fixture

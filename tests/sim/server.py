@@ -205,10 +205,10 @@ async def serve(world: World, log: Path | None) -> None:
         log.write_bytes(msgspec.msgpack.encode(web.log()))
 
 
-def make_room(sockets: int) -> None:
+def make_room(sockets: int, visitors: int = 500) -> None:
     """Ask the system for as many open files as these hosts and their visitors need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = sockets + 500
+    wanted = sockets + visitors
     if hard != resource.RLIM_INFINITY and wanted > hard:
         raise SystemExit(f"{wanted} open files are needed and {hard} allowed; take fewer hosts, or raise `ulimit -Hn`")
     if soft < wanted:

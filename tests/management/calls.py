@@ -1,0 +1,14 @@
+"""How the tests call a command in their own process."""
+
+from __future__ import annotations
+
+from django.core.management import call_command
+
+
+def exit_code(*words: str) -> int:
+    """What the command of these words ends with."""
+    try:
+        call_command(*words)
+    except SystemExit as ended:
+        return int(str(ended.code))
+    return 0
