@@ -50,7 +50,7 @@ def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
 def test_a_worker_that_is_asked_to_end_does_not_begin_anew(stack: Stack, number: signal.Signals) -> None:
     """Whether it waits for a job or has one in hand."""
     idle, busy = stack.spawn(*OWN_WORKER), stack.spawn(*OWN_WORKER)
-    stack.wait_for(lambda: stack.redis.scard("rq:workers") == 2)
+    stack.wait_for(lambda: states(stack) == ["idle", "idle"])  # registered, and listening to signals
     idle.send_signal(number)
     assert idle.wait(PATIENCE) == 0
     with Site(PAGES | {"/": Reply(PAGES["/"], after=1.0)}).serving() as site:
@@ -59,3 +59,8 @@ def test_a_worker_that_is_asked_to_end_does_not_begin_anew(stack: Stack, number:
         busy.send_signal(number)
         assert busy.wait(PATIENCE) == 0
     assert stack.log().count("Listening on") == 2
+
+
+def states(stack: Stack) -> list[str]:
+    """What each registered worker says that it does."""
+    return [(stack.redis.hget(key, "state") or b"").decode() for key in stack.redis.smembers("rq:workers")]
