@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.db.models import Count, F, QuerySet
 
-from crawler import quarantine, statements
+from crawler import quarantine, statements, table
 from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery
 from crawler.core.lists import Entry
@@ -133,7 +133,7 @@ def count_lost_attempts(
     the page was not alone. Answers the pages that were closed.
     """
     with _change_of(crawl, now) as (_, change):
-        pages = Page.objects.filter(crawl_id=crawl, id__in=ids, status=Page.OPEN)
+        pages = Page.objects.filter(id__in=table.still_open(crawl, ids), status=Page.OPEN)
         change.retries += pages.exclude(died_with=token).update(
             attempts=F("attempts") + 1, deaths=F("deaths") + 1, died_with=token
         )
@@ -219,8 +219,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
     of_page: dict[int, PageResult] = {}
     for result in results:
         of_page.setdefault(result.id, result)
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(of_page), status=Page.OPEN)
-    closed = set(rows.values_list("id", flat=True))
+    closed = table.still_open(crawl, of_page)
     for page in closed:
         result = of_page[page]
         change.count_closed(result.outcome, http_status=result.http_status)

@@ -31,15 +31,18 @@ class OpenPage:
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
     """Where those of these pages stand that are open."""
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
-    facts = rows.values_list("id", "depth", "hops", "kind", "url")
-    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
+    facts = _named(ids).values_list("crawl_id", "id", "depth", "hops", "kind", "url")
+    return {page: Place(depth, hops, kind, url) for of, page, depth, hops, kind, url in facts if of == crawl}
+
+
+def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
+    """Which of these pages are open."""
+    return {page for of, page in _named(ids).values_list("crawl_id", "id") if of == crawl}
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
     """Those of these pages that are open."""
-    rows = Page.objects.filter(crawl_id=crawl, id__in=list(ids), status=Page.OPEN)
-    return {page.id: page for page in _open(rows)}
+    return {page.id: page for page in _open(_named(ids), crawl)}
 
 
 def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
@@ -47,7 +50,7 @@ def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int |
     rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, priority=priority, id__gt=after).order_by("id")
     if depth is not None:
         rows = rows.filter(depth=depth)
-    return list(_open(rows[:at_most]))
+    return list(_open(rows[:at_most], crawl))
 
 
 def priorities(crawl: UUID) -> list[int]:
@@ -58,7 +61,7 @@ def priorities(crawl: UUID) -> list[int]:
 
 def tried_before(crawl: UUID) -> list[OpenPage]:
     """Open pages that were asked for at least once."""
-    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
+    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id"), crawl))
 
 
 def shallowest_open(crawl: UUID) -> int | None:
@@ -86,7 +89,14 @@ def next_expiry(crawl: UUID) -> float | None:
     return soonest
 
 
-def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
+def _named(ids: Iterable[int]) -> QuerySet[Page]:
+    """Those of these pages that are open, of whatever crawl. Were the crawl asked for too, SQLite would take the index
+    of its open pages, and read a million of them to find these few."""
+    return Page.objects.filter(id__in=list(ids), status=Page.OPEN)
+
+
+def _open(rows: QuerySet[Page], crawl: UUID) -> Iterator[OpenPage]:
     fields = ("id", "url", "attempts", "due_at", "deaths", "expires_at", "priority", "kind")
-    for values in rows.values_list(*fields):
-        yield OpenPage(*values)
+    for of, *values in rows.values_list("crawl_id", *fields):
+        if of == crawl:
+            yield OpenPage(*values)

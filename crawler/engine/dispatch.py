@@ -110,7 +110,7 @@ def _room(desk: Desk) -> int:
     """How many pages may flow in now. A page limit is a hard one: only as many pages are ever let into the window as
     may still be asked for; one that is skipped without being asked makes room for another."""
     window = desk.frontier.window
-    let_in = window.count(desk.now()).waiting
+    let_in = window.waiting()
     room = min(REFILL_PAGES, WINDOW_PAGES - let_in)
     limits = desk.options
     if limits.max_pages is None and limits.max_bytes is None:

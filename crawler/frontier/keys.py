@@ -54,6 +54,11 @@ class CrawlKeys:
         """zset host -> slices left of it; of the same hosts as `hosts`"""
         return self._key("weights")
 
+    @property
+    def waiting(self) -> str:
+        """string with a life of a minute: how many pages wait in all queues"""
+        return self._key("waiting")
+
     def of_lane(self, lane: str) -> list[str]:
         """The keys that change when pages of a lane come or go, in the order the scripts take them."""
         return [
@@ -65,6 +70,7 @@ class CrawlKeys:
             self.taken,
             self.pace,
             self.weights,
+            self.waiting,
         ]
 
     @property

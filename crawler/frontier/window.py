@@ -15,6 +15,7 @@ from crawler.frontier import script
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.members import member_of, page_of
 
+COUNT_ANEW = 60  # seconds after which the pages that wait are counted anew, should a queue have been lost
 LOOK_AFTER = 5.0  # seconds after which somebody looks whether a batch's job is still known to RQ
 
 
@@ -89,6 +90,7 @@ class Window:
                     keys.leases,
                     keys.pace,
                     keys.weights,
+                    keys.waiting,
                 ],
                 [
                     now,
@@ -114,6 +116,11 @@ class Window:
         if paces:
             text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages}" for host, pace in paces.items()}
             self._redis.hset(self._keys.pace, mapping=text)
+
+    def waiting(self) -> int:
+        """Pages that wait, those not due yet included; of ten thousand hosts as cheaply as of one."""
+        keys, args = self._keys, [self._keys.queue(""), COUNT_ANEW]
+        return int(script.run(self._redis, "waiting", [keys.waiting, keys.known_hosts], args))
 
     def count(self, now: float) -> Count:
         waiting, due = script.run(self._redis, "count", [self._keys.known_hosts], [self._keys.queue(""), now])
@@ -149,7 +156,7 @@ class Window:
         lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
         doomed = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
-        doomed += [keys.weights]
+        doomed += [keys.weights, keys.waiting]
         doomed += [keys.queue(lane.decode()) for lane in lanes]
         doomed += [keys.lease(batch.decode()) for batch in batches]
         self._redis.unlink(*doomed)

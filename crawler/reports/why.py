@@ -71,7 +71,7 @@ def _open_rows(crawl: Crawl) -> list[Page]:
 
 def _open_pages(crawl: Crawl, rows: Sequence[Page], seen: Seen | None, now: float) -> list[Plain]:
     parents = {row.parent_id for row in rows if row.parent_id is not None}
-    found_on = dict(Page.objects.filter(crawl=crawl, id__in=parents).values_list("id", "url"))
+    found_on = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
     holders = {page: batch for batch in (seen.batches if seen else ()) for page in batch.open_ids}
     return [_open_page(row, found_on.get(row.parent_id or 0, ""), holders.get(row.id), now) for row in rows]
 
@@ -135,11 +135,11 @@ def _manager(seen: Seen) -> Plain:
 
 def _given_up(crawl: Crawl, seen: Seen) -> list[Plain]:
     newest = dict(seen.newly_given_up)
-    rows = Page.objects.filter(crawl=crawl, id__in=newest).in_bulk()
+    rows = Page.objects.in_bulk(newest)
     return [
         {"id": page, "url": rows[page].url, "outcome": rows[page].outcome, "error": rows[page].error, "at": _moment(at)}
         for page, at in newest.items()
-        if page in rows
+        if page in rows and rows[page].crawl_id == crawl.id
     ]
 
 

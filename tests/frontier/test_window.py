@@ -144,6 +144,33 @@ def test_suspects_stay_while_there_is_no_batch_for_them_and_hold_nobody_up(front
     assert frontier.window.pick("b1", "t", 1, frontier.now()) is None
 
 
+def test_the_pages_that_wait_are_kept_count_of(frontier: Frontier) -> None:
+    assert frontier.window.waiting() == 0
+    put(frontier, 1, 2, 3)
+    put(frontier, 3, 4, host=OTHER)
+    put(frontier, 1, due=5)  # waits already
+    assert frontier.window.waiting() == 5
+    handed_out = len(pick(frontier))
+    assert frontier.window.waiting() == counted(frontier).waiting == 5 - handed_out
+
+
+def test_pages_that_come_back_wait_again(frontier: Frontier) -> None:
+    put(frontier, 1, 2)
+    assert frontier.window.waiting() == 2
+    pick(frontier)
+    assert frontier.window.waiting() == 0
+    frontier.leases.settle("b1", "token-b1", 0, HOST, [Waiting(2, HOST, due=0.0)], 0)
+    assert frontier.window.waiting() == 1
+
+
+def test_a_lost_count_is_counted_anew(frontier: Frontier) -> None:
+    put(frontier, 1, 2)
+    assert frontier.window.waiting() == 2
+    frontier.redis.delete(frontier.keys.waiting)
+    put(frontier, 3)
+    assert frontier.window.waiting() == 3
+
+
 def test_waiting_due_and_handed_out_pages_are_counted(frontier: Frontier, clock: GivenClock) -> None:
     frontier.window.set_pace({HOST: Pace(slices=2, pages=1)})
     put(frontier, 1, 2)

@@ -5,7 +5,7 @@
 -- one, so that no worker is taken up for long while heavy lanes are still being found. Of a lane that may give several
 -- at once each is a fair share of what waits, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck,
 -- "Guided Self-Scheduling", 1987). O(log n) in lanes and pages.
--- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights
+-- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights, waiting
 -- ARGV: now, usual slices at once, usual pages a slice, seconds until somebody should look whether the job is known,
 --       start of the names of queues, start of the names of leases,
 --       batch, token, number of the slice in it,
@@ -13,6 +13,7 @@
 -- Answers {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
+-- Uses: tally
 local HEAVIEST, SHORT = 32, 3
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
@@ -47,7 +48,7 @@ while true do
   if #members > 0 then
     local batch, token, number = ARGV[7], ARGV[8], ARGV[9]
     if is_suspect(lane) then batch, token, number = ARGV[10], ARGV[11], '0' end
-    redis.call('ZREM', keys.queue, unpack(members))
+    tally(KEYS[9], -redis.call('ZREM', keys.queue, unpack(members)))
     redis.call('SADD', taken, unpack(members))
     out = redis.call('HINCRBY', active, lane, 1)
     redis.call('HSET', ARGV[6] .. batch, 'token', token, 'state', 'waiting',

@@ -1,14 +1,16 @@
 -- End one slice of a lease: its pages leave the "taken" set, and one more slice of its lane may be handed out. A slice
 -- that is not there any more, or a stale token, changes nothing.
--- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, weights, leases, lease of the batch
+-- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, weights, waiting, leases,
+-- lease of the batch
 -- ARGV: lane, usual slices at once, usual pages a slice, batch, token, slice number,
 --       epoch seconds before which the lane must be left in peace (0 = none),
 --       then what goes back to the queue: member, due, member, due, ...
 -- Answers 1 when the slice was settled, 0 when there was nothing to settle.
 -- Uses: rescore
 -- Uses: pace
+-- Uses: tally
 local queue, active, rest, taken, pace, leases, lease =
-  KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[9], KEYS[10]
+  KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[10], KEYS[11]
 local keys = {hosts = KEYS[1], known = KEYS[2], queue = queue, rest = rest, pace = pace, weights = KEYS[8]}
 local lane, batch, token, number = ARGV[1], ARGV[4], ARGV[5], ARGV[6]
 local next_at = tonumber(ARGV[7])
@@ -20,9 +22,11 @@ local first_word = true
 for word in string.gmatch(slice, '%S+') do
   if first_word then first_word = false else redis.call('SREM', taken, word) end
 end
+local back = 0
 for i = 8, #ARGV, 2 do
-  redis.call('ZADD', queue, ARGV[i + 1], ARGV[i])
+  back = back + redis.call('ZADD', queue, ARGV[i + 1], ARGV[i])
 end
+tally(KEYS[9], back)
 local left = 0
 for _, field in ipairs(redis.call('HKEYS', lease)) do
   if tonumber(field) then left = left + 1 end

@@ -1,0 +1,59 @@
+"""Few pages are found among a million without reading the million."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from crawler import pages, table
+from crawler.core.outcomes import Outcome
+from crawler.core.work import PageResult
+from crawler.models import Crawl, Page
+
+NOW = 1_800_000_000.0
+Question = Callable[[UUID, list[int]], object]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    made = Crawl.objects.create(start_urls=["https://example.com/"], options={})
+    pages.open_start_pages(made, [f"https://example.com/{number}" for number in range(100)], NOW)
+    return made
+
+
+def ids_of(crawl: Crawl) -> list[int]:
+    return list(Page.objects.filter(crawl=crawl).values_list("id", flat=True))
+
+
+def close(crawl: UUID, ids: list[int]) -> object:
+    return pages.apply(crawl, [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS) for page in ids], [], [], NOW)
+
+
+@pytest.mark.parametrize("ask", [table.places, table.open_pages, table.still_open, close])
+def test_pages_named_by_their_ids_are_looked_up_by_them(crawl: Crawl, ask: Question) -> None:
+    ids = ids_of(crawl)
+    with CaptureQueriesContext(connection) as asked:
+        ask(crawl.id, ids)
+    about_pages = [query["sql"] for query in asked if 'FROM "crawler_page"' in query["sql"]]
+    assert about_pages
+    for sql in about_pages:
+        assert "PRIMARY KEY" in plan_of(sql)
+
+
+@pytest.mark.parametrize("ask", [table.places, table.open_pages, table.still_open])
+def test_pages_of_another_crawl_are_not_found(crawl: Crawl, ask: Question) -> None:
+    other = Crawl.objects.create(start_urls=["https://example.com/"], options={})
+    assert len(list(ask(crawl.id, ids_of(crawl)))) == 100  # type: ignore[call-overload]
+    assert not ask(other.id, ids_of(crawl))
+
+
+def plan_of(sql: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
+        return " ".join(str(row) for row in cursor.fetchall())
