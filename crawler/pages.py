@@ -27,7 +27,6 @@ from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageLinks, Trap
-from crawler.statements import storable
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
 def apply(
     crawl: UUID,
     closings: Iterable[PageResult],
-    retries: Iterable[Retry],
+    retries: Sequence[Retry],
     found: Sequence[Discovery],
     now: float,
     requests: int = 0,
@@ -114,8 +113,7 @@ def apply(
         if not row.is_over:
             change.requests += requests
             closed = _close(crawl, closings, change)
-            for retry in retries:
-                _note_retry(retry, change)
+            _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
                 _lower([page for page in found if page.hops], row.id, change)
             judged = quarantine.sort_out(row, found, closed)
@@ -245,20 +243,24 @@ def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> Non
         change.count_reopened(Outcome.LIMIT, None, opened)
 
 
-def _note_retry(retry: Retry, change: _Change) -> None:
-    result = retry.result
-    changed = Page.objects.filter(id=result.id, status=Page.OPEN, attempts__lt=result.attempt).update(
-        attempts=result.attempt, due_at=retry.due_at, error=storable(_reason(result))
-    )
-    if changed != 1:
-        return  # noted before, or closed meanwhile
-    change.retries += 1
-    change.requests += result.requests
-    change.bytes += result.bytes
-
-
-def _reason(result: PageResult) -> str:
-    return result.error or (f"it answered {result.http_status}" if result.http_status else "")
+def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> None:
+    """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
+    nothing can change between the question and the statement."""
+    if not retries:
+        return
+    tried = {
+        page.id: page.attempts for page in table.open_pages(crawl, [retry.result.id for retry in retries]).values()
+    }
+    news = dict[int, Retry]()
+    for retry in retries:
+        result = retry.result
+        if result.attempt > tried.get(result.id, result.attempt):
+            tried[result.id] = result.attempt
+            news[result.id] = retry
+            change.retries += 1
+            change.requests += result.requests
+            change.bytes += result.bytes
+    statements.note_attempts((retry.result, retry.due_at) for retry in news.values())
 
 
 def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change) -> None:

@@ -55,6 +55,23 @@ def _closing(result: PageResult) -> tuple[Any, ...]:
     )
 
 
+_NOTE_ATTEMPT = """
+    UPDATE crawler_page SET attempts = %s, due_at = %s, error = %s WHERE id = %s AND status = 0
+"""
+
+
+def note_attempts(results: Iterable[tuple[PageResult, float]]) -> None:
+    """Note on these pages' rows that they were asked for in vain, and when they are due again (epoch seconds)."""
+    rows = [(result.attempt, due_at, storable(_reason(result)), result.id) for result, due_at in results]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_NOTE_ATTEMPT, rows)
+
+
+def _reason(result: PageResult) -> str:
+    return result.error or (f"it answered {result.http_status}" if result.http_status else "")
+
+
 _INSERT = """
     INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error, kind, priority, rel,
         linked, in_sitemap, lastmod, trap_id, expires_at, attempts, deaths, died_with, due_at, given_up, content_type,

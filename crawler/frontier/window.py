@@ -60,7 +60,14 @@ class Window:
     def put(self, pages: Iterable[Waiting], redis: Redis | None = None) -> None:
         """Add pages; one that waits already gets the new due time, one that is handed out stays where it is. `redis`
         may be a pipeline."""
-        keys = self._keys
+        if redis is not None:
+            self._put(pages, redis)
+            return
+        with self._redis.pipeline(transaction=False) as pipe:
+            self._put(pages, pipe)
+            pipe.execute()
+
+    def _put(self, pages: Iterable[Waiting], pipe: Redis) -> None:
         by_lane: dict[str, list[Waiting]] = defaultdict(list)
         for page in pages:
             by_lane[page.host].append(page)
@@ -68,7 +75,7 @@ class Window:
             pairs = member_pairs(waiting)
             for begin in range(0, len(pairs), 1000):
                 args = [lane, self._usual.slices, self._usual.pages, *pairs[begin : begin + 1000]]
-                script.run(redis or self._redis, "put", keys.of_lane(lane), args)
+                script.run(pipe, "put", self._keys.of_lane(lane), args)
 
     def pick(
         self, batch: str, token: str, number: int, now: float, *, alone: tuple[str, str] | None = None
