@@ -98,6 +98,7 @@ class Worker(SimpleWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._was_stopped = True  # RQ notes it only while a job is at work
+        _fetch.ends_soon.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def execute_job(self, job: Job, queue: Queue) -> None:

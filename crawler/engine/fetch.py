@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import logging
 import queue
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,11 +27,14 @@ from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
 
-THREADS = 64  # requests under way at a time
+THREADS = 128  # requests under way at a time; with hosts that take their time, most of them wait
 SLICES = 256  # at work at a time; each keeps a connection open
 TOO_LATE = 0.2  # seconds; a job whose slices are begun so late has enough to do
 LOOK_EVERY = 0.1  # seconds between two looks at what else is to be done
-NO_MORE_AFTER = 60.0  # seconds after which this job takes no further batch, so that it ends some day
+NO_MORE_AFTER = 180.0  # seconds after which this job takes no further batch, so that it ends some day
+
+ends_soon = threading.Event()
+"""Set once this worker was asked to end: the job at work takes no further batch."""
 
 
 def fetch(batch: Batch) -> str:
@@ -111,7 +115,7 @@ class _Job:
         """Show what was found by now, and do what a free worker would do."""
         for run in self._runs:
             run.reporter.flush_old()
-        has_time = time.monotonic() - self._began < NO_MORE_AFTER
+        has_time = time.monotonic() - self._began < NO_MORE_AFTER and not ends_soon.is_set()
         has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
         has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ import pytest
 
 from crawler import queues
 from crawler.core.options import CrawlOptions
+from crawler.engine import fetch
 from crawler.engine.helping import Helper
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
@@ -33,6 +35,22 @@ def test_a_slow_host_does_not_hold_up_another(bench: Bench, other: Site) -> None
     assert bench.state() == "finished"
     asked = next(request.at for request in bench.site.requests if request.path == "/")
     assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_worker_that_was_asked_to_end_takes_nothing_more(
+    bench: Bench, other: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job ends with what it has; what waits is left to others."""
+    ending = threading.Event()
+    ending.set()
+    monkeypatch.setattr(fetch, "ends_soon", ending)
+    bench.start()
+    start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
+    bench.work("crawl")
+    bench.work("fetch", at_most=1)
+    assert not other.requests
+    assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
 
 
 @pytest.mark.site({"/": Reply(page(), after=SLOW)})
