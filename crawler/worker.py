@@ -33,7 +33,7 @@ LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
 
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
-LEAST_JOBS = 20  # a worker does before its memory counts: should the limit be too low, work is done all the same
+LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class SafeQueue(Queue):
             found = super().dequeue_any([queue], None, connection, *more, **named)
             if found is not None:
                 return found
+        _fetch.kept.let_go()
         return None if timeout is None else super().dequeue_any(wanted, timeout, connection, *more, **named)
 
 
@@ -68,7 +69,8 @@ class Worker(SimpleWorker):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.queue_class = SafeQueue
-        self._jobs_done = 0
+        _fetch.kept.outlasts_jobs = True  # SafeQueue lets go of them
+        self._jobs_done, self._began = 0, time.monotonic()
         self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
 
@@ -82,6 +84,8 @@ class Worker(SimpleWorker):
             if not self._goes_on():
                 raise
             log.warning("Redis does not answer: %s", error)
+        finally:
+            _fetch.kept.let_go()
         if self._goes_on():
             self._begin_anew()
         return worked
@@ -121,7 +125,7 @@ class Worker(SimpleWorker):
         return True  # RQ asks before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
-        self._is_worn = self._lasts and is_worn(self._jobs_done)
+        self._is_worn = self._lasts and is_worn(self._jobs_done, time.monotonic() - self._began)
         if self._is_worn:
             raise StopRequested
         if super().should_run_maintenance_tasks:
@@ -134,9 +138,9 @@ class Worker(SimpleWorker):
             close_old_connections()
 
 
-def is_worn(jobs: int) -> bool:
-    """Whether a worker should begin anew after so many jobs, or with what it has come to take up."""
-    return jobs >= conf.worker_jobs() or (jobs >= LEAST_JOBS and megabytes() > conf.worker_mb())
+def is_worn(jobs: int, seconds: float) -> bool:
+    """Whether a worker should begin anew after so many jobs and seconds, with what it has come to take up."""
+    return jobs >= conf.worker_jobs() or (seconds >= LEAST_SECONDS and megabytes() > conf.worker_mb())
 
 
 def megabytes() -> float:

@@ -42,6 +42,7 @@ class Request:
     at: float  # monotonic seconds
     headers: Mapping[str, str]
     body: bytes = b""
+    port: int = 0  # of the client: each connection has another
 
 
 class Site:
@@ -101,7 +102,7 @@ def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
 
         def _reply(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            reply = site.answer(Request(self.path, time.monotonic(), dict(self.headers), body))
+            reply = site.answer(Request(self.path, time.monotonic(), dict(self.headers), body, self.client_address[1]))
             time.sleep(reply.after)
             content = reply.body.encode() if isinstance(reply.body, str) else reply.body
             self.send_response(reply.status)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.worker import LEAST_JOBS, is_worn, megabytes
+from crawler.worker import LEAST_SECONDS, is_worn, megabytes
 
 
 def test_it_is_worn_after_so_many_jobs(settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, 10_000
-    assert [is_worn(jobs) for jobs in (0, 99, 100)] == [False, False, True]
+    assert [is_worn(jobs, 1.0) for jobs in (0, 99, 100)] == [False, False, True]
 
 
-def test_it_is_worn_when_it_takes_up_too_much_and_did_some_work(settings: Any) -> None:
+def test_it_is_worn_when_it_takes_up_too_much_and_lived_for_a_while(settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, megabytes() / 2
-    assert [is_worn(jobs) for jobs in (0, LEAST_JOBS - 1, LEAST_JOBS)] == [False, False, True]
+    assert [is_worn(1, seconds) for seconds in (0.0, LEAST_SECONDS - 1, LEAST_SECONDS)] == [False, False, True]
 
 
 def test_what_it_takes_up_is_told_in_megabytes() -> None:

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from redis.exceptions import RedisError
@@ -16,12 +16,12 @@ from crawler.core.politeness import chosen_delay
 from crawler.core.work import Batch, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.engine.fetchers import fetcher_for
+from crawler.engine.keeping import Keep
 from crawler.engine.patience import patiently
 from crawler.engine.reporter import Reporter
 from crawler.engine.slices import SliceRun
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.guard import Guard
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
@@ -38,8 +38,8 @@ BATCH_SECONDS = 20.0  # a page is begun no later than this; the rest of the batc
 class BatchRun:
     """The batch must have been claimed, see `claimed`."""
 
-    def __init__(self, batch: Batch, frontier: Frontier, now: Clock) -> None:
-        self.id, self.now, self.frontier = batch.id, now, frontier
+    def __init__(self, batch: Batch, frontier: Frontier, now: Clock, keep: Keep) -> None:
+        self.id, self.now, self.frontier, self._keep = batch.id, now, frontier, keep
         self._batch, self._lost = batch, False
         self._deadline = time.monotonic() + BATCH_SECONDS
         self.reporter = Reporter(batch, self._leave)
@@ -48,14 +48,14 @@ class BatchRun:
         self._open = len(self.slices)
 
     @classmethod
-    def claimed(cls, batch: Batch, now: Clock) -> BatchRun | None:
+    def claimed(cls, batch: Batch, now: Clock, keep: Keep) -> BatchRun | None:
         """None when the batch is in other hands."""
         frontier = Frontier(queues.connection(), batch.crawl)
         crash_point("fetch: begun")
         holder = f"{socket.gethostname()}:{os.getpid()}"
         if not frontier.leases.claim(batch.id, batch.token, frontier.now(), holder):
             return None
-        return cls(batch, frontier, now)
+        return cls(batch, frontier, now, keep)
 
     def may_go_on(self) -> bool:
         """Whether another page may be begun."""
@@ -101,7 +101,5 @@ class BatchRun:
 
         add = partial(self.reporter.add, number)
         silences = self.frontier.silences
-        return SliceRun(part, policy, turns, self._open_fetcher, memory, silences, holder, self.now, add)
-
-    def _open_fetcher(self, on_sent: Callable[[], None]) -> Fetcher:
-        return fetcher_for(self._batch.policy, self._guard, on_sent)
+        open_fetcher = partial(fetcher_for, policy, self._guard)
+        return SliceRun(part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, add)

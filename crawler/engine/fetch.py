@@ -21,6 +21,7 @@ from crawler.crashpoints import crash_point
 from crawler.engine.batches import BatchRun
 from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.helping import Helper
+from crawler.engine.keeping import MOMENT, Keep
 from crawler.engine.reconcile import reconcile
 from crawler.engine.wake import wake
 from crawler.frontier.clock import steady_clock
@@ -36,6 +37,9 @@ NO_MORE_AFTER = 180.0  # seconds after which this job takes no further batch, so
 ends_soon = threading.Event()
 """Set once this worker was asked to end: the job at work takes no further batch."""
 
+kept = Keep()
+"""The connections this worker keeps between two slices, be they of one job or of two."""
+
 
 def fetch(batch: Batch) -> str:
     """Work on a batch; one line saying what came of it, for the dashboard.
@@ -49,7 +53,7 @@ def fetch(batch: Batch) -> str:
     A host that is slow, or wants to be asked seldom, does not hold the worker up: while its slices wait, this job does
     what a free worker would do, see `helping`.
     """
-    run = BatchRun.claimed(batch, steady_clock(queues.connection()))
+    run = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
     if run is None:
         _look_around()
         return "the batch is in other hands"
@@ -58,8 +62,12 @@ def fetch(batch: Batch) -> str:
         wake(run.frontier, batch.site)
     job = _Job()
     job.add(run)
-    with Heartbeat(job.renew) as heartbeat:
-        job.work(heartbeat.lost.is_set)
+    try:
+        with Heartbeat(job.renew) as heartbeat:
+            job.work(heartbeat.lost.is_set)
+    finally:
+        if not kept.outlasts_jobs:
+            kept.let_go()
     crash_point("fetch: reports left")
     _look_around()
     return job.said()
@@ -113,13 +121,14 @@ class _Job:
 
     def _look(self, helper: Helper) -> None:
         """Show what was found by now, and do what a free worker would do."""
+        kept.let_go(older_than=MOMENT)
         for run in self._runs:
             run.reporter.flush_old()
         has_time = time.monotonic() - self._began < NO_MORE_AFTER and not ends_soon.is_set()
         has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
         has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
-            helped = BatchRun.claimed(batch, steady_clock(queues.connection()))
+            helped = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
             if helped is not None:
                 self.add(helped)
 

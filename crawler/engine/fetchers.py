@@ -5,8 +5,6 @@ Apart from `equip`, so that a tick begins without the HTTP libraries.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from crawler import conf, sealing
 from crawler.core.addresses import EVERYTHING
 from crawler.core.proxies import Proxy
@@ -17,8 +15,8 @@ from crawler.fetching.http import HttpFetcher
 from crawler.fetching.routes import Gateway
 
 
-def fetcher_for(policy: FetchPolicy, guard: Guard, on_sent: Callable[[], None]) -> HttpFetcher:
-    """A fetcher for one slice. SealBroken when this process has another SECRET_KEY than the one that sealed."""
+def fetcher_for(policy: FetchPolicy, guard: Guard) -> HttpFetcher:
+    """A fetcher for one host. SealBroken when this process has another SECRET_KEY than the one that sealed."""
     credentials = sealing.opened(policy.sealed)
     return HttpFetcher(
         guard,
@@ -27,7 +25,6 @@ def fetcher_for(policy: FetchPolicy, guard: Guard, on_sent: Callable[[], None]) 
         credentials=credentials,
         own_hosts=policy.own_hosts,
         gateway=gateway_of(credentials.proxy, guard),
-        on_sent=on_sent,
     )
 
 

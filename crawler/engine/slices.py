@@ -13,9 +13,10 @@ from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
 from crawler.engine.ask import Asker
+from crawler.engine.keeping import Keep, Kept
 from crawler.engine.permission import Permission
 from crawler.engine.turns import NotYet, Turns
-from crawler.fetching.fetcher import Fetcher
+from crawler.fetching.http import HttpFetcher
 from crawler.frontier.clock import Clock
 from crawler.frontier.robots import RobotsMemory
 from crawler.frontier.silence import Silence, Silences
@@ -35,7 +36,8 @@ class SliceRun:
         part: Slice,
         policy: FetchPolicy,
         turns: Turns,
-        open_fetcher: Callable[[Callable[[], None]], Fetcher],
+        open_fetcher: Callable[[], HttpFetcher],
+        keep: Keep,
         memory: RobotsMemory,
         silences: Silences,
         holder: str,
@@ -43,21 +45,23 @@ class SliceRun:
         add: Callable[[PageResult], None],
     ) -> None:
         self.turns = turns
-        self._part, self._policy, self._open_fetcher, self._memory = part, policy, open_fetcher, memory
+        self._part, self._policy, self._memory = part, policy, memory
+        self._open_fetcher, self._keep, self._terms = open_fetcher, keep, (part.host, policy)
         self._silences, self._holder, self._now, self._add = silences, holder, now, add
         self._silence: Silence | None = None  # of the host, when nothing more is asked for because of it
-        self._is_suspicious = self._is_hopeless = False
+        self._has_begun = self._is_suspicious = self._is_hopeless = False
         self._place = 0
         self._waited_since: float | None = None
-        self._fetcher: Fetcher | None = None
+        self._fetcher: HttpFetcher | None = None
         self._permission: Permission | None = None
         self._asker: Asker | None = None
 
     def step(self, may_go_on: Callable[[], bool]) -> float | None:
         """Ask for pages while it is their turn. The moment to go on, in epoch seconds; None when this slice is over:
         all is asked for, time is up, or the host wants to be left in peace."""
-        if self._asker is None:
-            if not self.turns.begin():
+        if not self._has_begun:
+            self._has_begun = self._begin()
+            if not self._has_begun:
                 return self._later(self._now() + ASK_AGAIN, give_up_at=self._now() + LATER)
             self._waited_since = None
             self._listen(self._silences.of(self._part.host))
@@ -81,10 +85,25 @@ class SliceRun:
 
     def end(self) -> int:
         """Let go of everything. How many requests were made for robots.txt and are told in no result."""
-        if self._fetcher is not None:
+        place = self.turns.hand_over() if self._fetcher is not None and self._silence is None else None
+        if self._fetcher is not None and place is not None:
+            self._keep.give(self._terms, Kept(self._fetcher, place[0], self._part.host, place[1]))
+        elif self._fetcher is not None:
             self._fetcher.close()
         self.turns.end()
         return self._permission.counted() if self._permission is not None else 0
+
+    def _begin(self) -> bool:
+        """Go on with a connection that was kept, or see whether the host may have one more."""
+        kept = self._keep.take(self._terms)
+        if kept is None:
+            return self.turns.begin()
+        self._fetcher = kept.fetcher
+        if self.turns.begin(kept.holder):
+            return True
+        self._fetcher = None
+        kept.let_go()  # it was kept for so long that its place at the gate is another's
+        return False
 
     def _later(self, at: float, give_up_at: float) -> float | None:
         """Wait until then, unless that is longer than a batch should be held for it."""
@@ -153,7 +172,8 @@ class SliceRun:
 
     def _ready(self) -> Asker:
         if self._asker is None:
-            self._fetcher = self._open_fetcher(self.turns.sent)
+            self._fetcher = self._fetcher or self._open_fetcher()
+            self._fetcher.serve(self.turns.sent)
             if self._policy.obey_robots:
                 self._permission = Permission(self._fetcher, self._memory, self.turns, self._holder, self._now)
             self._asker = Asker(self._fetcher, self._permission, self.turns, tells_sitemaps=self._policy.sitemaps)

@@ -28,7 +28,8 @@ class Turns:
     """`next_at` is when the host may be asked again, for the manager to know. Nothing here waits."""
 
     def __init__(self, gate: Gate, book: HostBook, host: str, holder: str, wish: Wish, now: Clock) -> None:
-        self._gate, self._book, self._host, self._holder = gate, book, host, holder
+        self._gate, self._book, self._host = gate, book, host
+        self._own = self._holder = holder
         self._wish, self._chosen, self._now = wish, wish.delay, now
         self.next_at = 0.0
         self._delay = wish.delay
@@ -39,11 +40,23 @@ class Turns:
         self._inside = False
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
-    def begin(self) -> bool:
-        """Take one of the host's connections; False when other crawls or slices use them all."""
+    def begin(self, holder: str | None = None) -> bool:
+        """Take one of the host's connections, or go on with that of this `holder`; False when other crawls or slices
+        use them all."""
         with self._lock:
+            self._holder = holder or self._own
             self._inside = self._gate.enter(self._host, self._holder, self._wish, self._now())
         return self._inside
+
+    def hand_over(self) -> tuple[Gate, str] | None:
+        """End without giving the connection back: its gate and holder, for whoever goes on with it. None where it
+        should not be kept: a host that is asked seldom would only be held up by it."""
+        with self._lock:
+            if not self._inside or self._delay > 0:
+                return None
+            self._inside = False
+        self._tell_answers()
+        return self._gate, self._holder
 
     def renew(self, pipe: Redis) -> None:
         """Keep the connection, if there is one: a slice that has ended must not take it again."""

@@ -21,7 +21,7 @@ class Exchange:
         self.received = 0  # bytes that arrived
         self._clock = clock
         self._began = clock()
-        self._on_sent = on_sent
+        self.on_sent = on_sent
 
     def begin(self, url: str) -> None:
         self.url = url
@@ -38,8 +38,8 @@ class Exchange:
         if self.sent:
             return
         self.sent = True
-        if self._on_sent is not None:
-            self._on_sent()
+        if self.on_sent is not None:
+            self.on_sent()
 
     def patience(self, seconds: float) -> float:
         """How long to wait for the next step: `seconds`, or what is left of the whole if that is less."""

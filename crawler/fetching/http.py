@@ -78,6 +78,10 @@ class HttpFetcher:
         sent = {**headers, "Content-Length": str(len(body))}
         return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
 
+    def serve(self, on_sent: Callable[[], None]) -> None:
+        """From now on this is called for every request sent."""
+        self._exchange.on_sent = on_sent
+
     def close(self) -> None:
         self._adapter.close()
 

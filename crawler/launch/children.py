@@ -53,8 +53,10 @@ class Children:
         output: int | IO[bytes],
         directory: Path,
         environment: Mapping[str, str] | None = None,
+        handed: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start a program; both its outputs go to `output`, its environment is ours unless another is given."""
+        """Start a program; both its outputs go to `output`, its environment is ours unless another is given. The
+        descriptors `handed` to it keep their numbers."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", _REPORT_THEN_BECOME, "sh", *command],
             stdin=self._pipe,
@@ -62,6 +64,7 @@ class Children:
             stderr=subprocess.STDOUT,
             cwd=directory,
             env=environment,
+            pass_fds=handed,
             start_new_session=True,
         )
         self._processes.append(process)

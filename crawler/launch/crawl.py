@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
-import django
-from django.core.exceptions import ImproperlyConfigured
-from django.core.management import BaseCommand, load_command_class
+from crawler.launch.children import Children
+from crawler.launch.early import GRACE, EarlyWorker
 
-from crawler.core.errors import CrawlerError
+if TYPE_CHECKING:
+    from django.core.management import BaseCommand
 
 
 def main(arguments: list[str]) -> int:
@@ -19,25 +20,38 @@ def main(arguments: list[str]) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _leave)
     try:
-        run(arguments)
+        with Children(GRACE) as children:
+            return _told(arguments, children, EarlyWorker(children))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _told(arguments: list[str], children: Children, early: EarlyWorker) -> int:
+    """A worker loads while we do, so what takes long to load is loaded only now."""
+    from django.core.exceptions import ImproperlyConfigured
+
+    from crawler.core.errors import CrawlerError
+
+    try:
+        run(arguments, children, early)
     except (CrawlerError, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     return 0
 
 
-def run(arguments: list[str]) -> None:
-    """1. Judge the arguments, before anything is started for them. 2. Database, Redis, workers. 3. Crawl.
+def run(arguments: list[str], children: Children, early: EarlyWorker) -> None:
+    """1. Judge the arguments, before anything is made for them. 2. Database, Redis, workers. 3. Crawl.
 
     Ends by SystemExit where the command does.
     """
+    import django
+    from django.core.management import load_command_class
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     django.setup()
     command = load_command_class("crawler", "crawl")
     options = parse(command, arguments)
-    # Only now, because they want Django's settings or are not needed for --help.
     from crawler import conf
     from crawler.launch.database import bring_up_to_date
     from crawler.launch.redis_server import ensure_redis
@@ -47,7 +61,10 @@ def run(arguments: list[str]) -> None:
     bring_up_to_date()
     with ensure_redis(conf.data_dir()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
-        with Workers(options.workers, live=live_workers, redis=redis, log_file=conf.data_dir() / "workers.log"):
+        log_file = conf.data_dir() / "workers.log"
+        with Workers(
+            options.workers, live=live_workers, redis=redis, log_file=log_file, children=children, early=early
+        ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +14,12 @@ from redis import RedisError
 
 from crawler.core.errors import ServiceDown
 from crawler.launch.children import Children
+from crawler.launch.early import COMMAND, GRACE, EarlyWorker
 from crawler.launch.keeper import Keeper, Place
 from crawler.launch.redis_server import RedisServer
 from settings.environment import ROOT
 
-COMMAND = (sys.executable, "-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch")
 DEFAULT = 2
-GRACE = 5.0  # seconds a worker has for the job in its hands
 PATIENCE = 3  # looks in a row that found no worker before our own are started
 
 log = logging.getLogger(__name__)
@@ -31,15 +29,26 @@ class Workers:
     """Workers beside one command. `wanted`: how many; None = 2, but only while nobody else's are there.
 
     A thread looks after them once a second: one that ended is replaced, and when the workers of another command went
-    away with it, ours take over. The embedded Redis is looked after in the same round.
+    away with it, ours take over. The embedded Redis is looked after in the same round. An `early` worker, one of these
+    `children`, is the first, if any is wanted.
     """
 
-    def __init__(self, wanted: int | None, *, live: Callable[[], int], redis: RedisServer, log_file: Path) -> None:
+    def __init__(
+        self,
+        wanted: int | None,
+        *,
+        live: Callable[[], int],
+        redis: RedisServer,
+        log_file: Path,
+        children: Children | None = None,
+        early: EarlyWorker | None = None,
+    ) -> None:
         self._may_take_over = wanted is None
         self._live = live
         self._redis = redis
         self._log_file = log_file
-        self._children = Children(GRACE)
+        self._children = children or Children(GRACE)
+        self._early = early
         self._keeper = Keeper(self._children)
         self._lonely_looks = 0
         self._has_complained = False
@@ -50,6 +59,8 @@ class Workers:
     def __enter__(self) -> Self:
         try:
             self._keeper.fill()
+            if self._early:
+                self._early.let_go()
             self._caretaker.start()
         except BaseException:
             self._children.stop()
@@ -68,6 +79,9 @@ class Workers:
             self._keeper.add(Place(f"worker {number}", self._start))
 
     def _start(self) -> subprocess.Popen[bytes]:
+        early, self._early = self._early, None
+        if early and (process := early.begin()):
+            return process
         with self._log_file.open("ab") as output:
             return self._children.start(COMMAND, output=output, directory=ROOT)
 

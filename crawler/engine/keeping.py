@@ -1,0 +1,76 @@
+"""The connections of slices that have ended, kept open for the next slice of the same host.
+
+To set up a connection takes up to three round trips, as long as a few pages. Each is kept together with its place at
+its host's gate, so that a host never has more connections than it should, and for a moment only: it keeps others out.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from redis.exceptions import RedisError
+
+from crawler.fetching.http import HttpFetcher
+from crawler.frontier.gate import Gate
+
+log = logging.getLogger(__name__)
+
+MOMENT = 0.1  # seconds one is kept while the worker has other things to do
+AT_MOST = 32  # kept at a time; there is one for each slice that has just ended
+
+
+@dataclass(frozen=True)
+class Kept:
+    fetcher: HttpFetcher
+    gate: Gate
+    host: str
+    holder: str  # of the place at the gate
+    since: float = field(default_factory=time.monotonic)
+
+    def let_go(self) -> None:
+        self.fetcher.close()
+        try:
+            self.gate.leave(self.host, self.holder)
+        except RedisError as error:  # the place runs out by itself
+            log.warning("Redis could not be told that a connection to %s is closed: %s", self.host, error)
+
+
+class Keep:
+    """A slice's `terms` are all that its requests depend on beside their URLs. Used by many threads."""
+
+    outlasts_jobs = False  # whether somebody lets go of what is kept when there is no further job
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, list[Kept]] = {}
+        self._lock = threading.Lock()
+
+    def give(self, terms: Hashable, kept: Kept) -> None:
+        with self._lock:
+            is_full = sum(map(len, self._kept.values())) >= AT_MOST
+            if not is_full:
+                self._kept.setdefault(terms, []).append(kept)
+        if is_full:
+            kept.let_go()
+
+    def take(self, terms: Hashable) -> Kept | None:
+        """One that is the caller's from now on."""
+        with self._lock:
+            same = self._kept.get(terms)
+            kept = same.pop() if same else None
+            if not same:
+                self._kept.pop(terms, None)
+        return kept
+
+    def let_go(self, older_than: float = 0.0) -> None:
+        """Close those that nobody has wanted for so many seconds."""
+        until = time.monotonic() - older_than
+        with self._lock:
+            old = [kept for same in self._kept.values() for kept in same if kept.since <= until]
+            left = {terms: [kept for kept in same if kept.since > until] for terms, same in self._kept.items()}
+            self._kept = {terms: same for terms, same in left.items() if same}
+        for kept in old:
+            kept.let_go()

@@ -1,0 +1,95 @@
+"""The next slice of a host goes on over the connection of the last one, which is kept for a moment and no longer."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+from rq import Queue
+
+from crawler.core.addresses import EVERYTHING
+from crawler.engine import fetch
+from crawler.engine.keeping import AT_MOST, Keep, Kept
+from crawler.fetching.guard import Guard
+from crawler.fetching.http import HttpFetcher
+from crawler.frontier import keys
+from crawler.frontier.gate import Gate, Wish
+from crawler.worker import SafeQueue
+from tests.engine.conftest import Bench
+from tests.site import page
+
+HOST = "example.com"
+MANY = {"/": page(*(f"/{number}" for number in range(300)))} | {f"/{number}": page() for number in range(300)}
+
+
+class Fetcher(HttpFetcher):
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+        super().close()
+
+
+def kept(redis: Redis, holder: str, since: float | None = None) -> Kept:
+    gate = Gate(redis, 10)
+    assert gate.enter(HOST, holder, Wish("a-crawl", connections=AT_MOST + 1), now=1.0)
+    fetcher = Fetcher(Guard((EVERYTHING,)), "tests")
+    return Kept(fetcher, gate, HOST, holder) if since is None else Kept(fetcher, gate, HOST, holder, since)
+
+
+def inside(redis: Redis) -> int:
+    return redis.zcard(keys.host_slots(HOST))
+
+
+@pytest.mark.site(MANY)
+def test_jobs_of_one_worker_go_on_over_one_connection(
+    bench: Bench, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch.kept, "outlasts_jobs", True)
+    bench.start(concurrency=1)
+    bench.work()
+    assert bench.state() == "finished"
+    assert len({request.port for request in bench.site.requests}) == 1
+    assert real_redis.zcard(keys.host_slots(bench.site.host)) == 1
+    fetch.kept.let_go()
+    assert real_redis.zcard(keys.host_slots(bench.site.host)) == 0
+
+
+@pytest.mark.site(MANY)
+def test_a_job_of_a_stock_worker_leaves_no_connection_behind(bench: Bench, real_redis: Redis) -> None:
+    bench.start(concurrency=1)
+    bench.work()
+    assert len({request.port for request in bench.site.requests}) > 1
+    assert real_redis.zcard(keys.host_slots(bench.site.host)) == 0
+
+
+def test_what_is_kept_is_for_the_same_terms_and_for_one(real_redis: Redis) -> None:
+    keep, one = Keep(), kept(real_redis, "one")
+    keep.give("terms", one)
+    assert keep.take("others") is None
+    assert keep.take("terms") is one
+    assert keep.take("terms") is None
+
+
+def test_what_nobody_wants_is_closed_and_gives_its_place_back(real_redis: Redis) -> None:
+    keep, old, new = Keep(), kept(real_redis, "old", since=0.0), kept(real_redis, "new")
+    keep.give("terms", old)
+    keep.give("terms", new)
+    keep.let_go(older_than=30.0)
+    assert inside(real_redis) == 1
+    assert isinstance(old.fetcher, Fetcher)
+    assert old.fetcher.is_closed
+    assert keep.take("terms") is new
+
+
+def test_not_many_are_kept(real_redis: Redis) -> None:
+    keep = Keep()
+    for number in range(AT_MOST + 1):
+        keep.give("terms", kept(real_redis, str(number)))
+    assert inside(real_redis) == AT_MOST
+
+
+def test_a_worker_that_has_nothing_to_do_lets_go(real_redis: Redis) -> None:
+    fetch.kept.give("terms", kept(real_redis, "one"))
+    queue = Queue("fetch", connection=real_redis)
+    assert SafeQueue.dequeue_any([queue], None, real_redis) is None
+    assert inside(real_redis) == 0
