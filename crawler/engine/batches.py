@@ -57,6 +57,11 @@ class BatchRun:
             return None
         return cls(batch, frontier, now, keep)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all slices have ended."""
+        return self._open == 0
+
     def may_go_on(self) -> bool:
         """Whether another page may be begun."""
         return not self._lost and time.monotonic() <= self._deadline

@@ -7,6 +7,7 @@ import logging
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -86,7 +87,8 @@ class _Job:
     the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
 
     def __init__(self) -> None:
-        self._runs: list[BatchRun] = []
+        self._runs: list[BatchRun] = []  # those at work; what is over is let go of, for a job may last for minutes
+        self._outcomes = Counter[str]()  # of those that are over
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
         self._order = count()
         self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
@@ -100,13 +102,12 @@ class _Job:
             self._await(0.0, run, number)
 
     def renew(self) -> bool:
-        for run in self._runs:
+        for run in tuple(self._runs):  # in the heartbeat's thread
             run.renew()
         return True
 
     def said(self) -> str:
-        outcomes = sum((run.reporter.outcomes for run in self._runs[1:]), self._runs[0].reporter.outcomes)
-        return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(outcomes.items())) or "nothing asked"
+        return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(self._outcomes.items())) or "nothing asked"
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Until every slice is over."""
@@ -172,6 +173,9 @@ class _Job:
             moment = None
         if moment is None:
             run.end_slice(number)
+            if run.is_over:
+                self._runs.remove(run)
+                self._outcomes += run.reporter.outcomes
         else:
             self._await(moment, run, number)
 

@@ -80,8 +80,9 @@ class SliceRun:
 
     def renew(self) -> None:
         """Show those who wait for a robots.txt that it is still being asked for."""
-        if self._permission is not None:
-            self._permission.renew()
+        permission = self._permission  # from the heartbeat's thread: it may be gone the next moment
+        if permission is not None:
+            permission.renew()
 
     def end(self) -> int:
         """Let go of everything. How many requests were made for robots.txt and are told in no result."""
@@ -91,7 +92,9 @@ class SliceRun:
         elif self._fetcher is not None:
             self._fetcher.close()
         self.turns.end()
-        return self._permission.counted() if self._permission is not None else 0
+        requests = self._permission.counted() if self._permission is not None else 0
+        self._fetcher = self._permission = self._asker = None  # the batch may go on for long
+        return requests
 
     def _begin(self) -> bool:
         """Go on with a connection that was kept, or see whether the host may have one more."""

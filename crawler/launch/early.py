@@ -24,11 +24,15 @@ class EarlyWorker:
 
     def __init__(self, children: Children) -> None:
         reading, self._pipe = os.pipe()
-        early = (sys.executable, "-P", "-m", "crawler.launch.early", str(reading))
+        early = (sys.executable, "-m", "crawler.launch.early", str(reading))
         try:
             self._process = children.start(early, output=subprocess.DEVNULL, directory=ROOT, handed=(reading,))
         finally:
             os.close(reading)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def begin(self) -> subprocess.Popen[bytes] | None:
         """Let it work; None when it has ended, whatever its reason."""

@@ -16,7 +16,7 @@ from crawler.management.door import NO_WORKER, NOT_ANSWERING, in_one_line
 from crawler.management.stopping import Stop
 from crawler.models import Crawl, Delivery
 
-POLL = 0.15  # seconds between two looks at the database
+POLL = 0.15  # seconds between two looks at the database; fewer in the beginning
 PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
 WORKERS_LOOK = 3.0  # seconds without progress before we look whether anybody works
 NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
@@ -60,7 +60,7 @@ class Waiting:
                 return Waited.STOPPED
             if timeout is not None and time.monotonic() - began >= timeout:
                 return Waited.TIMED_OUT
-            time.sleep(POLL)
+            time.sleep(pause_after(time.monotonic() - began))
 
     def _look(self, crawl: Crawl) -> bool:
         """Whether the crawl is over; `crawl` is brought up to date."""
@@ -97,6 +97,11 @@ class Waiting:
             self._note(line)
 
 
+def pause_after(waited: float) -> float:
+    """Seconds until the next look, after so many of waiting: what is soon over is soon seen to be."""
+    return min(POLL, 0.02 + waited / 20)
+
+
 def until_tried(crawl: Crawl, stop: Stop) -> list[Delivery]:
     """Give every notice NOTICE_PATIENCE seconds for its first try; those that had none."""
     began = time.monotonic()
@@ -104,7 +109,7 @@ def until_tried(crawl: Crawl, stop: Stop) -> list[Delivery]:
         if stop.signal is not None or time.monotonic() - began >= NOTICE_PATIENCE:
             break
         reconcile()
-        time.sleep(POLL)
+        time.sleep(pause_after(time.monotonic() - began))
     return untried
 
 

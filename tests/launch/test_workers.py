@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 from pathlib import Path
 
 import pytest
 import redis
+from rq import Worker
 
 from crawler import queues
 from crawler.launch import workers
+from crawler.launch.children import Children
+from crawler.launch.early import GRACE, EarlyWorker
 from crawler.launch.redis_server import RedisServer
 from crawler.launch.workers import Workers
-from tests.launch.conftest import eventually
+from tests.launch.conftest import eventually, is_alive
 
 
 @pytest.fixture
@@ -61,3 +66,29 @@ def test_workers_that_do_not_stay_are_said_once(
     assert caplog.text.count("keeps ending") == 1
     assert f"(exit code 7) keeps ending. What it says is in {tmp_path / 'workers.log'}." in caplog.text
     assert (tmp_path / "workers.log").read_text().startswith("no\n")
+
+
+def test_the_first_is_the_one_that_was_loaded_early(server: RedisServer, tmp_path: Path) -> None:
+    children = Children(GRACE)
+    early = EarlyWorker(children)
+    with Workers(2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
+        assert eventually(lambda: queues.live_workers() == 2)
+        assert early.pid in {worker.pid for worker in Worker.all(connection=queues.connection())}
+    assert not is_alive(early.pid)
+
+
+def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> None:
+    children = Children(GRACE)
+    early = EarlyWorker(children)
+    with Workers(0, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
+        assert eventually(lambda: not is_alive(early.pid))
+    assert queues.live_workers() == 0
+
+
+def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_path: Path) -> None:
+    children = Children(GRACE)
+    early = EarlyWorker(children)
+    os.kill(early.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(early.pid))
+    with Workers(1, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
+        assert eventually(lambda: queues.live_workers() == 1)
