@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SLICE_PAGES = 64  # pages of one host handed out at a time when it asks for no delay
-SLICE_SECONDS = 15.0  # a slice that keeps a delay should last no longer than this
+SLICE_PAGES = 64  # pages of one host handed out at a time, as long as it is not known how fast it answers
+MOST_PAGES = 256  # the same of a fast one
+SLICE_SECONDS = 5.0  # a slice should last so long: ten times as long as it takes to hand out the next one
+DELAYED_SECONDS = 15.0  # the same where most of the time is a delay, in which the worker does other things
 AHEAD = 2  # slices handed out for each connection to a host that asks for no delay
 PATIENCE = 2.5  # seconds a slice waits for its turn at a host before it is handed back
 LONGEST_DELAY = 60.0  # seconds; a robots.txt that asks for more gets this
@@ -44,21 +46,22 @@ def host_delay(chosen: float, crawl_delay: float | None) -> float:
     return max(chosen, min(crawl_delay or 0.0, LONGEST_DELAY))
 
 
-def pace_of(delay: float, concurrency: int, *, has_answered: bool = True) -> Pace:
-    """What to hand out of a host with this delay, in seconds."""
+def pace_of(delay: float, concurrency: int, seconds: float | None = None, *, has_answered: bool = True) -> Pace:
+    """What to hand out of a host with this delay, in seconds, that takes so many `seconds` for an answer."""
     if not has_answered:
         return ONE_BY_ONE  # should it be dead, one request tells so for all pages of a slice
-    return Pace(slices_at_once(delay, concurrency), slice_pages(delay))
+    return Pace(slices_at_once(delay, concurrency), slice_pages(delay, seconds))
 
 
-def slice_pages(delay: float) -> int:
-    """Pages to hand out at a time to a host with this delay, in seconds; one by one when a slice would not wait for
-    the second."""
-    if delay <= 0:
-        return SLICE_PAGES
+def slice_pages(delay: float, seconds: float | None = None) -> int:
+    """Pages to hand out at a time to a host with this delay, in seconds, that takes so many `seconds` for an answer
+    (None = not known yet). One by one when a slice would not wait for the second."""
     if delay > PATIENCE:
         return 1
-    return max(1, min(SLICE_PAGES, int(SLICE_SECONDS / delay)))
+    if delay <= 0 and seconds is None:
+        return SLICE_PAGES
+    aim, most = (DELAYED_SECONDS, SLICE_PAGES) if delay > 0 else (SLICE_SECONDS, MOST_PAGES)
+    return max(1, int(min(most, aim / max(delay, seconds or 0.0, 0.001))))
 
 
 def slices_at_once(delay: float, concurrency: int) -> int:

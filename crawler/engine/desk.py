@@ -61,7 +61,7 @@ def _pace(options: CrawlOptions, manners: Manners) -> Pace:
         delay = politeness.host_delay(delay, manners.crawl_delay)
     if options.throttle:
         delay = max(delay, manners.throttle.delay)
-    return politeness.pace_of(delay, options.concurrency, has_answered=manners.has_answered)
+    return politeness.pace_of(delay, options.concurrency, manners.seconds, has_answered=manners.has_answered)
 
 
 def desk_of(crawl: Crawl) -> Desk:

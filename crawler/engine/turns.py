@@ -153,6 +153,9 @@ class Turns:
         mean = seconds / answers
         if mean > throttle.COMFORT or not self._is_at_ease:
             known = self._book.observe(
-                self._host, lambda known: throttle.after_answers(known, mean, answers), has_answered=True
+                self._host,
+                lambda known: throttle.after_answers(known, mean, answers),
+                has_answered=True,
+                seconds=mean,
             )
             self._is_at_ease = known == Throttle()

@@ -125,8 +125,8 @@ def test_each_disturbance_allows_for_the_pages_of_one_batch() -> None:
     assert verdict(hits={**often, "/next": 12}, struck=[Struck("kill-horse", "", 0.0, 0.5)]).wasteful
 
 
-def test_a_batch_of_one_host_is_as_large_as_what_is_out_of_it_at_a_time() -> None:
-    assert batch_pages() == 8 * 64
+def test_a_batch_of_one_host_takes_slices_until_it_holds_enough_pages() -> None:
+    assert batch_pages() == 511 + 256
 
 
 def report(evidence: Evidence) -> Report:

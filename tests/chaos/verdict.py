@@ -71,10 +71,10 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
 
 def batch_pages() -> int:
     """Pages of one batch, at most, where all pages are of one host without a delay. Django must be set up."""
-    from crawler.engine.dispatch import SLICES_A_BATCH  # it imports models
+    from crawler.engine.dispatch import PAGES_A_BATCH, SLICES_A_BATCH  # it imports models
 
     slices = min(SLICES_A_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
-    return slices * politeness.slice_pages(0.0)
+    return min(slices * politeness.MOST_PAGES, PAGES_A_BATCH - 1 + politeness.MOST_PAGES)
 
 
 def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:

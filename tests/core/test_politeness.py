@@ -22,6 +22,18 @@ def test_a_slice_never_lasts_long(delay: float, pages: int) -> None:
     assert politeness.slice_pages(delay) == pages
 
 
+@pytest.mark.parametrize(
+    ("seconds", "pages"), [(None, 64), (0.0, 256), (0.001, 256), (0.05, 100), (0.2, 25), (1.0, 5), (4.0, 1), (30.0, 1)]
+)
+def test_of_a_slow_host_a_slice_has_fewer_pages(seconds: float | None, pages: int) -> None:
+    assert politeness.slice_pages(0.0, seconds) == pages
+
+
+def test_a_delay_counts_where_answers_take_less() -> None:
+    assert politeness.slice_pages(1.0, 0.2) == politeness.slice_pages(1.0) == 15
+    assert politeness.slice_pages(1.0, 5.0) == 3
+
+
 @pytest.mark.parametrize(("delay", "slices"), [(0, 8), (0.1, 4), (0.5, 1), (10, 1)])
 def test_a_long_delay_leaves_nothing_for_a_second_connection(delay: float, slices: int) -> None:
     assert politeness.slices_at_once(delay, 4) == slices

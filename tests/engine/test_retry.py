@@ -30,6 +30,7 @@ PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broke
 def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
+    monkeypatch.setattr(politeness, "MOST_PAGES", 1)
     monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
 
 

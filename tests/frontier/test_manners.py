@@ -33,6 +33,14 @@ def test_trouble_is_remembered_until_answers_make_up_for_it(book: HostBook) -> N
     assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=0.25), has_answered=True)
 
 
+def test_how_long_answers_take_is_remembered_when_it_is_news(book: HostBook) -> None:
+    told = []
+    for seconds in (0.2, 0.21, 0.4):
+        book.observe(HOST, lambda known: known, has_answered=True, seconds=seconds)
+        told.append(book.read([HOST])[HOST].seconds)
+    assert told == [0.2, 0.2, 0.4]
+
+
 def test_what_is_known_of_a_host_is_forgotten_after_a_day(book: HostBook, redis: Redis) -> None:
     book.note_crawl_delay(HOST, 1)
     (key,) = redis.keys("*")

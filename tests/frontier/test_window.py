@@ -113,9 +113,9 @@ def test_a_host_that_was_never_asked_comes_before_the_largest(frontier: Frontier
 
 def test_a_host_with_less_than_a_slice_gives_a_short_one(frontier: Frontier) -> None:
     """So that no worker is taken up for long while larger ones are still being found."""
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=9)})
-    put(frontier, *range(1, 10))
-    assert pick(frontier) == [1, 2, 3]
+    frontier.window.set_pace({HOST: Pace(slices=1, pages=90)})
+    put(frontier, *range(1, 91))
+    assert pick(frontier) == list(range(1, 25))
 
 
 def test_beyond_the_heaviest_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:

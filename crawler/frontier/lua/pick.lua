@@ -14,7 +14,7 @@
 -- Uses: rescore
 -- Uses: pace
 -- Uses: tally
-local HEAVIEST, SHORT = 32, 3
+local HEAVIEST, SHORT = 32, 24
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
 
@@ -41,7 +41,7 @@ while true do
   local out = tonumber(redis.call('HGET', active, lane) or '0')
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-    local waiting, at_most = redis.call('ZCARD', keys.queue), math.ceil(pages / SHORT)
+    local waiting, at_most = redis.call('ZCARD', keys.queue), math.min(pages, SHORT)
     if waiting > pages then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end

@@ -89,6 +89,7 @@ class Machine:
             (fetch, "ThreadPoolExecutor", OneAfterAnother),
             (helping, "ThreadPoolExecutor", OneAfterAnother),
             (politeness, "SLICE_PAGES", 3),
+            (politeness, "MOST_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
             (watch, "STEP", 1.0),
