@@ -13,7 +13,7 @@ from benchmarks.services import cores
 from benchmarks.watching import MIB, Watched, panels, rate_between, watched
 
 _ROW = "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>10} {:>11}"
-_HEAD = ("pages", "seconds", "pages/s", "10-30 %", "70-90 %", "Redis MiB", "bytes/page", "workers", "table/page")
+_HEAD = ("pages", "seconds", "pages/s", "10-30 %", "70-90 %", "Redis MiB", "bytes/page", "worker", "table/page")
 
 
 def main(chosen: Namespace) -> int:

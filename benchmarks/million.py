@@ -70,7 +70,7 @@ def told(crowd: Crowd, done: Watched, served_for: float, wrong: list[str]) -> st
     receipt, minutes = done.receipt, done.seconds / 60
     peak = {
         "Redis": max(sample.redis_bytes for sample in done.samples),
-        "workers": max(sample.worker_bytes for sample in done.samples),
+        "worker": max(sample.worker_bytes for sample in done.samples),
         "database": max(sample.database_bytes for sample in done.samples),
     }
     early, late = rate_between(done.samples, 0.1, 0.3), rate_between(done.samples, 0.6, 0.8)

@@ -29,7 +29,7 @@ class Sample:
     requests: int
     jobs: int  # in RQ's queues
     redis_bytes: int  # used_memory
-    worker_bytes: int  # resident, all workers together
+    worker_bytes: int  # resident, of the largest worker
     database_bytes: int
 
     @property
@@ -95,7 +95,7 @@ def panels(samples: Sequence[Sample]) -> list[Panel]:
         over_time("Open pages", (sample.open for sample in samples)),
         over_time("Jobs in RQ's queues", (sample.jobs for sample in samples)),
         over_time("Memory of Redis, MiB", (sample.redis_bytes / MIB for sample in samples)),
-        over_time("Memory of the workers, MiB", (sample.worker_bytes / MIB for sample in samples)),
+        over_time("Memory of the largest worker, MiB", (sample.worker_bytes / MIB for sample in samples)),
     ]
 
 
@@ -128,7 +128,7 @@ def _sample(line: Mapping[str, Any], client: redis.Redis, stack: Stack) -> Sampl
         requests=line["requests"],
         jobs=sum(int(client.llen(queue)) for queue in QUEUES),
         redis_bytes=int(client.info("memory")["used_memory"]),
-        worker_bytes=sum(resident(worker.pid) for worker in stack.workers),
+        worker_bytes=max((resident(worker.pid) for worker in stack.workers), default=0),
         database_bytes=line["database_bytes"],
     )
 
@@ -138,5 +138,5 @@ def _show(samples: Sequence[Sample]) -> None:
     rate = rates(samples[-2:])
     told = f"{last.at:7.1f} s  {last.closed:>9,} of {last.discovered:,}"
     told += f"  {rate[0][1]:,.0f}/s" if rate else ""
-    told += f"  Redis {last.redis_bytes / MIB:.1f} MiB, workers {last.worker_bytes / MIB:.0f} MiB, {last.jobs} jobs"
+    told += f"  Redis {last.redis_bytes / MIB:.1f} MiB, worker {last.worker_bytes / MIB:.0f} MiB, {last.jobs} jobs"
     print(told, file=sys.stderr, flush=True)
