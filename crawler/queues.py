@@ -235,6 +235,12 @@ def has_work() -> bool:
     return not all(is_watch(job.decode()) for job in waiting)
 
 
+def batches_wait() -> bool:
+    """Whether a batch waits that nobody has taken yet."""
+    first = cast(list[bytes], connection().lrange(_queue(FETCH).key, 0, 0))
+    return bool(first) and first[0].startswith(b"fetch-")
+
+
 def worker_count() -> int:
     """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
     return Worker.count(queue=_queue(FETCH))

@@ -94,7 +94,9 @@ class BatchRun:
             self.reporter.flush()
 
     def _leave(self, reports: Sequence[SliceReport]) -> None:
-        patiently(lambda: wake(self.frontier, self._batch.site, reports))
+        """A batch that is over sends no tick while others wait to be worked on: of two or three one is enough."""
+        is_urgent = not self.is_over or not queues.batches_wait()
+        patiently(lambda: wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent))
 
     def _slice(self, number: int) -> SliceRun:
         policy, part, holder = self._batch.policy, self._batch.slices[number], f"{self.id}:{number}"

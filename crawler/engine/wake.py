@@ -22,7 +22,7 @@ from crawler.frontier.results import Mark
 from crawler.models import Crawl
 
 
-def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = ()) -> bool:
+def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, is_urgent: bool = True) -> bool:
     """Leave reports, mark the crawl dirty and send a tick unless one is coming, in one step; whether one was sent."""
     job = queues.new_id("manage")
 
@@ -36,6 +36,7 @@ def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = ()) -> 
         tick_job=job,
         is_coming=is_coming,
         send_tick=send_tick,
+        is_urgent=is_urgent,
     )
 
 

@@ -61,8 +61,10 @@ class Results:
         tick_job: str,
         is_coming: Callable[[Mark], bool],
         send_tick: Callable[[Pipeline], None],
+        is_urgent: bool = True,
     ) -> bool:
         """Leave reports (or none, to ask for a tick only), mark the crawl dirty and send a tick, in one atomic step.
+        What is not urgent is left for the next tick that comes.
 
         No tick is sent when one is on its way: its mark is younger than FRESH_SECONDS, or `is_coming(mark)` finds its
         job in the queue. Answers whether a tick was sent. Watching the mark closes the race with a tick that clears
@@ -73,7 +75,7 @@ class Results:
             with self._redis.pipeline() as pipe:
                 pipe.watch(keys.mark)  # type: ignore[no-untyped-call]  # redis-py gives it no types
                 mark = Mark.read(cast(bytes | None, pipe.get(keys.mark)))
-                send = mark is None or (now - mark.sent_at > FRESH_SECONDS and not is_coming(mark))
+                send = is_urgent and (mark is None or (now - mark.sent_at > FRESH_SECONDS and not is_coming(mark)))
                 pipe.multi()
                 if reports:
                     pipe.rpush(keys.results, *reports)

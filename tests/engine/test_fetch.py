@@ -11,6 +11,7 @@ from crawler.core import links
 from crawler.core.outcomes import Outcome
 from crawler.core.work import Batch, SliceReport, decode_report
 from crawler.engine.fetch import fetch
+from crawler.engine.reconcile import reconcile, survey
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
 from crawler.models import Page
@@ -125,3 +126,13 @@ def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
     ((lease, look_at),) = bench.desk.frontier.leases.all()
     assert lease.since is not None
     assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
+
+
+def test_a_batch_that_ends_while_another_waits_sends_no_tick(bench: Bench) -> None:
+    """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
+    batch = handed_out(bench)  # its job waits in the queue, like another's
+    reconcile()  # somebody has looked just now
+    fetch(batch)
+    assert bench.jobs("crawl") == []
+    survey()
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]

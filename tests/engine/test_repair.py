@@ -169,13 +169,13 @@ class TestPoison:
 
     def test_the_batch_is_split_until_the_page_is_alone(self, handed: Handed) -> None:
         poison = Page.objects.get(url__endswith="/17").id
-        assert self.run(handed, poison) == [22, 6, 1]
+        assert self.run(handed, poison) == [24, 8, 1]
         crashed = Page.objects.get(outcome=Outcome.CRASHED)
         assert (crashed.id, crashed.attempts, crashed.deaths) == (poison, 3, 3)
         assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 40
         assert [letter for letter, _ in handed.desk.frontier.dead.newest(9)] == [poison]
 
-    @pytest.mark.parametrize(("max_attempts", "deaths"), [(2, [22, 1]), (1, [22, 1]), (4, [22, 6, 6, 1])])
+    @pytest.mark.parametrize(("max_attempts", "deaths"), [(2, [24, 1]), (1, [24, 1]), (4, [24, 8, 8, 1])])
     def test_however_many_attempts_there_are_the_last_one_is_made_alone(
         self, handed: Handed, monkeypatch: pytest.MonkeyPatch, max_attempts: int, deaths: list[int]
     ) -> None:

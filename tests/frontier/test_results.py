@@ -23,9 +23,14 @@ class Ticks:
         return self.frontier.redis.llen("ticks")
 
 
-def leave(frontier: Frontier, *reports: bytes, coming: bool = False) -> bool:
+def leave(frontier: Frontier, *reports: bytes, coming: bool = False, is_urgent: bool = True) -> bool:
     return frontier.results.leave(
-        reports, frontier.now(), tick_job="job", is_coming=lambda mark: coming, send_tick=Ticks(frontier).send
+        reports,
+        frontier.now(),
+        tick_job="job",
+        is_coming=lambda mark: coming,
+        send_tick=Ticks(frontier).send,
+        is_urgent=is_urgent,
     )
 
 
@@ -33,6 +38,13 @@ def test_the_first_result_sends_a_tick(frontier: Frontier) -> None:
     assert leave(frontier, b"r1")
     assert Ticks(frontier).sent == 1
     assert frontier.results.mark() == Mark("job", frontier.now())
+
+
+def test_what_is_not_urgent_waits_for_the_tick_of_the_next_result(frontier: Frontier) -> None:
+    assert not leave(frontier, b"r1", is_urgent=False)
+    assert frontier.results.mark() is None
+    assert leave(frontier, b"r2")
+    assert frontier.results.read(9) == [b"r1", b"r2"]
 
 
 def test_no_second_tick_is_sent_while_one_is_fresh(frontier: Frontier) -> None:

@@ -42,7 +42,7 @@ while true do
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
     local waiting, at_most = redis.call('ZCARD', keys.queue), math.min(pages, SHORT)
-    if waiting > pages then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
+    if waiting > pages or at_once > 1 then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end
   if #members > 0 then
