@@ -1,0 +1,21 @@
+"""A host that takes its time for an answer is asked over all the connections it allows, by a single worker."""
+
+from __future__ import annotations
+
+from tests.site import Reply, Site, page
+from tests.stack import OWN_WORKER, Stack
+
+THINKING = 0.2  # seconds
+CONNECTIONS = 32
+PAGES = {"/": page(*(f"/{number}" for number in range(600)))} | {
+    f"/{number}": Reply(page(), after=THINKING) for number in range(600)
+}
+
+
+def test_one_worker_uses_all_connections(stack: Stack) -> None:
+    with Site(PAGES).serving() as site:
+        stack.spawn(*OWN_WORKER)
+        receipt = stack.wait_until_finished(stack.start(f"{site.url}/", concurrency=CONNECTIONS))
+    assert receipt["fetched"] == len(PAGES)
+    under_way = len(PAGES) * THINKING / receipt["seconds"]  # requests, on average; the first and last ones are few
+    assert under_way > CONNECTIONS / 4

@@ -1,0 +1,99 @@
+"""What goes wrong on the way is an outcome with a reason, never an exception."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from crawler.core.outcomes import Outcome
+from crawler.fetching.guard import Guard
+from crawler.fetching.http import HttpFetcher
+from tests.fetching.asking import LOOPBACK, ask, gzipped
+from tests.fetching.server import Reply, Then, page
+
+
+def test_a_refused_connection_is_told_from_a_missing_name() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
+        fetched = fetcher.get(f"http://127.0.0.1:{port}/")
+    assert (fetched.outcome, fetched.http_status, fetched.requests) == (Outcome.CONNECT, None, 0)
+    assert "refused" in fetched.error
+
+
+def test_a_name_that_does_not_resolve() -> None:
+    def nowhere(*args: Any, **kwargs: Any) -> list[tuple[Any, ...]]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with HttpFetcher(Guard(resolver=nowhere), "Tester/1") as fetcher:
+        fetched = fetcher.get("http://missing.test/")
+    assert fetched.outcome is Outcome.DNS
+    assert fetched.error == "the host name missing.test does not resolve: Name or service not known"
+
+
+def test_a_label_no_name_server_takes() -> None:
+    with HttpFetcher(Guard(), "Tester/1") as fetcher:
+        assert fetcher.get(f"http://{'a' * 70}.test/").outcome is Outcome.DNS
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "nonsense", "http://a b/", "http://127.0.0.1:99999/"])
+def test_what_is_no_web_address_is_not_asked(url: str) -> None:
+    with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
+        assert fetcher.get(url).outcome is Outcome.MALFORMED
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (Reply(b"", Then.CLOSE), Outcome.CONNECT),  # not a byte
+        (Reply(b"", Then.RESET), Outcome.CONNECT),
+        (Reply(HEAD + b"Content-Length: 500\r\n\r\n<p>", Then.RESET), Outcome.CONNECT),  # reset half-way
+        (Reply(HEAD + b"Content-Length: 500\r\n\r\n<p>", Then.CLOSE), Outcome.MALFORMED),  # shorter than announced
+        (Reply(b"220 mail.test ESMTP\r\n", Then.CLOSE), Outcome.MALFORMED),  # not HTTP
+        (Reply(b"\x15\x03\x01\x00\x02\x02\x46", Then.CLOSE), Outcome.MALFORMED),  # TLS where none was asked for
+        (Reply(b"HTTP/1.1\r\n\r\n", Then.CLOSE), Outcome.MALFORMED),  # no status
+        (Reply(b"HTTP/1.1 abc OK\r\n\r\n", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(b"HTTP/1.1 -20 OK\r\n\r\n", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(b"HTTP/2.0 200 OK\r\n\r\n", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(b"\n" * 100, Then.CLOSE), Outcome.MALFORMED),
+        (Reply(HEAD + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\n<p>"), Outcome.MALFORMED),
+        (Reply(HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(HEAD + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n<p>", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(HEAD + b"Transfer-Encoding: chunked\r\n\r\n9\r\n<p>", Then.CLOSE), Outcome.MALFORMED),
+        (Reply(HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), Outcome.MALFORMED),
+        (Reply(HEAD + b"Transfer-Encoding: chunked \r\n\r\n0\r\n\r\n", Then.CLOSE), Outcome.MALFORMED),
+        (page("<p>", content_encoding="gzip"), Outcome.MALFORMED),  # says gzip and is not
+        (page(gzipped(b"<p>hello")[:-9], content_encoding="gzip"), Outcome.MALFORMED),
+        (page("<p>", content_encoding="br"), Outcome.MALFORMED),  # not asked for
+        (page("<p>", content_encoding="gzip, gzip"), Outcome.MALFORMED),
+    ],
+)
+def test_bad_answers_are_outcomes(reply: Reply, outcome: Outcome) -> None:
+    fetched = ask(reply)
+    assert fetched.outcome is outcome
+    assert fetched.body == b""
+    assert fetched.error
+    assert fetched.error.isprintable()
+    assert len(fetched.error) <= 300
+
+
+def test_the_status_is_kept_when_the_body_breaks() -> None:
+    assert ask(Reply(HEAD + b"Content-Length: 500\r\n\r\n<p>", Then.CLOSE)).http_status == 200
+
+
+def test_odd_headers_do_not_hide_the_page() -> None:
+    odd = b"no colon here\r\n: nameless\r\nX-Bytes: \xff\xfe\x01\r\n folded: yes\r\n"
+    assert ask(Reply(HEAD + b"Content-Length: 3\r\n" + odd + b"\r\n<p>")).body == b"<p>"
+
+
+def test_a_mistake_of_ours_is_not_taken_for_the_servers() -> None:
+    def broken(media_type: str) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ask(page(), wants=broken)
