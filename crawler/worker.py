@@ -105,6 +105,14 @@ class Worker(SimpleWorker):
         _fetch.ends_soon.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
+    def unsubscribe(self) -> None:
+        """RQ wakes the thread that listens for its orders, and then tells it to stop: too late, now and then, and waits
+        for a second."""
+        listening: Any = self.pubsub_thread
+        if listening:
+            listening.stop()
+        super().unsubscribe()  # type: ignore[no-untyped-call]  # RQ gives it no types
+
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
         try:
