@@ -235,10 +235,10 @@ def has_work() -> bool:
     return not all(is_watch(job.decode()) for job in waiting)
 
 
-def batches_wait() -> bool:
-    """Whether a batch waits that nobody has taken yet."""
-    first = cast(list[bytes], connection().lrange(_queue(FETCH).key, 0, 0))
-    return bool(first) and first[0].startswith(b"fetch-")
+def batches_wait(number: int) -> bool:
+    """Whether so many batches wait that nobody has taken yet."""
+    first = cast(list[bytes], connection().lrange(_queue(FETCH).key, 0, number - 1))
+    return len(first) == number and all(job.startswith(b"fetch-") for job in first)
 
 
 def worker_count() -> int:

@@ -32,6 +32,7 @@ from crawler.frontier.robots import RobotsMemory
 
 log = logging.getLogger(__name__)
 
+ENOUGH = 2  # batches that wait, so that a worker finds one even while another collects
 BATCH_SECONDS = 20.0  # a page is begun no later than this; the rest of the batch is handed back
 
 
@@ -94,8 +95,8 @@ class BatchRun:
             self.reporter.flush()
 
     def _leave(self, reports: Sequence[SliceReport]) -> None:
-        """A batch that is over sends no tick while others wait to be worked on: of two or three one is enough."""
-        is_urgent = not self.is_over or not queues.batches_wait()
+        """A batch that is over sends no tick while enough others wait: the end of the next one does."""
+        is_urgent = not self.is_over or not queues.batches_wait(ENOUGH)
         patiently(lambda: wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent))
 
     def _slice(self, number: int) -> SliceRun:

@@ -32,7 +32,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
     monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
-    monkeypatch.setattr(queues, "batches_wait", lambda: False)  # a tick for each
+    monkeypatch.setattr(queues, "batches_wait", lambda number: False)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:
