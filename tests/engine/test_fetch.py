@@ -133,6 +133,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(bench: Bench) 
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
     batch = handed_out(bench)  # its job waits in the queue, like another's
     queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch"))])
+    queues.keep_watch_last()
     reconcile()  # somebody has looked just now
     fetch(batch)
     assert bench.jobs("crawl") == []
