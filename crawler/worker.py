@@ -32,6 +32,7 @@ from crawler.engine.reconcile import reconcile
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
 
+FETCH = "crawler.jobs.fetch"  # the kind of job that goes on over the connections of the last one
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
 LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
@@ -115,6 +116,8 @@ class Worker(SimpleWorker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
+        if job.func_name != FETCH:  # a watch lasts for minutes, and would keep others from the hosts meanwhile
+            _fetch.kept.let_go()
         try:
             super().execute_job(job, queue)
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from redis import Redis
-from rq import Queue
+from rq import Queue, SimpleWorker
 
 from crawler.core.addresses import EVERYTHING
 from crawler.engine import fetch
@@ -13,7 +13,7 @@ from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.frontier import keys
 from crawler.frontier.gate import Gate, Wish
-from crawler.worker import SafeQueue
+from crawler.worker import SafeQueue, Worker
 from tests.engine.conftest import Bench
 from tests.site import page
 
@@ -93,3 +93,17 @@ def test_a_worker_that_has_nothing_to_do_lets_go(real_redis: Redis) -> None:
     queue = Queue("fetch", connection=real_redis)
     assert SafeQueue.dequeue_any([queue], None, real_redis) is None
     assert inside(real_redis) == 0
+
+
+@pytest.mark.parametrize(("door", "left"), [("fetch", 1), ("manage", 0), ("watch", 0)])
+def test_a_worker_keeps_them_for_a_fetch_job_and_for_no_other(
+    real_redis: Redis, monkeypatch: pytest.MonkeyPatch, door: str, left: int
+) -> None:
+    """A watch lasts for minutes: what it kept, nobody else could use."""
+    monkeypatch.setattr(SimpleWorker, "execute_job", lambda worker, job, queue: None)
+    monkeypatch.setattr(fetch, "kept", Keep())
+    queue = Queue("fetch", connection=real_redis)
+    worker = Worker([queue], connection=real_redis)
+    fetch.kept.give("terms", kept(real_redis, "one"))
+    worker.execute_job(queue.create_job(f"crawler.jobs.{door}"), queue)
+    assert inside(real_redis) == left
