@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.tools import ALL, STOCK
+from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.options import CrawlOptions
 from settings.environment import ROOT
 
@@ -48,7 +48,7 @@ def _settled(chosen: Namespace) -> Namespace:
         chosen.rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
         if chosen.generated is None:
             chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
-        names = [tool.name for tool in ALL if not (chosen.quick and tool.name == STOCK)]
+        names = [tool.name for tool in ALL if not (chosen.quick and tool.name in (POSTGRESQL, STOCK))]
         chosen.tools = chosen.tools or names
     elif chosen.what == "million":
         chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
@@ -60,7 +60,9 @@ def _compare() -> ArgumentParser:
     parser = _parser("bin/bench", _TEXT)
     names = [tool.name for tool in ALL]
     concurrency = CrawlOptions().concurrency
-    parser.add_argument("--quick", action="store_true", help="one round, a smaller generated site, no stock workers")
+    parser.add_argument(
+        "--quick", action="store_true", help="one round, a smaller generated site, without PostgreSQL and stock workers"
+    )
     parser.add_argument("--rounds", type=_positive, metavar="N", help=f"default: {ROUNDS}")
     parser.add_argument("--generated", type=int, metavar="PAGES", help=f"of the generated site (default: {GENERATED})")
     parser.add_argument("--concurrency", type=_positive, default=concurrency, metavar="N", help=_default("for all"))

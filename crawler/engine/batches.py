@@ -69,7 +69,7 @@ class BatchRun:
 
     def renew(self) -> None:
         """Keep the lease and the hosts' connections, from the heartbeat's thread."""
-        if self._open == 0:
+        if self.is_over:
             return
         with self.frontier.redis.pipeline(transaction=False) as pipe:
             for part in self.slices:
@@ -90,7 +90,7 @@ class BatchRun:
             log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error)
         self.reporter.end(number, part.turns.next_at, requests)
         self._open -= 1
-        if self._open == 0:
+        if self.is_over:
             crash_point("fetch: pages asked")
             self.reporter.flush()
 

@@ -24,7 +24,7 @@ AT_MOST = 32  # kept at a time; there is one for each slice that has just ended
 
 
 @dataclass(frozen=True)
-class Kept:
+class Standby:
     fetcher: HttpFetcher
     gate: Gate
     host: str
@@ -45,10 +45,10 @@ class Keep:
     outlasts_jobs = False  # whether somebody lets go of what is kept when there is no further job
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[Kept]] = {}
+        self._kept: dict[Hashable, list[Standby]] = {}
         self._lock = threading.Lock()
 
-    def give(self, terms: Hashable, kept: Kept) -> None:
+    def give(self, terms: Hashable, kept: Standby) -> None:
         with self._lock:
             is_full = sum(map(len, self._kept.values())) >= AT_MOST
             if not is_full:
@@ -56,7 +56,7 @@ class Keep:
         if is_full:
             kept.let_go()
 
-    def take(self, terms: Hashable) -> Kept | None:
+    def take(self, terms: Hashable) -> Standby | None:
         """One that is the caller's from now on."""
         with self._lock:
             same = self._kept.get(terms)

@@ -13,7 +13,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
 from crawler.engine.ask import Asker
-from crawler.engine.keeping import Keep, Kept
+from crawler.engine.keeping import Keep, Standby
 from crawler.engine.permission import Permission
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.http import HttpFetcher
@@ -88,7 +88,7 @@ class SliceRun:
         """Let go of everything. How many requests were made for robots.txt and are told in no result."""
         place = self.turns.hand_over() if self._fetcher is not None and self._silence is None else None
         if self._fetcher is not None and place is not None:
-            self._keep.give(self._terms, Kept(self._fetcher, place[0], self._part.host, place[1]))
+            self._keep.give(self._terms, Standby(self._fetcher, place[0], self._part.host, place[1]))
         elif self._fetcher is not None:
             self._fetcher.close()
         self.turns.end()

@@ -13,7 +13,7 @@ Clock = Callable[[], float]
 class Exchange:
     """Shared by a fetcher and its connections, one request after the other."""
 
-    def __init__(self, limits: Limits, clock: Clock, on_sent: Callable[[], None] | None = None) -> None:
+    def __init__(self, limits: Limits, clock: Clock) -> None:
         self.limits = limits
         self.url = ""  # normalised
         self.reused = True  # no new connection was tried for it
@@ -21,7 +21,7 @@ class Exchange:
         self.received = 0  # bytes that arrived
         self._clock = clock
         self._began = clock()
-        self.on_sent = on_sent
+        self.on_sent: Callable[[], None] | None = None
 
     def begin(self, url: str) -> None:
         self.url = url

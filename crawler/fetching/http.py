@@ -32,8 +32,6 @@ LONGEST_VALIDATOR = 500  # characters of an ETag or Last-Modified worth keeping
 class HttpFetcher:
     """A `Fetcher` that keeps one connection per host open. Not for sharing between threads.
 
-    `on_sent` is called once for every request sent, right after its bytes were handed to the socket and before the
-    answer is awaited: twice in one `get` when a kept connection turned out to be closed.
     `credentials` go to `own_hosts` alone, as `core.belonging` gives them. With a `gateway` every request takes it.
     """
 
@@ -46,7 +44,6 @@ class HttpFetcher:
         credentials: Credentials = NO_CREDENTIALS,
         own_hosts: Sequence[str] = (),
         gateway: Gateway | None = None,
-        on_sent: Callable[[], None] | None = None,
         clock: Clock = time.monotonic,
         now: Clock = time.time,
         trust: Trust = public_trust,
@@ -54,7 +51,7 @@ class HttpFetcher:
         self._limits = limits or Limits()
         self._now = now
         self._gateway = gateway
-        self._exchange = Exchange(self._limits, clock, on_sent)
+        self._exchange = Exchange(self._limits, clock)
         self._adapter = RoutedAdapter(Route(guard, self._exchange, gateway), self._exchange, trust)
         self._outgoing = Outgoing(user_agent, credentials, own_hosts)
 
@@ -79,7 +76,8 @@ class HttpFetcher:
         return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
 
     def serve(self, on_sent: Callable[[], None]) -> None:
-        """From now on this is called for every request sent."""
+        """From now on `on_sent` is called once for every request sent, right after its bytes were handed to the socket
+        and before the answer is awaited: twice in one `get` when a kept connection turned out to be closed."""
         self._exchange.on_sent = on_sent
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from rq import Queue, SimpleWorker
 
 from crawler.core.addresses import EVERYTHING
 from crawler.engine import fetch
-from crawler.engine.keeping import AT_MOST, Keep, Kept
+from crawler.engine.keeping import AT_MOST, Keep, Standby
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.frontier import keys
@@ -29,11 +29,11 @@ class Fetcher(HttpFetcher):
         super().close()
 
 
-def kept(redis: Redis, holder: str, since: float | None = None) -> Kept:
+def kept(redis: Redis, holder: str, since: float | None = None) -> Standby:
     gate = Gate(redis, 10)
     assert gate.enter(HOST, holder, Wish("a-crawl", connections=AT_MOST + 1), now=1.0)
     fetcher = Fetcher(Guard((EVERYTHING,)), "tests")
-    return Kept(fetcher, gate, HOST, holder) if since is None else Kept(fetcher, gate, HOST, holder, since)
+    return Standby(fetcher, gate, HOST, holder) if since is None else Standby(fetcher, gate, HOST, holder, since)
 
 
 def inside(redis: Redis) -> int:

@@ -143,7 +143,8 @@ def test_it_says_when_a_request_is_sent_before_it_waits_for_the_answer() -> None
                 asked.append(sock.recv(1000))
                 sock.sendall(page("<p>answered").data)
 
-        with HttpFetcher(LOOPBACK, "Tester/1", on_sent=answer) as fetcher:
+        with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
+            fetcher.serve(answer)
             fetched = fetcher.get(f"http://127.0.0.1:{listener.getsockname()[1]}/a")
     assert fetched.body == b"<p>answered"
     assert [head.split()[1] for head in asked] == [b"/a"]
@@ -153,8 +154,9 @@ def test_it_says_so_for_each_of_two_tries_and_never_for_none() -> None:
     sent: list[str] = []
     with (
         Server({"/a": page(), "/b": (Reply(then=Then.CLOSE), page())}) as server,
-        HttpFetcher(LOOPBACK, "Tester/1", on_sent=lambda: sent.append("sent")) as fetcher,
+        HttpFetcher(LOOPBACK, "Tester/1") as fetcher,
     ):
+        fetcher.serve(lambda: sent.append("sent"))
         asked = [fetcher.get(server.origin + path).requests for path in ("/a", "/b")]
         asked.append(fetcher.get("http://10.0.0.1/").requests)
     assert (asked, len(sent)) == ([1, 2, 0], 3)

@@ -176,8 +176,9 @@ def test_a_kept_connection_that_the_proxy_closed_is_replaced() -> None:
     with (
         Server({"/": page()}) as server,
         ProxyServer() as proxy,
-        through(proxy, on_sent=lambda: sent.append("sent")) as fetcher,
+        through(proxy) as fetcher,
     ):
+        fetcher.serve(lambda: sent.append("sent"))
         first = fetcher.get(f"http://site.test:{server.port}/")
         proxy.hang_up()
         second = fetcher.get(f"http://site.test:{server.port}/")
