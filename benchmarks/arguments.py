@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.options import CrawlOptions
 from settings.environment import ROOT
@@ -26,7 +27,7 @@ _FLAT = "Crawl the generated site at several sizes, and tell whether a page cost
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, some ten minutes
-  bin/bench --quick                    one round
+  bin/bench --quick                    one round in a minute, without the Python manual, PostgreSQL and stock workers
   bin/bench --tools ours wget          only these two
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
   bin/bench flat --pages 10000 --pages 1000000"""
@@ -50,6 +51,8 @@ def _settled(chosen: Namespace) -> Namespace:
             chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
         names = [tool.name for tool in ALL if not (chosen.quick and tool.name in (POSTGRESQL, STOCK))]
         chosen.tools = chosen.tools or names
+        if chosen.manuals is None:
+            chosen.manuals = [manual.name for manual in MANUALS if not (chosen.quick and manual.is_long)]
     elif chosen.what == "million":
         chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
         chosen.hosts = chosen.hosts or max(LEAST_HOSTS, chosen.urls // URLS_A_HOST)
@@ -61,14 +64,15 @@ def _compare() -> ArgumentParser:
     names = [tool.name for tool in ALL]
     concurrency = CrawlOptions().concurrency
     parser.add_argument(
-        "--quick", action="store_true", help="one round, a smaller generated site, without PostgreSQL and stock workers"
+        "--quick", action="store_true", help="one round, a smaller generated site, without what takes its time"
     )
     parser.add_argument("--rounds", type=_positive, metavar="N", help=f"default: {ROUNDS}")
     parser.add_argument("--generated", type=int, metavar="PAGES", help=f"of the generated site (default: {GENERATED})")
     parser.add_argument("--concurrency", type=_positive, default=concurrency, metavar="N", help=_default("for all"))
     parser.add_argument("--tools", nargs="+", choices=names, metavar="TOOL", help=", ".join(names))
     parser.add_argument("--sites", type=Path, metavar="DIR", help="where the manuals' packages are unpacked already")
-    parser.add_argument("--no-manuals", dest="manuals", action="store_false", help="only the generated site")
+    manuals = [manual.name for manual in MANUALS]
+    parser.add_argument("--manuals", nargs="*", choices=manuals, metavar="NAME", help=f"{', '.join(manuals)}, or none")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="do not install Scrapy and Crawlee")
     parser.add_argument("--postgres", metavar="URL", help="an empty database for the row with PostgreSQL")
     _add_common(parser, timeout=600, chart=ROOT / "docs/images/bench.svg")

@@ -97,7 +97,9 @@ def _python(chosen: Namespace, problems: list[str]) -> Path:
 
 def _manuals(chosen: Namespace, problems: list[str]) -> list[tuple[Manual, Path]]:
     found = []
-    for manual in MANUALS if chosen.manuals else ():
+    for manual in MANUALS:
+        if manual.name not in chosen.manuals:
+            continue
         try:
             found.append((manual, sites.unpacked(manual, chosen.sites or environment.BENCH / "sites")))
         except Unavailable as reason:

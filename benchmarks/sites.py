@@ -30,6 +30,7 @@ class Manual:
     name: str
     title: str
     package: str  # Debian's
+    is_long: bool = False  # peers take most of a minute for it
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Served:
 
 MANUALS = (
     Manual("postgresql", "PostgreSQL manual", "postgresql-doc-15"),
-    Manual("python", "Python manual", "python3.11-doc"),
+    Manual("python", "Python manual", "python3.11-doc", is_long=True),
 )
 
 

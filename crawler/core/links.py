@@ -119,16 +119,16 @@ def _references(page: LexborHTMLParser, at_large: list[LexborNode]) -> Iterator[
     Most pages have links but those of anchors in their head only, so these come first; where others stand among the
     anchors, all are sought together, which takes longer.
     """
-    some_keep_away = any(map(_rel_in, page.css(_RELATED)))  # asking each for what is seldom there takes longer
+    rels = {node.mem_id: rel for node in page.css(_RELATED) if (rel := _rel_in(node))}  # to ask each takes longer
     anchors = page.css(_ANCHORS)
     if any(node.tag in _AMONG_ANCHORS for node in at_large):
         at_large, anchors = page.css(f"{_AT_LARGE}, {_ANCHORS}"), []
     for node in at_large:
         reference = _reference_in(node)
         if reference is not None:
-            yield reference, _rel_in(node) if some_keep_away and node.tag in ("a", "area") else "", node
+            yield reference, rels.get(node.mem_id, "") if rels else "", node
     for node in anchors:
-        yield node.attrs["href"] or "", _rel_in(node) if some_keep_away else "", node
+        yield node.attrs["href"] or "", rels.get(node.mem_id, "") if rels else "", node
 
 
 def _links_of(references: Iterable[tuple[str, str, LexborNode]], base: str) -> tuple[dict[str, str], dict[str, str]]:

@@ -38,7 +38,7 @@ def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
 @pytest.mark.skipif(shutil.which("wget") is None, reason="there is no wget here")
 def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, drawing = tmp_path / "all.json", tmp_path / "bench.svg"
-    words = ["--tools", "wget", "--no-manuals", "--no-peers", "--generated", "30", "--rounds", "2"]
+    words = ["--tools", "wget", "--manuals", "--no-peers", "--generated", "30", "--rounds", "2"]
 
     assert compare.main(parse([*words, "--json", str(file), "--chart", str(drawing)])) == 0
 
