@@ -235,12 +235,6 @@ def has_work() -> bool:
     return not all(is_watch(job.decode()) for job in waiting)
 
 
-def batches_wait(number: int) -> bool:
-    """Whether so many batches wait that nobody has taken yet."""
-    first = cast(list[bytes], connection().lrange(_queue(FETCH).key, 0, number - 1))
-    return len(first) == number and all(job.startswith(b"fetch-") for job in first)
-
-
 def worker_count() -> int:
     """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
     return Worker.count(queue=_queue(FETCH))

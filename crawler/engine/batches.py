@@ -95,9 +95,14 @@ class BatchRun:
             self.reporter.flush()
 
     def _leave(self, reports: Sequence[SliceReport]) -> None:
-        """A batch that is over sends no tick while enough others wait: the end of the next one does."""
-        is_urgent = not self.is_over or not queues.batches_wait(ENOUGH)
-        patiently(lambda: wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent))
+        """A batch that is over sends no tick while enough others of its crawl wait: the end of the next one does. Of a
+        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away."""
+
+        def left() -> None:
+            is_urgent = not self.is_over or self.frontier.leases.waiting() < ENOUGH
+            wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
+
+        patiently(left)
 
     def _slice(self, number: int) -> SliceRun:
         policy, part, holder = self._batch.policy, self._batch.slices[number], f"{self.id}:{number}"

@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from crawler import queues
-from crawler.core import links
+from crawler.core import links, politeness
 from crawler.core.outcomes import Outcome
 from crawler.core.work import Batch, SliceReport, decode_report
+from crawler.engine import dispatch
+from crawler.engine.batches import ENOUGH
 from crawler.engine.fetch import fetch
 from crawler.engine.reconcile import reconcile, survey
 from crawler.frontier.gate import Gate, Wish
@@ -129,13 +131,32 @@ def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
     assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
 
 
-def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(bench: Bench) -> None:
+@pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
+def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
-    batch = handed_out(bench)  # its job waits in the queue, like another's
-    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch"))])
+    monkeypatch.setattr(politeness, "MOST_PAGES", 1)
+    monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
+    monkeypatch.setattr(queues, "worker_count", lambda: 3)
+    handed_out(bench)
+    (start,) = bench.batches()
+    fetch(start)
+    bench.work("crawl")
+    first, *others = bench.batches()
+    assert len(others) == ENOUGH
+    reconcile()  # somebody has looked just now
+    fetch(first)
+    assert bench.jobs("crawl") == []
+    survey()
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) -> None:
+    """They will send none for this crawl."""
+    batch = handed_out(bench)
+    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(ENOUGH)])
     queues.keep_watch_last()
     reconcile()  # somebody has looked just now
     fetch(batch)
-    assert bench.jobs("crawl") == []
-    survey()
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]

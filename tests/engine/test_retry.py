@@ -7,7 +7,7 @@ import pytest
 from crawler import conf, queues, table
 from crawler.core import politeness
 from crawler.core.tallies import adds_up
-from crawler.engine import dispatch, reconcile, retry
+from crawler.engine import batches, dispatch, reconcile, retry
 from crawler.engine.control import cancel, pause
 from crawler.engine.manage import manage
 from crawler.engine.retry import retry_failed
@@ -32,7 +32,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
     monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
-    monkeypatch.setattr(queues, "batches_wait", lambda number: False)  # a tick for each
+    monkeypatch.setattr(batches, "ENOUGH", 1_000)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:
