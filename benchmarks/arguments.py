@@ -26,7 +26,7 @@ _MILLION = (
 _FLAT = "Crawl the generated site at several sizes, and tell whether a page costs the same in a large crawl."
 _EXAMPLES = """\
 examples:
-  bin/bench                            five rounds, some ten minutes
+  bin/bench                            five rounds, some twenty minutes
   bin/bench --quick                    one round in a minute, without the Python manual, PostgreSQL and stock workers
   bin/bench --tools ours wget          only these two
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
