@@ -146,6 +146,30 @@ class PageLinks(models.Model):
     packed = models.BinaryField()
 
 
+class PageFacts(models.Model):
+    """What one page's server and the page itself said, for its own view and the reports. Only `crawler.pages` writes
+    these rows, with the page's own; a page nobody answered for has none."""
+
+    page_id = models.BigIntegerField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
+    headers = models.TextField(default="")  # one a line, as sent
+    first_byte_ms = models.IntegerField(default=0)
+    description = models.TextField(default="")
+    h1 = models.TextField(default="")  # the first
+    h1_count = models.IntegerField(null=True)  # None = not read
+    canonical = models.TextField(default="")  # normalised URL
+    canonicals = models.IntegerField(default=0)
+    digest = models.BinaryField(max_length=16, default=b"")  # of the visible text; b"" = there is none
+    sketch = models.BinaryField(max_length=8, default=b"")  # for near-duplicates; b"" = not asked for
+    words = models.IntegerField(null=True)  # of the visible text; None = not counted
+    insecure = models.JSONField(default=list)  # what an https page loads over http
+    fields = models.JSONField(default=dict)  # name -> value, by the crawl's extraction rules
+    kept = models.JSONField(default=dict)  # form -> where its content is kept
+
+    def __str__(self) -> str:
+        return f"facts of page {self.page_id}"
+
+
 class Trap(models.Model):
     """An endless series of pages, or the count of a shape of URLs that may become one. See `core.traps`."""
 

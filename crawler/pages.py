@@ -26,7 +26,7 @@ from crawler.core.tallies import Tallies
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.crashpoints import crash_point
-from crawler.models import Crawl, Page, PageLinks, Trap
+from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,7 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
     """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
     doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
     PageLinks.objects.filter(page_id__in=doomed)._raw_delete(PageLinks.objects.db)
+    PageFacts.objects.filter(page_id__in=doomed)._raw_delete(PageFacts.objects.db)
     Page.objects.filter(id__in=doomed)._raw_delete(Page.objects.db)  # nothing refers to a page row
     return len(doomed)
 
@@ -228,6 +229,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         statements.keep_links(crawl, (of_page[page] for page in closed))
+        statements.keep_facts(crawl, (of_page[page] for page in closed))
     return closed
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
 from django.db import connection
 
 from crawler.core.discovery import Discovery
@@ -18,6 +19,8 @@ from crawler.models import Crawl, Page
 
 INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
 LISTED_ROWS = 199  # 5 values each
+
+_json = msgspec.json.Encoder().encode
 
 _CLOSE = """
     UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
@@ -96,6 +99,60 @@ def keep_links(crawl: UUID, results: Iterable[PageResult]) -> None:
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(_KEEP_LINKS, rows)
+
+
+_FACTS = (
+    "headers, first_byte_ms, description, h1, h1_count, canonical, canonicals, digest, sketch, words, insecure,"
+    " fields, kept"
+)
+_KEEP_FACTS = f"""
+    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 15)})
+    ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _FACTS.split(", "))}
+"""  # noqa: S608 (the names of columns)
+
+
+def keep_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
+    """Keep what the answers and pages said; of a page that was asked for again, what is said now."""
+    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
+    rows = [(result.id, crawl_id, *_facts(result)) for result in results if result.http_status is not None]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_KEEP_FACTS, rows)
+
+
+def _facts(result: PageResult) -> tuple[Any, ...]:
+    facts = result.facts
+    return (
+        storable(result.headers),
+        result.first_byte_ms,
+        storable(facts.description),
+        storable(facts.h1),
+        facts.h1_count,
+        facts.canonical,
+        facts.canonicals,
+        facts.digest,
+        facts.sketch,
+        facts.words,
+        _as_json(facts.insecure),
+        _as_json(facts.fields),
+        _as_json(result.kept),
+    )
+
+
+def _as_json(value: Any) -> str:
+    return _json(_storable_in(value)).decode()
+
+
+def _storable_in(value: Any) -> Any:
+    match value:
+        case str():
+            return storable(value)
+        case Mapping():
+            return {storable(name): _storable_in(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_storable_in(part) for part in value]
+        case _:
+            return value
 
 
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:

@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from crawler import pages, statements, table
 from crawler.core.discovery import Discovery
+from crawler.core.facts import Facts
 from crawler.core.lifecycle import State
 from crawler.core.lists import Entry
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.work import PAGE, SITEMAP, PageResult
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Page, PageFacts
 from crawler.pages import Retry
 
 pytestmark = pytest.mark.django_db
@@ -193,6 +194,34 @@ def test_only_the_dead_letters_asked_for_are_opened(crawl: Crawl) -> None:
     assert_counters_match_rows(crawl)
 
 
+def test_what_the_answer_and_the_page_said_is_kept_with_the_closing(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    said = Facts(description="What", h1="It", h1_count=2, canonical=f"{START}b", canonicals=1, digest=b"d" * 16)
+    first = success(page, facts=said, headers="Server: x\nETag: y", first_byte_ms=7, kept={"warc": ["o", 0, 9]})
+    late = success(page, attempt=2, facts=Facts(description="Other"))
+    pages.apply(crawl.id, [first], [], [], NOW)
+    pages.apply(crawl.id, [late], [], [], NOW)
+    facts = PageFacts.objects.get(page_id=page)
+    assert (facts.crawl_id, facts.headers, facts.first_byte_ms) == (crawl.id, "Server: x\nETag: y", 7)
+    assert (facts.description, facts.h1, facts.h1_count) == ("What", "It", 2)
+    assert (facts.canonical, facts.canonicals, bytes(facts.digest)) == (f"{START}b", 1, b"d" * 16)
+    assert (facts.insecure, facts.fields, facts.kept) == ([], {}, {"warc": ["o", 0, 9]})
+
+
+def test_of_a_page_that_is_asked_for_again_the_last_answer_is_kept(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    busy = PageResult(id=page, attempt=3, outcome=Outcome.SERVER_ERROR, http_status=503, headers="Retry-After: 9")
+    pages.apply(crawl.id, [busy], [], [], NOW)
+    pages.reopen(crawl.id, None, NOW)
+    pages.apply(crawl.id, [success(page, headers="Server: x")], [], [], NOW)
+    assert PageFacts.objects.get(page_id=page).headers == "Server: x"
+
+
+def test_of_a_page_nobody_answered_for_nothing_is_kept(crawl: Crawl) -> None:
+    pages.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.DNS)], [], [], NOW)
+    assert not PageFacts.objects.exists()
+
+
 def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:
     began = crawl.round_began_at.timestamp()
     Crawl.objects.filter(id=crawl.id).update(options={"deadline": 100.0, "page_ttl": 30.0})
@@ -270,8 +299,12 @@ def test_a_redirect_moves_an_open_page_up_to_its_own_level(crawl: Crawl) -> None
 def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
     strange = "\U0001f642 'quoted\" \\ %s; DROP TABLE"
     broken = strange + "\0\ud800"
-    pages.apply(crawl.id, [success(page_id(crawl), title=broken, content_type="x" * 500)], [], [], NOW)
-    page = Page.objects.get(crawl=crawl, url=START)
+    said = Facts(description=broken, h1=broken, insecure=(broken,), fields={broken: [broken]})
+    result = success(page_id(crawl), title=broken, content_type="x" * 500, headers=broken, facts=said)
+    pages.apply(crawl.id, [result], [], [], NOW)
+    page, facts = Page.objects.get(crawl=crawl, url=START), PageFacts.objects.get()
+    assert {facts.description, facts.h1, facts.headers, *facts.insecure, *facts.fields} == {strange + "?"}
+    assert list(facts.fields.values()) == [[strange + "?"]]
     assert page.title == strange + "?"
     assert len(page.content_type) == 100
 

@@ -75,12 +75,14 @@ def essence(result: PageResult) -> PageResult:
         id=0,
         attempt=0,
         elapsed_ms=0,
+        first_byte_ms=0,
         requests=0,
         retry_after=None,
         entries=(),
         sitemaps=(),
         etag="",
         last_modified="",
+        kept={},
     )
 
 
@@ -141,6 +143,8 @@ def confirmed(result: PageResult, known: Remembered) -> PageResult | None:
         rels=answer.rels,
         directives=answer.directives,
         not_followed=answer.not_followed,
+        headers=answer.headers,
+        facts=answer.facts,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a page links to, what it is called, and what it says to crawlers."""
+"""What is read of a page: what it links to, what it is called, what it says to crawlers and of itself."""
 
 from __future__ import annotations
 
@@ -6,44 +6,24 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.core import facts
 from crawler.core.directives import rel_of
+from crawler.core.document import attribute, document_of, words_in
+from crawler.core.facts import Facts
 from crawler.core.urls import linker, normalise
 
 MAX_LINKS = 20_000  # kept of one page; what follows is dropped
 MAX_TITLE = 500  # characters
 MAX_TEXT = 100  # characters of the words a link is written with
 
-# Building the tree walks up through the open elements at every block and through the attributes at every attribute: its
-# time grows with the square of either. A million nested <div>, or attributes of one tag, would hold a worker for hours;
-# with these limits the worst page takes about a second per megabyte. See `_tamed`.
-MAX_TAGS = 20_000
-MAX_ATTRIBUTES = 1000
-_SHORT = 100_000  # bytes; what is shorter has too few attributes to matter
-
 _ANCHORS = "a[href]"
 _AT_LARGE = "base[href], meta[content], area[href], iframe[src], frame[src], link[rel][href]"
+_ONCE = f"{_AT_LARGE}, {facts.AT_LARGE}"
 _RELATED = "a[rel], area[rel]"
 _AMONG_ANCHORS = frozenset({"area", "iframe", "frame"})
 _FOLLOWED_RELATIONS = frozenset({"next", "prev", "alternate", "canonical"})
-_STRUCTURE = re.compile(
-    rb"</?(?!(?:a|area|base|frame|frameset|iframe|link|meta|script|style|template|textarea|title)[\s/>])[a-zA-Z][^<>]*+>",
-    re.IGNORECASE,
-)
-_CROWDED_TAG = re.compile(
-    rb"""<[a-zA-Z][^\s/>]*+(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)"""
-    rb"{%d}[^>]*+>?" % MAX_ATTRIBUTES
-)
-# Without a ">" in a quoted value every tag ends at the first one: then only a tag without any for 2,000 bytes can be
-# crowded. Both are told by an automaton, in a fifth of the time it takes to count.
-_BYTES = re2.Options()
-_BYTES.encoding = re2.Options.Encoding.LATIN1
-_MAY_BE_CROWDED = re2.compile(
-    rb"""<[a-zA-Z][^>]*=\s*(?:"[^">]*>|'[^'>]*>)|<[a-zA-Z][^>]{%d}[^>]{%d}""" % (MAX_ATTRIBUTES, MAX_ATTRIBUTES - 2),
-    _BYTES,
-)
 # https://html.spec.whatwg.org/#shared-declarative-refresh-steps
 _REFRESH = re.compile(
     r"""\s*[\d.]+(?=[;,\s])\s*[;,]?\s*(?:url\s*=\s*)?(?:(["'])(.*?)(?:\1|\Z)|(.*))""",
@@ -60,9 +40,10 @@ class Extracted:
     texts: tuple[str, ...]  # the words each is written with, at most MAX_TEXT characters; "" when there are none
     rels: dict[str, str]  # link -> "nofollow ugc sponsored", of those that are never linked to without any of these
     metas: tuple[tuple[str, str], ...]  # name and content of the meta elements that have both, for `core.directives`
+    facts: Facts
 
 
-NOTHING = Extracted("", (), (), {}, ())
+NOTHING = Extracted("", (), (), {}, (), facts.NOTHING)
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
@@ -74,30 +55,20 @@ def extract(html: str | bytes, url: str) -> Extracted:
     3. Comments and the contents of script, style, template and textarea hold no links; those of noscript do, because we
        run no scripts. Links with rel=nofollow are links; that they have it is told beside them.
     """
-    page = LexborHTMLParser(_tamed(html.encode("utf-8", "replace") if isinstance(html, str) else html))
-    at_large = page.css(_AT_LARGE)
+    document = document_of(html)
+    page = document.tree
+    at_large = page.css(_ONCE)
     base, metas = _said_at_large(at_large, url)
     texts, rels = _links_of(_references(page, at_large), base)
-    return Extracted(_title_of(page), links=tuple(texts), texts=tuple(texts.values()), rels=rels, metas=metas)
-
-
-def _tamed(html: bytes) -> bytes:
-    """The page in a form whose tree is built in bounded time; the page itself, unless it is extreme.
-
-    With more than MAX_TAGS tags only those that can matter to links are kept. A tag with MAX_ATTRIBUTES attributes is
-    dropped.
-    """
-    if len(html) > 3 * MAX_TAGS and html.count(b"<") > MAX_TAGS:
-        html = _STRUCTURE.sub(b"", html)
-    if len(html) > _SHORT and _MAY_BE_CROWDED.search(html):
-        html = _CROWDED_TAG.sub(b"", html)
-    return html
+    title = _title_of(page)
+    said = facts.facts_of(document, at_large, metas, base, url)
+    return Extracted(title, tuple(texts), tuple(texts.values()), rels, metas, said)
 
 
 def _title_of(page: LexborHTMLParser) -> str:
     """The first title of the document, like `document.title`; one inside an SVG names a drawing."""
     title = page.css_first("title:not(svg title)")
-    return " ".join(title.text().split())[:MAX_TITLE] if title else ""
+    return words_in(title)[:MAX_TITLE] if title else ""
 
 
 def _said_at_large(nodes: Iterable[LexborNode], url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -107,9 +78,9 @@ def _said_at_large(nodes: Iterable[LexborNode], url: str) -> tuple[str, tuple[tu
     for node in nodes:
         match node.tag:
             case "base":
-                base = base or normalise(_attribute(node, "href"), url) or url
+                base = base or normalise(attribute(node, "href"), url) or url
             case "meta" if "name" in node.attrs:
-                metas.append((_attribute(node, "name"), _attribute(node, "content")))
+                metas.append((attribute(node, "name"), attribute(node, "content")))
     return base or url, tuple(metas)
 
 
@@ -159,9 +130,9 @@ def _links_of(references: Iterable[tuple[str, str, LexborNode]], base: str) -> t
 
 def _text_of(node: LexborNode) -> str:
     """What a reader sees of a link, or is told of its picture."""
-    text = " ".join(node.text().split())
+    text = words_in(node)
     if not text and (picture := node.css_first("img[alt]")) is not None:
-        text = " ".join(_attribute(picture, "alt").split())
+        text = " ".join(attribute(picture, "alt").split())
     return text[:MAX_TEXT]
 
 
@@ -174,22 +145,22 @@ def _reference_in(node: LexborNode) -> str | None:
     """What this element refers to, as written; None when it is not a link."""
     match node.tag:
         case "a" | "area":
-            return _attribute(node, "href")
+            return attribute(node, "href")
         case "iframe" | "frame":
-            return _attribute(node, "src") or None  # an empty frame shows about:blank
+            return attribute(node, "src") or None  # an empty frame shows about:blank
         case "link":
             return _followed(node)
-        case "meta" if _attribute(node, "http-equiv").lower() == "refresh":
-            return _refresh_target(_attribute(node, "content"))
+        case "meta" if attribute(node, "http-equiv").lower() == "refresh":
+            return _refresh_target(attribute(node, "content"))
         case _:
             return None
 
 
 def _followed(node: LexborNode) -> str | None:
-    relations = frozenset(_attribute(node, "rel").lower().split())
+    relations = frozenset(attribute(node, "rel").lower().split())
     if relations.isdisjoint(_FOLLOWED_RELATIONS) or "stylesheet" in relations:
         return None
-    return _attribute(node, "href") or None
+    return attribute(node, "href") or None
 
 
 def _refresh_target(content: str) -> str | None:
@@ -197,9 +168,3 @@ def _refresh_target(content: str) -> str | None:
     if match is None:
         return None
     return match[2] or match[3] or None  # without a URL the page reloads itself
-
-
-def _attribute(node: LexborNode, name: str) -> str:
-    """The attribute's value; "" when it is written without one."""
-    value: str | None = node.attrs.get(name)
-    return value or ""

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from crawler.core.facts import NOTHING as NO_FACTS
+from crawler.core.facts import Facts
 from crawler.core.outcomes import Outcome
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
@@ -113,6 +115,10 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sitemaps: tuple[str, ...] = ()  # what robots.txt of the page's origin names as sitemaps; normalised
     is_hopeless: bool = False  # its host does not answer: another try is not worth it
     reused: bool = False  # the answer was remembered: nothing was asked for
+    headers: str = ""  # of the response, one a line, as sent
+    first_byte_ms: int = 0  # until they were complete
+    facts: Facts = NO_FACTS  # what an HTML page says of itself
+    kept: dict[str, Any] = {}  # form -> where its content is kept
 
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -141,6 +141,9 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
         etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
         last_modified=task.last_modified if unchanged else fetched.last_modified,
         error=fetched.error,
+        headers=fetched.headers,
+        first_byte_ms=fetched.first_byte_ms,
+        facts=page.facts,
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from crawler.fetching.connection import Connection
 from crawler.fetching.reading import Reading
 
+MAX_HEAD = 8000  # characters of an answer's headers that are kept for people
+
 
 class Answer:
     """What `requests.Response.raw` is with us. Made when its head is complete."""
@@ -29,6 +31,10 @@ class Answer:
         if name not in self._reading.first:
             return []
         return [value.decode("latin-1") for known, value in self._reading.fields if known.lower() == name]
+
+    def head(self) -> str:
+        """Its headers as they came, one a line, as Latin-1; at most MAX_HEAD characters."""
+        return b"\n".join([name + b": " + value for name, value in self._reading.fields]).decode("latin-1")[:MAX_HEAD]
 
     def length(self) -> int | None:
         """Bytes of the body as announced, before any was read; None when only its end will tell."""

@@ -54,9 +54,11 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     etag: str = ""  # the answer's validators, fit to be sent back as they are; "" when it has none
     last_modified: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
+    headers: str = ""  # all of them, one a line, as sent
     body: bytes = b""  # decoded; empty unless it was wanted and complete
     bytes_read: int = 0  # of the body, as they came over the wire (chunk framing not counted)
     elapsed_ms: int = 0
+    first_byte_ms: int = 0  # of those, until the answer's head was complete
     requests: int = 0  # requests made; 2 when a kept connection had been closed by the server meanwhile
     error: str = ""  # one line for a person; empty when a usable response arrived
 

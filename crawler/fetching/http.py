@@ -144,6 +144,8 @@ class HttpFetcher:
             etag=_validator(answer, b"etag"),
             last_modified=_validator(answer, b"last-modified"),
             robots_tags=tuple(map(text_of, answer.headers(b"x-robots-tag"))),
+            headers=answer.head(),
+            first_byte_ms=self._exchange.elapsed_ms(),
             error=unknown,
         )
 

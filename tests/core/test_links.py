@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.charsets import decode
-from crawler.core.links import MAX_ATTRIBUTES, MAX_LINKS, MAX_TAGS, MAX_TITLE, extract
+from crawler.core.document import MAX_ATTRIBUTES, MAX_TAGS
+from crawler.core.links import MAX_LINKS, MAX_TITLE, extract
 from crawler.core.urls import normalise
 from tests.suites import cases
 

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from crawler.core.outcomes import Outcome
+from crawler.fetching.answer import MAX_HEAD
 from crawler.fetching.http import HttpFetcher
 from tests.fetching.asking import LOOPBACK, SMALL, ask, ask_each, gzipped
 from tests.fetching.server import Reply, Server, Then, page
@@ -20,6 +21,17 @@ def test_it_gives_the_page_and_the_facts_about_it() -> None:
     assert fetched.content_type_header == "Text/HTML; charset=UTF-8"
     assert fetched.body == "<p>é".encode()
     assert (fetched.bytes_read, fetched.requests, fetched.error) == (5, 1, "")
+    assert 0 <= fetched.first_byte_ms <= fetched.elapsed_ms
+
+
+def test_it_gives_the_headers_as_they_came() -> None:
+    head = b"HTTP/1.1 200 OK\r\nSERVER: x \xe9\r\nSet-Cookie: a=b\r\nset-cookie: c=d\r\nContent-Length: 0\r\n\r\n"
+    assert ask(Reply(head)).headers == "SERVER: x é\nSet-Cookie: a=b\nset-cookie: c=d\nContent-Length: 0"
+
+
+def test_of_endless_headers_some_are_given() -> None:
+    lines = b"X: %s\r\n" % (b"y" * 1000) * 50
+    assert len(ask(Reply(b"HTTP/1.1 200 OK\r\n" + lines + b"Content-Length: 0\r\n\r\n")).headers) == MAX_HEAD
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""What a page says of itself beside its links, for the reports: description, heading, canonical address, content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from crawler.core.document import Document, attribute, words_in
+from crawler.core.urls import normalise
+
+MAX_DESCRIPTION = 1000  # characters
+MAX_HEADING = 500  # characters
+MAX_INSECURE = 20  # of a page that loads more over plain HTTP, these are named
+DIGEST_BYTES = 16
+
+_UNSEEN = frozenset({"script", "style"})
+
+AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
+"""The elements, beside those that matter to links, which `facts_of` wants to be shown."""
+
+_SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
+_INSECURE = ", ".join(f"{name}[src^='http:' i]" for name in _SOURCES.split(", ")) + ", object[data^='http:' i]"
+_STYLES = "link[rel~='stylesheet' i][href^='http:' i]"
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was read of one HTML page."""
+
+    description: str = ""  # of the meta element, white space collapsed
+    h1: str = ""  # the first
+    h1_count: int | None = None  # None = not known: the page is too large to tell
+    canonical: str = ""  # normalised URL of the first link rel=canonical; "" = none that could be asked for
+    canonicals: int = 0  # links rel=canonical
+    digest: bytes = b""  # of the visible text; two pages with the same say the same. b"" = there is none
+    words: int | None = None  # of the visible text; None = not counted
+    insecure: tuple[str, ...] = ()  # what an https page loads over http, the first MAX_INSECURE
+    sketch: bytes = b""  # by which near-duplicates are found; b"" unless it was asked for
+    fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
+
+
+NOTHING = Facts()
+
+
+def facts_of(
+    document: Document, at_large: Sequence[LexborNode], metas: Iterable[tuple[str, str]], base: str, url: str
+) -> Facts:
+    """What the page at the normalised `url` says of itself. Its tree is changed: no links can be read from it
+    afterwards. `at_large` are its elements that AT_LARGE and `core.links` ask for.
+
+    1. The description is that of the first meta element of this name, the heading the first h1 with words in it.
+    2. Visible text is that of the body without scripts and styles; noscript is seen, because we run no scripts. Its
+       digest is BLAKE2b.
+    3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
+       (https://www.w3.org/TR/mixed-content/).
+    """
+    canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
+    headings = [node for node in at_large if node.tag == "h1"]
+    page = document.tree
+    insecure = _insecure(page) if url.startswith("https:") else ()
+    text = _visible_text(page, at_large)
+    return Facts(
+        description=_description(metas),
+        h1=next((words for node in headings if (words := words_in(node))), "")[:MAX_HEADING],
+        h1_count=len(headings) if document.is_whole else None,
+        canonical=(normalise(attribute(canonicals[0], "href"), base) or "") if canonicals else "",
+        canonicals=len(canonicals),
+        digest=blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest() if text else b"",
+        insecure=insecure,
+    )
+
+
+def _description(metas: Iterable[tuple[str, str]]) -> str:
+    for name, content in metas:
+        if name.strip().lower() == "description":
+            return " ".join(content.split())[:MAX_DESCRIPTION]
+    return ""
+
+
+def _visible_text(page: LexborHTMLParser, at_large: Sequence[LexborNode]) -> str:
+    for node in reversed(at_large):  # what is in an element goes before it does: afterwards it is gone
+        if node.tag in _UNSEEN:
+            node.remove()
+    return page.body.text_lexbor().strip() if page.body else ""
+
+
+def _insecure(page: LexborHTMLParser) -> tuple[str, ...]:
+    found = dict.fromkeys(
+        attribute(node, "href") or attribute(node, "src") or attribute(node, "data")
+        for node in page.css(f"{_INSECURE}, {_STYLES}")
+    )
+    return tuple(found)[:MAX_INSECURE]
+
+
+def _words(rel: str) -> list[str]:
+    return rel.lower().split()
