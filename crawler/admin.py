@@ -1,25 +1,40 @@
-"""What staff see of the tables. All of it is for reading: crawls are moved by the engine, pages by `crawler.pages`."""
+"""What staff see of the tables. Accounts, groups and allowances are changed here; all else is for reading: crawls are
+moved by the engine, pages by `crawler.pages`."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.contrib import admin
-from django.db.models import Model
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.html import format_html
 
-from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Schedule
+from crawler import conf
+from crawler.accounts.invitations import link_for
+from crawler.core.errors import BadInput
+from crawler.models import Allowance, Crawl, Delivery, Disagreement, Notice, Page, Schedule, Trap, Usage
+
+COUNTED = 10_000  # rows, at most, that are counted to say how many there are
 
 if TYPE_CHECKING:
     Reading = admin.ModelAdmin[Any]
     Inline = admin.TabularInline[Any, Any]
+    Stacked = admin.StackedInline[Any, Any]
+    Pages = Paginator[Any]
+    People = UserAdmin[User]
 else:
-    Reading, Inline = admin.ModelAdmin, admin.TabularInline
+    Reading, Inline, Stacked = admin.ModelAdmin, admin.TabularInline, admin.StackedInline
+    Pages, People = Paginator, UserAdmin
 
 
 class ReadOnly:
-    """No adding, changing or deleting; looking is allowed to those who may."""
+    """No adding, changing or deleting; all staff may look."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -30,13 +45,75 @@ class ReadOnly:
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return request.user.is_active and request.user.is_staff
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+
+class CappedPaginator(Pages):
+    """Counts no further than COUNTED: of a million rows nobody turns to the last page."""
+
+    @cached_property
+    def count(self) -> int:
+        rows: Any = self.object_list  # a queryset, in the admin
+        return int(rows[: COUNTED + 1].count())
+
+
+class Uncounted(ReadOnly, Reading):
+    """The same for tables that may be long."""
+
+    paginator = CappedPaginator
+    show_full_result_count = False
+
+
+class AllowanceInline(Stacked):
+    model = Allowance
+    can_delete = True
+    verbose_name_plural = "What this person may crawl, where that is not what the settings say"
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class PersonAdmin(People):
+    """Django's own, with the allowance, and with links for those who are to choose a password themselves."""
+
+    inlines = [AllowanceInline]
+    actions = ["invite"]
+
+    def has_invite_permission(self, request: HttpRequest) -> bool:
+        """A link logs one in as that account, so it is for those who may do everything anyway."""
+        return request.user.is_active and request.user.is_superuser
+
+    @admin.action(description="Make an invitation link", permissions=["invite"])
+    def invite(self, request: HttpRequest, accounts: QuerySet[User]) -> None:
+        for account in accounts:
+            try:
+                link = link_for(account, conf.base_url())
+            except BadInput as error:
+                self.message_user(request, error.message, messages.WARNING)
+            else:
+                line = format_html("For {}, once, within three days: {}", account.get_username(), link)
+                self.message_user(request, line, messages.SUCCESS)
+
+
+@admin.register(Usage)
+class UsageAdmin(Uncounted):
+    list_display = ["day", "user", "pages"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+    ordering = ["-day", "-pages"]
+
 
 @admin.register(Crawl)
 class CrawlAdmin(ReadOnly, Reading):
-    list_display = ["site", "state", "owner", "discovered", "closed", "created_at", "finished_at"]
-    list_filter = ["state"]
-    list_select_related = ["owner"]
-    search_fields = ["id", "start_urls"]
+    list_display = ["site", "state", "owner", "group", "discovered", "closed", "created_at", "finished_at"]
+    list_filter = ["state", "keep"]
+    list_select_related = ["owner", "group"]
+    search_fields = ["id", "start_urls", "owner__username"]
     date_hierarchy = "created_at"
     ordering = ["-created_at"]
     exclude = ["sealed"]
@@ -51,23 +128,32 @@ class CrawlAdmin(ReadOnly, Reading):
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly, Reading):
-    list_display = ["__str__", "enabled", "next_at", "owner", "last_error"]
+    list_display = ["__str__", "enabled", "next_at", "owner", "group", "last_error"]
     list_filter = ["enabled"]
-    list_select_related = ["owner"]
+    list_select_related = ["owner", "group"]
     search_fields = ["id", "start_urls"]
     ordering = ["next_at"]
     exclude = ["sealed"]
 
 
 @admin.register(Page)
-class PageAdmin(ReadOnly, Reading):
+class PageAdmin(Uncounted):
     list_display = ["url", "crawl", "status", "outcome", "http_status", "depth", "attempts", "fetched_at"]
     list_filter = ["status", "outcome"]
     list_select_related = ["crawl"]
     search_fields = ["url"]
     ordering = ["-id"]
     exclude = ["key"]
-    show_full_result_count = False  # counting a million rows only to show how many there are
+
+
+@admin.register(Trap)
+class TrapAdmin(Uncounted):
+    list_display = ["reason", "pattern", "crawl", "pages", "quarantined", "left_out", "released"]
+    list_filter = ["released"]
+    list_select_related = ["crawl"]
+    search_fields = ["pattern"]
+    ordering = ["-id"]
+    exclude = ["key", "seen_values"]
 
 
 class DeliveryInline(ReadOnly, Inline):
@@ -78,7 +164,7 @@ class DeliveryInline(ReadOnly, Inline):
 
 
 @admin.register(Notice)
-class NoticeAdmin(ReadOnly, Reading):
+class NoticeAdmin(Uncounted):
     list_display = ["event", "crawl", "created_at"]
     list_select_related = ["crawl"]
     ordering = ["-created_at"]
@@ -86,7 +172,7 @@ class NoticeAdmin(ReadOnly, Reading):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnly, Reading):
+class DeliveryAdmin(Uncounted):
     list_display = ["transport", "address", "state", "attempts", "due_at", "delivered_at", "error"]
     list_filter = ["state", "transport"]
     ordering = ["-due_at"]

@@ -47,6 +47,26 @@ def answer_seconds() -> float:
     return float(settings.CRAWLER_ANSWER_DAYS * 86400)
 
 
+def active_crawls() -> int:
+    """Crawls a person may have that are not over; 0 = no limit."""
+    return int(settings.CRAWLER_ACTIVE_CRAWLS)
+
+
+def pages_a_day() -> int:
+    """Pages a person's crawls may ask for in a day, in UTC; 0 = no limit."""
+    return int(settings.CRAWLER_PAGES_A_DAY)
+
+
+def keep_days() -> float:
+    """Days after its end when a crawl is deleted; 0 = it is kept for ever."""
+    return float(settings.CRAWLER_KEEP_DAYS)
+
+
+def metrics_token() -> str:
+    """What a scraper of /metrics sends; "" = nobody gets in by a token."""
+    return str(settings.CRAWLER_METRICS_TOKEN)
+
+
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 

@@ -6,6 +6,7 @@ import uuid
 from typing import ClassVar
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 
@@ -32,6 +33,10 @@ class Crawl(models.Model):
     previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="next_runs")
     schedule = models.ForeignKey("Schedule", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # sees it too
+    group_controls = models.BooleanField(default=False)  # whether the group's members may pause, resume and so on
+    keep = models.BooleanField(default=False)  # whatever its age, it is not deleted
+    held_until = models.DateTimeField(null=True, blank=True)  # paused till then: its owner's pages of the day are used
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
     round = models.SmallIntegerField(default=1)  # one more each time dead letters reopen it
@@ -200,6 +205,8 @@ class Schedule(models.Model):
     sealed = models.TextField(default="", blank=True)
     rule = models.CharField(max_length=100)  # "every 6h", or a cron expression
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE)
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # as its runs
+    group_controls = models.BooleanField(default=False)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     next_at = models.DateTimeField()
@@ -212,6 +219,37 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.start_urls[0]} {self.rule}"
+
+
+class Allowance(models.Model):
+    """What one person may have, where that is not what the settings say."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="allowance")
+    active_crawls = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Crawls at a time. Empty = as CRAWLER_ACTIVE_CRAWLS says, 0 = no limit."
+    )
+    pages_a_day = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Empty = as CRAWLER_PAGES_A_DAY says, 0 = no limit."
+    )
+
+    def __str__(self) -> str:
+        return f"allowance of {self.user}"
+
+
+class Usage(models.Model):
+    """How many pages a person's crawls asked for on one day. Moved in the transaction that closes the pages, see
+    `crawler.usage`."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField()  # in UTC
+    pages = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "usage"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "day"], name="usage_once_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.pages} pages on {self.day}"
 
 
 class Answer(models.Model):

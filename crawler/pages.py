@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.db.models import Count, F, QuerySet
 
-from crawler import quarantine, statements, table
+from crawler import quarantine, statements, table, usage
 from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery
 from crawler.core.lists import Entry
@@ -27,6 +27,9 @@ from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
+
+ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
+"""The heaps of pages that were asked for."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class _Change:
     requests: int = 0
     bytes: int = 0
     retries: int = 0
+    asked: int = 0  # pages that were closed and had been asked for: what an owner's pages of the day count
 
     def __post_init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -62,6 +66,8 @@ class _Change:
 
     def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
         self.outcomes[outcome.value] += pages
+        if outcome.kind in ASKED:
+            self.asked += pages
         if http_status is not None:
             self.statuses[str(http_status)] += pages
 
@@ -304,3 +310,5 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.save(
         update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities"]
     )
+    if change.asked and crawl.owner_id is not None:
+        usage.add(crawl.owner_id, change.asked, now)

@@ -226,6 +226,15 @@ def is_idle() -> bool:
         return not any(pipe.execute())
 
 
+def waiting_jobs() -> dict[str, int]:
+    """How many jobs wait in each of the two queues, watches among them."""
+    names = (CRAWL, FETCH)
+    with connection().pipeline(transaction=False) as pipe:
+        for name in names:
+            pipe.llen(_queue(name).key)
+        return dict(zip(names, pipe.execute(), strict=True))
+
+
 def has_work() -> bool:
     """Whether a job other than a watch waits in either queue."""
     with connection().pipeline(transaction=False) as pipe:

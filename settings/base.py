@@ -52,6 +52,11 @@ TEMPLATES: list[dict[str, Any]] = [
 DATABASES = {"default": environment.database(DATA_DIR / "db.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
@@ -84,12 +89,18 @@ CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 200, least=1)
 CRAWLER_DEAD_LETTER_HOURS = environment.number("CRAWLER_DEAD_LETTER_HOURS", 24, least=0.001)
 CRAWLER_ANSWER_DAYS = environment.number("CRAWLER_ANSWER_DAYS", 30, least=0.001)
+CRAWLER_ACTIVE_CRAWLS = int(environment.number("CRAWLER_ACTIVE_CRAWLS", 0, least=0))
+CRAWLER_PAGES_A_DAY = int(environment.number("CRAWLER_PAGES_A_DAY", 0, least=0))
+CRAWLER_KEEP_DAYS = environment.number("CRAWLER_KEEP_DAYS", 0, least=0)
+CRAWLER_METRICS_TOKEN = environment.text("CRAWLER_METRICS_TOKEN", "")
 CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
+LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"context": {"()": "crawler.logs.Context"}},
+    "formatters": {"line": {"()": LOG_FORMATS[environment.choice("CRAWLER_LOG_FORMAT", "text", LOG_FORMATS)]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context"]}},
     "loggers": {"crawler": {"handlers": ["console"], "level": environment.text("CRAWLER_LOG_LEVEL", "INFO")}},
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,14 @@ def number(name: str, default: float, *, least: float) -> float:
         raise ImproperlyConfigured(f"{name} is {raw!r}; it must be a number, such as {default:g}.") from None
     if value < least:
         raise ImproperlyConfigured(f"{name} is {raw}; it must be {least:g} or more.")
+    return value
+
+
+def choice(name: str, default: str, among: Iterable[str]) -> str:
+    """One of a few words."""
+    value = text(name, default).strip().lower()
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of: {', '.join(among)}.")
     return value
 
 

@@ -12,5 +12,6 @@ progress                  how fast, and for how long still
 figures                   numbers as people read them
 suspects   pages that may have killed their worker
 deadlines  until when a page may be asked for
+rights, quotas, retention  who may do what, how much of it, and how long it is kept
 options, errors           what a person chose, and how they are told that it cannot be
 """

@@ -142,6 +142,7 @@ class Facts:
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", ever
     is_sealed_shut: bool = False  # its credentials cannot be read
+    held_for: float | None = None  # seconds until it goes on by itself: its owner's pages of the day are used up
 
     def pages_in(self, *holds: Hold) -> int:
         return sum(batch.pages for batch in self.batches if batch.hold in holds)
@@ -178,6 +179,11 @@ def _over(facts: Facts) -> str:
 def _paused(facts: Facts) -> Iterator[str]:
     if facts.is_sealed_shut and facts.open_pages:
         yield f"It is paused. {SealBroken()}"
+    elif facts.held_for is not None:
+        yield (
+            "It is paused, because the pages its owner may ask for in a day are used up. "
+            f"It goes on by itself in {duration(max(facts.held_for, 0.0))}."
+        )
     elif facts.open_pages:
         yield "It is paused: nothing new is asked for until somebody resumes it."
     else:

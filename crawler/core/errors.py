@@ -2,7 +2,8 @@
 
     CrawlerError
     ├── BadInput            something a person gave us cannot be used; says what to do
-    │   └── RefusedAddress  a start URL that leads to an address we may not ask
+    │   ├── RefusedAddress  a start URL that leads to an address we may not ask
+    │   └── OverQuota       the person has as many crawls or pages as they may have; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was being read
     ├── SealBroken          a crawl's credentials cannot be read: SECRET_KEY is not the one they were sealed under
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
@@ -34,6 +35,14 @@ class BadInput(CrawlerError):
 
 class RefusedAddress(BadInput):
     """A start URL whose host resolves to an address that is not public and was not allowed."""
+
+
+class OverQuota(BadInput):
+    """A person has as many crawls, or pages a day, as they may have. Unlike other bad input it may be good later."""
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__("quota", message)
+        self.retry_after = retry_after  # seconds
 
 
 class LoadStopped(CrawlerError):

@@ -15,6 +15,9 @@ watch      keep a lone worker at hand until something is due
 announce   deliver the notices of the outbox
 control    pause, resume and cancel
 delete     remove a crawl and all that belongs to it
+share      say who else sees a crawl or schedule, and whether it is kept
+ration     hold crawls whose owner's pages of the day are used up
+retention  delete crawls that were kept for long enough
 retry      send dead letters again
 expire     close open pages whose time is over
 ending     what belongs to the end of a crawl, however it ends

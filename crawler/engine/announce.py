@@ -9,7 +9,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from crawler import conf, queues
+from crawler import conf, logs, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.wake import keep_or_cut_lifeline, keep_watch
@@ -58,7 +58,12 @@ def _renew(delivery: Delivery) -> bool:
     try:
         outbox.renew(delivery.id, timezone.now())
     except DatabaseError as error:
-        log.warning("the claim on delivery %s could not be renewed: %s", delivery.id, error)
+        log.warning(
+            "the claim on delivery %s could not be renewed: %s",
+            delivery.id,
+            error,
+            extra=logs.of(delivery.notice.crawl_id),
+        )
     finally:
         connection.close()
     return True

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from redis.exceptions import RedisError
@@ -29,6 +29,7 @@ from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS
 from crawler.frontier.manners import HostBook
 from crawler.frontier.robots import RobotsMemory
+from crawler.logs import about
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,16 @@ class BatchRun:
         """Whether another page may be begun."""
         return not self._lost and time.monotonic() <= self._deadline
 
+    def step(self, number: int, is_cut_off: Callable[[], bool]) -> float | None:
+        """Work on one slice, see `SliceRun.step`; from a thread of its own."""
+        with about(**self.ids):
+            return self.slices[number].step(lambda: self.may_go_on() and not is_cut_off())
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """What its lines in the log are about."""
+        return {"crawl": self._batch.crawl, "batch": self.id}
+
     def renew(self) -> None:
         """Keep the lease and the hosts' connections, from the heartbeat's thread."""
         if self.is_over:
@@ -87,7 +98,7 @@ class BatchRun:
         try:
             requests = part.end()
         except RedisError as error:  # its connection runs out by itself
-            log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error)
+            log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
         self.reporter.end(number, part.turns.next_at, requests)
         self._open -= 1
         if self.is_over:

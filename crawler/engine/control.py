@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import pages, queues
+from crawler import logs, pages, queues, table
+from crawler.accounts import quotas
 from crawler.core.lifecycle import State, predecessors
 from crawler.core.outcomes import Outcome
 from crawler.crashpoints import crash_point
@@ -26,17 +28,36 @@ def pause(crawl_id: UUID) -> bool:
     """Nothing new is handed out; batches on their way end within seconds, and are taken in. Whether it was this call
     that paused."""
     if Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) != 1:
-        return False
-    try:
-        Frontier(queues.connection(), str(crawl_id)).hold()
-    except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
-        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl_id, error)
+        # One that its owner's quota holds would go on by itself; now it waits for a person.
+        held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
+        return held.update(held_until=None) == 1
+    _let_batches_end(crawl_id)
     return True
 
 
+def hold(crawl_id: UUID, until: datetime) -> bool:
+    """Pause a running crawl until then, because its owner's pages of the day are used up. Whoever reconciles after that
+    moment resumes it. Whether it was this call that paused."""
+    running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
+    if running.update(state=State.PAUSED, held_until=until) != 1:
+        return False
+    _let_batches_end(crawl_id)
+    return True
+
+
+def _let_batches_end(crawl_id: UUID) -> None:
+    try:
+        Frontier(queues.connection(), str(crawl_id)).hold()
+    except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
+        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl_id, error, extra=logs.of(crawl_id))
+
+
 def resume(crawl_id: UUID) -> bool:
-    """Go on with a paused crawl. Whether it was this call that resumed."""
-    if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING) != 1:
+    """Go on with a paused crawl. Whether it was this call that resumed; not so while its owner's pages of the day are
+    used up."""
+    if _must_wait(crawl_id):
+        return False
+    if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING, held_until=None) != 1:
         return False
     crash_point("resume: committed")
     crawl = Crawl.objects.filter(id=crawl_id).first()
@@ -46,6 +67,13 @@ def resume(crawl_id: UUID) -> bool:
         wake(frontier, crawl.site)
         keep_watch()
     return True
+
+
+def _must_wait(crawl_id: UUID) -> bool:
+    now = timezone.now()
+    held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__gt=now, owner__isnull=False)
+    owner = held.values_list("owner", flat=True).first()
+    return owner is not None and not quotas.has_left(owner, now) and table.has_open(crawl_id)
 
 
 def cancel(crawl_id: UUID) -> bool:
@@ -67,5 +95,5 @@ def cancel(crawl_id: UUID) -> bool:
     try:
         clear_away(crawl)
     except RedisError as error:
-        log.warning("crawl %s is cancelled, but Redis could not be told: %s", crawl_id, error)
+        log.warning("crawl %s is cancelled, but Redis could not be told: %s", crawl_id, error, extra=logs.of(crawl_id))
     return True

@@ -12,6 +12,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
 ROWS_AT_ONCE = 5000  # in one transaction, so that other crawls can write in between
+STEPS_AT_ONCE = 10  # of a deletion nobody waits for
 
 
 def delete(crawl_id: UUID) -> bool:
@@ -19,13 +20,26 @@ def delete(crawl_id: UUID) -> bool:
 
     What a crash leaves is a crawl that is over, with a part of its pages. Whoever reconciles goes on with it.
     """
+    if not _condemned(crawl_id):
+        return False
+    while not delete_some(crawl_id):
+        crash_point("delete: some rows deleted")
+    return True
+
+
+def begin_delete(crawl_id: UUID) -> None:
+    """The same, but only as much of it as takes about a second; whoever reconciles goes on with it."""
+    if _condemned(crawl_id):
+        any(delete_some(crawl_id) for _ in range(STEPS_AT_ONCE))
+
+
+def _condemned(crawl_id: UUID) -> bool:
+    """End the crawl, and note that it is to be deleted; whether there was one."""
     if not Crawl.objects.filter(id=crawl_id).exists():
         return False
     cancel(crawl_id)
     crash_point("delete: cancelled")
     Frontier(queues.connection(), str(crawl_id)).condemn()
-    while not delete_some(crawl_id):
-        crash_point("delete: some rows deleted")
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from crawler import conf, queues, table
+from crawler import conf, logs, queues, table
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.wake import keep_or_cut_lifeline
@@ -19,7 +19,7 @@ def put_down(crawl: Crawl) -> None:
     """Audit a crawl whose row says that it is over, and write its notice; to be called in that same transaction."""
     _audit(crawl)
     _put_in_outbox(crawl)
-    log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state)
+    log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state, extra=logs.of(crawl.id))
 
 
 def clear_away(crawl: Crawl) -> None:
@@ -39,7 +39,7 @@ def _audit(crawl: Crawl) -> None:
     if counted == crawl.tallies:
         return
     what = f"the counters said {crawl.tallies}, the rows say {counted}"
-    log.error("crawl %s: %s", crawl.id, what)
+    log.error("crawl %s: %s", crawl.id, what, extra=logs.of(crawl.id))
     Disagreement.objects.create(crawl=crawl, what=what)
     crawl.discovered, crawl.outcomes, crawl.statuses = counted.discovered, counted.outcomes, counted.statuses
     crawl.save(update_fields=["discovered", "outcomes", "statuses"])

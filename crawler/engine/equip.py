@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from crawler import sealing
+from crawler import logs, sealing
 from crawler.core.belonging import own_hosts
 from crawler.engine import control
 from crawler.models import Crawl, Page
@@ -26,5 +26,9 @@ def is_equipped(crawl: Crawl) -> bool:
     if sealing.is_readable(crawl.sealed) or not Page.objects.filter(crawl=crawl, status=Page.OPEN).exists():
         return True
     if control.pause(crawl.id):
-        log.warning("crawl %s is paused: its credentials were stored under another SECRET_KEY", crawl.id)
+        log.warning(
+            "crawl %s is paused: its credentials were stored under another SECRET_KEY",
+            crawl.id,
+            extra=logs.of(crawl.id),
+        )
     return False

@@ -142,7 +142,7 @@ class _Job:
             self._late = max(self._late, late if moment else 0.0)
             heapq.heappop(self._heap)
             self._at_work += 1
-            step = threads.submit(run.slices[number].step, partial(_may_go_on, run, is_cut_off))
+            step = threads.submit(run.step, number, is_cut_off)
             step.add_done_callback(partial(self._give_back, run, number))
 
     def _give_back(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
@@ -169,7 +169,7 @@ class _Job:
         try:
             moment = step.result()
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
-            log.warning("batch %s ends early, because Redis does not answer: %s", run.id, error)
+            log.warning("batch %s ends early, because Redis does not answer: %s", run.id, error, extra=run.ids)
             moment = None
         if moment is None:
             run.end_slice(number)
@@ -181,7 +181,3 @@ class _Job:
 
     def _await(self, moment: float, run: BatchRun, number: int) -> None:
         heapq.heappush(self._heap, (moment, next(self._order), run, number))
-
-
-def _may_go_on(run: BatchRun, is_cut_off: Callable[[], bool]) -> bool:
-    return run.may_go_on() and not is_cut_off()

@@ -18,7 +18,7 @@ from uuid import UUID
 from django.db import DatabaseError, connection
 from redis.exceptions import RedisError
 
-from crawler import queues
+from crawler import logs, queues
 from crawler.core.work import Batch
 
 log = logging.getLogger(__name__)
@@ -73,8 +73,8 @@ def _tick(crawl: str) -> None:
     try:
         manage(UUID(crawl))
     except (RedisError, DatabaseError) as error:
-        log.warning("a tick of crawl %s came to nothing: %s", crawl, error)
+        log.warning("a tick of crawl %s came to nothing: %s", crawl, error, extra=logs.of(crawl))
     except Exception:
-        log.exception("a tick of crawl %s failed", crawl)
+        log.exception("a tick of crawl %s failed", crawl, extra=logs.of(crawl))
     finally:
         connection.close()

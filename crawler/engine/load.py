@@ -23,9 +23,11 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import pages, queues, sealing
+from crawler import logs, pages, queues, sealing
+from crawler.accounts import quotas
 from crawler.core.columns import Columns
 from crawler.core.credentials import request_headers
 from crawler.core.errors import BadInput, LoadStopped
@@ -133,15 +135,17 @@ def _check_somebody_is_sent_them(options: CrawlOptions, sealed: str) -> None:
 
 def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str) -> Crawl:
     url = next(item.url for item in first if isinstance(item, Entry))
-    return Crawl.objects.create(
-        state=State.LOADING,
-        start_urls=[url],
-        source=name[-255:],
-        options=options.to_plain(),
-        owner=owner,
-        sealed=sealed,
-        loaded_at=Now(),
-    )
+    with transaction.atomic():
+        quotas.claim(owner, timezone.now())
+        return Crawl.objects.create(
+            state=State.LOADING,
+            start_urls=[url],
+            source=name[-255:],
+            options=options.to_plain(),
+            owner=owner,
+            sealed=sealed,
+            loaded_at=Now(),
+        )
 
 
 @contextmanager
@@ -182,7 +186,7 @@ def _wake(crawl: Crawl) -> None:
     try:
         set_going(crawl)
     except RedisError as error:
-        log.warning("crawl %s is complete, but Redis could not be told: %s", crawl.id, error)
+        log.warning("crawl %s is complete, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def _loading(crawl_id: UUID) -> QuerySet[Crawl]:

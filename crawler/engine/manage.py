@@ -19,10 +19,12 @@ from crawler.engine.ending import clear_away
 from crawler.engine.equip import is_equipped
 from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
+from crawler.engine.ration import ration
 from crawler.engine.repair import repair
 from crawler.engine.wake import keep_watch, stay_awake, wake
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
+from crawler.logs import about
 from crawler.models import Crawl
 
 log = logging.getLogger(__name__)
@@ -39,6 +41,11 @@ def manage(crawl_id: UUID) -> str:
     3. Collect results, repair leases, hand out batches, conclude.
     4. Give the lock back only if the mark is still clear; else begin again at 2.
     """
+    with about(crawl=str(crawl_id)):
+        return _tick(crawl_id)
+
+
+def _tick(crawl_id: UUID) -> str:
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return _unknown(Frontier(queues.connection(), str(crawl_id)))
@@ -51,9 +58,10 @@ def manage(crawl_id: UUID) -> str:
         keep_watch()  # should the other one be dead, its lock runs out
         return "another tick is at work; it was left a mark"
     crash_point("tick: lock taken")
+    began = desk.now()
     try:
         done = _work(desk, token)
-        desk.frontier.results.note_tick(desk.now(), done)
+        desk.frontier.results.note_tick(desk.now(), done, desk.now() - began)
     except Crawl.DoesNotExist:
         done = "the crawl was deleted in the middle of this tick"
     except Exception:
@@ -136,4 +144,5 @@ def _drain(desk: Desk, token: str) -> tuple[int, bool]:
 
 def _may_dispatch(desk: Desk) -> bool:
     """Ask the table anew: the crawl may have been paused since this tick began."""
+    ration(desk.crawl)
     return Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists() and is_equipped(desk.crawl)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import cast
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from crawler.engine.delete import delete_some
 from crawler.engine.discard import discard_abandoned
 from crawler.engine.ending import clear_away
 from crawler.engine.expire import has_deadlines
+from crawler.engine.ration import let_go_on
 from crawler.engine.wake import is_coming, wake
 from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
@@ -24,7 +26,7 @@ from crawler.frontier.results import FRESH_SECONDS
 from crawler.models import NOT_OVER, Crawl, Delivery
 
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
-NEEDED = ("id", "start_urls", "source", "discovered", "state", "options")  # of a crawl; its row may be long
+NEEDED = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # of a row that may be long
 EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
 
 
@@ -51,6 +53,7 @@ def survey() -> Reconciled:
     now = redis_clock(redis)()
     woken = 0
     moments: list[float] = []
+    let_go_on(datetime.fromtimestamp(now, UTC))
     crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only(*NEEDED))
     if any(crawl.state == State.LOADING for crawl in crawls):
         discard_abandoned(DELETIONS_A_LOOK)
@@ -63,6 +66,8 @@ def survey() -> Reconciled:
             woken += wake(frontier, crawl.site)
         elif crawl.state == State.RUNNING:
             moments += [moment for moment in (signs.next_due, signs.next_expiry) if moment is not None]
+        elif crawl.held_until is not None:
+            moments.append(crawl.held_until.timestamp())
     _sweep(redis, {str(crawl.id) for crawl in crawls})
     due = list(Delivery.objects.filter(state=Delivery.PENDING).values_list("due_at", flat=True))
     if any(moment <= timezone.now() for moment in due):

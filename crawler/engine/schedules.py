@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from crawler import queues
+from crawler.accounts import quotas
 from crawler.core.errors import BadInput
 from crawler.core.options import CrawlOptions
 from crawler.core.timetable import Timetable, parse
@@ -147,10 +148,12 @@ def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
     options = CrawlOptions.from_plain(schedule.options)
     allow_private = EVERY_ADDRESS in options.private_hosts
     try:
+        quotas.check(schedule.owner, timezone.now())
         crawl = drafted(
             schedule.start_urls, options, owner=schedule.owner, allow_private=allow_private, sealed=schedule.sealed
         )
     except BadInput as error:
         return None, error.message
     crawl.schedule, crawl.previous = schedule, previous
+    crawl.group, crawl.group_controls = schedule.group, schedule.group_controls
     return crawl, ""

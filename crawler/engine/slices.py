@@ -131,7 +131,7 @@ class SliceRun:
         except SealBroken as error:  # this worker has another SECRET_KEY than the manager; another try may find another
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
-            log.exception("page %s of this batch could not be worked on: %s", task.id, task.url)
+            log.exception("a page could not be worked on: %s", task.url, extra={"page": task.id})
             what = f"{type(error).__name__} while working on this page; please report it"
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
         finally:

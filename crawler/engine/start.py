@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 import msgspec
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 from redis.exceptions import RedisError
 
 from crawler import conf, pages, queues, sealing
+from crawler.accounts import quotas
 from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
 from crawler.core.options import CrawlOptions, check_options
@@ -39,8 +41,8 @@ def start_crawl(
     """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do). `sealed` is what
     it sends beside them: `sealing.seal(core.credentials.parse(...))`, or what an earlier crawl has.
 
-    Raises BadInput (a URL, option or address that cannot be used; RefusedAddress among them) and ServiceDown (Redis
-    or the database does not answer). Then nothing was made.
+    Raises BadInput (a URL, option or address that cannot be used; RefusedAddress and OverQuota among them) and
+    ServiceDown (Redis or the database does not answer). Then nothing was made.
     """
     crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     with services_needed():
@@ -93,7 +95,9 @@ def check_sealed(guard: Guard, sealed: str) -> None:
 
 
 def insert(crawl: Crawl) -> None:
-    """Insert a drafted crawl and its first pages, in the transaction that is open."""
+    """Insert a drafted crawl and its first pages, in the transaction that is open; OverQuota when its owner may not
+    have another."""
+    quotas.claim(crawl.owner, timezone.now())
     crawl.save()
     pages.open_start_pages(crawl, crawl.start_urls, time.time(), to_begin_with(crawl.start_urls, crawl.chosen))
     crash_point("start: rows inserted")

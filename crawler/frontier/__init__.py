@@ -13,5 +13,7 @@ manners   what all crawls know of hosts: Crawl-delay, throttle, whether they ans
 silence   hosts of a crawl that do not answer
 robots    what is remembered of robots.txt files
 glance    what people may want to see of all that, at one moment
+crowd     what monitors want to see of many crawls at once
+ticks     how long ticks take
 clock     the clock all workers agree on
 """

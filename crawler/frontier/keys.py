@@ -8,6 +8,7 @@ PREFIX = "crawler"
 
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
+TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`
 RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
 
 

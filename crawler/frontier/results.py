@@ -11,7 +11,7 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from crawler.frontier import script
+from crawler.frontier import script, ticks
 from crawler.frontier.keys import CrawlKeys
 
 FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
@@ -107,9 +107,12 @@ class Results:
                 pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
             pipe.execute()
 
-    def note_tick(self, now: float, said: str) -> None:
-        """Remember, for people, when the last tick ended and what it did."""
-        self._redis.set(self._keys.tick, f"{now} {said}")
+    def note_tick(self, now: float, said: str, seconds: float = 0.0) -> None:
+        """Remember, for people, when the last tick ended, what it did and how long it took."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.set(self._keys.tick, f"{now} {said}")
+            ticks.note(pipe, seconds)
+            pipe.execute()
 
     def last_tick(self) -> Tick | None:
         raw = cast(bytes | None, self._redis.get(self._keys.tick))

@@ -152,6 +152,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         expires_in=None if next_expiry is None else next_expiry - now,
         disagreements=crawl.disagreements.count(),
         is_sealed_shut=not sealing.is_readable(crawl.sealed),
+        held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 

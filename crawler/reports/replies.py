@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -46,6 +47,12 @@ _STANDS = {
 GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
 
 
+def held(until: datetime) -> str:
+    """Why a crawl is paused that its owner's quota holds."""
+    why = "It is paused, because the pages its owner may ask for in a day are used up."
+    return f"{why} It goes on by itself on {until.day} {until:%b %Y, %H:%M} UTC."
+
+
 def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
     """The answer to pause, resume or cancel; `moved` is what the engine's verb returned."""
     if moved:
@@ -53,6 +60,8 @@ def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
     state = _state_of(crawl_id)
     if state is None:
         return GONE
+    if verb is Verb.RESUME and (held_until := _held_until(crawl_id)):
+        return Reply(held(held_until), is_so=False)
     if state is _TARGET[verb]:
         return Reply(f"{_STANDS[state]} already.", is_so=True)
     if state.is_over:
@@ -79,3 +88,8 @@ def _state_of(crawl_id: UUID) -> State | None:
     """The state as the table has it now; None when the crawl is gone."""
     value = Crawl.objects.filter(pk=crawl_id).values_list("state", flat=True).first()
     return None if value is None else State(value)
+
+
+def _held_until(crawl_id: UUID) -> datetime | None:
+    """Until when the crawl is held by its owner's quota; None when it is not."""
+    return Crawl.objects.filter(pk=crawl_id, state=State.PAUSED).values_list("held_until", flat=True).first()

@@ -1,5 +1,10 @@
 """The web pages: each door loads, checks, calls one verb and renders.
 
+sharing   who else sees a crawl: in the form, on its page, and which buttons the others get
+own       the doors by which an owner shares and keeps a crawl
+account   a person's own page
+invitations  where somebody who was invited chooses a password
+metrics   the figures for Prometheus
 urls      which address leads to which door
 shell     what every page shares: the login, the security headers, the page for a service that is down
 crawls    the doors of a crawl: list, start, watch

@@ -8,19 +8,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 from redis import RedisError
 
 from crawler.core.errors import ServiceDown
+from crawler.core.rights import Right
 from crawler.engine import control
 from crawler.engine.delete import delete
 from crawler.engine.retry import retry_failed
 from crawler.models import Crawl
 from crawler.reports import replies
 from crawler.reports.replies import Reply, Verb
-from crawler.web.crawls import visible_to
+from crawler.web.crawls import crawl_for
 from crawler.web.shell import page
 
 LONGEST_ID = 18  # digits; the table's keys have no more
@@ -54,7 +55,7 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """End the crawl and forget it. Somebody else's is not there; one that is gone already is no error."""
     if not Crawl.objects.filter(pk=crawl_id).exists():
         return _told(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = crawl_for(request, crawl_id, Right.OWN)
     try:
         reply = replies.to_delete(crawl, delete(crawl.id))
     except (ServiceDown, RedisError):
@@ -66,7 +67,7 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @page
 def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Send dead letters again: those named by `page` (ids), or all when none is named."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
     page_ids = _page_ids(request.POST.getlist("page")) if "page" in request.POST else None
     try:
         reply = replies.to_retry(retry_failed(crawl.id, page_ids))
@@ -76,7 +77,7 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 
 
 def _move(request: HttpRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> HttpResponse:
-    get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl_for(request, crawl_id, Right.CONTROL)
     try:
         reply = replies.to_verb(verb, move(crawl_id), crawl_id)
     except (ServiceDown, RedisError):

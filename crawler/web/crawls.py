@@ -6,9 +6,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -18,7 +20,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
-from crawler.core.errors import BadInput, LoadStopped, ServiceDown
+from crawler.accounts import may, visible_crawls
+from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.rights import Right
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
@@ -28,12 +32,20 @@ from crawler.sealing import shown
 from crawler.web import lists
 from crawler.web.forms import CrawlForm
 from crawler.web.schedules import runs_of
+from crawler.web.sharing import permitted, share_as_chosen, sharing_of
 from crawler.web.shell import page
 from crawler.web.signing_in import SECRETS
 from crawler.web.status import status_of, summary_of
 
 PER_PAGE = 25  # crawls on one page of the list
 LINES = 500  # lines of an export sent at a time
+MAY_LOOK = {
+    Right.SEE: "",  # whoever may not look is told that nothing is there
+    Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
+    Right.OWN: "You may look at this crawl, but this is for its owner to do.",
+}
+"""What somebody is told who may not do more."""
+
 MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
@@ -58,6 +70,12 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
     owner = request.user if isinstance(request.user, User) else None
     try:
         crawl = lists.started(form, owner) or _started(form, owner)
+        share_as_chosen(form, crawl, owner)
+    except OverQuota as error:
+        form.add_error(None, error.message)
+        response = _list_page(request, form, status=429)
+        response["Retry-After"] = str(error.retry_after)
+        return response
     except BadInput as error:
         form.refuse(error)
         return _list_page(request, form, status=400)
@@ -76,8 +94,9 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
-    context = {"crawl": crawl, "status": status_of(crawl, time.time()), "runs": runs_of(crawl)}
+    context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(crawl)}
     context |= {"list_report": lists.report_of(crawl), "sent": shown(crawl.sealed)}
+    context |= sharing_of(request.user, crawl)
     return render(request, "crawler/crawl.html", context)
 
 
@@ -87,7 +106,7 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The same as JSON; the open page asks for it every second."""
     crawl = visible_crawl(request, crawl_id)
-    return JsonResponse(status_of(crawl, time.time()))
+    return JsonResponse(_status_for(request, crawl))
 
 
 @never_cache
@@ -107,6 +126,12 @@ def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> St
     return response
 
 
+def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
+    """Where the crawl stands, with the buttons this person gets."""
+    status = status_of(crawl, time.time())
+    return status | {"can": permitted(status["can"], request.user, crawl)}
+
+
 def _started(form: CrawlForm, owner: User | None) -> Crawl:
     """The crawl that was asked for, or the first of those that are to be begun again and again."""
     urls, rule, options = form.cleaned_data["start_urls"], form.cleaned_data["schedule"], form.options()
@@ -123,14 +148,21 @@ def _pieces(lines: Iterator[str]) -> Iterator[str]:
 
 
 def visible_to(user: User | AnonymousUser) -> QuerySet[Crawl]:
-    """The crawls this person may see: their own; superusers all."""
-    if user.is_superuser:
-        return Crawl.objects.all()
-    return Crawl.objects.filter(owner=user.pk)
+    """The crawls this person may see, see `accounts.permissions`."""
+    return visible_crawls(user)
+
+
+def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
+    """A crawl this person may do this with. One they may not even see is not there; with one they may only look at,
+    they are told whom to ask."""
+    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    if not may(request.user, right, crawl):
+        raise PermissionDenied(MAY_LOOK[right])
+    return crawl
 
 
 def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
-    """One of them; whoever looks at one wakes what shows no sign of life."""
+    """A crawl to look at; whoever looks at one wakes what shows no sign of life."""
     crawls = visible_to(request.user)
     with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
         reconcile()
@@ -138,10 +170,15 @@ def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
 
 
 def _crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
+    """The crawl another is to be like. What it sends to sign in, and whom it tells, is for its owner alone to use."""
     try:
-        return visible_to(request.user).filter(pk=UUID(typed)).first()
+        crawl = visible_to(request.user).filter(pk=UUID(typed)).first()
     except ValueError:
         return None
+    if crawl is not None and not may(request.user, Right.OWN, crawl):
+        crawl.sealed = ""
+        crawl.options = {name: value for name, value in crawl.options.items() if not name.startswith("notify_")}
+    return crawl
 
 
 def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:

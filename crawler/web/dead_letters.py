@@ -13,6 +13,7 @@ from crawler.reports.dead_letters import dead_letters
 from crawler.web.crawls import visible_to
 from crawler.web.paging import paged
 from crawler.web.rows import dead_letter_row
+from crawler.web.sharing import is_locked
 from crawler.web.shell import page
 
 
@@ -23,4 +24,6 @@ def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each with its reason, and a button that sends it again; one button for all of them."""
     crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
     letters = paged(request, dead_letters(crawl), dead_letter_row)
-    return render(request, "crawler/dead_letters.html", {"crawl": crawl} | letters)
+    return render(
+        request, "crawler/dead_letters.html", {"crawl": crawl, "locked": is_locked(request.user, crawl)} | letters
+    )

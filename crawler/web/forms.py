@@ -21,13 +21,14 @@ from crawler.sealing import seal, shown
 from crawler.web.fields import LinesField, NumberInput
 from crawler.web.groups import FIELDS, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
+from crawler.web.sharing import SharingFields
 from crawler.web.signing_in import BOTH, GONE, SignInFields, taken_over, typed_in
 
 PLACES = {"private_hosts": "allow_private", "list": "upload", "credentials": "same_credentials"}
 """What an error may be about -> the field it is shown at, where that has another name."""
 
 
-class CrawlForm(SignInFields, OptionFields):
+class CrawlForm(SharingFields, SignInFields, OptionFields):
     """Start URLs or a list, options, and what to sign in with."""
 
     field_order = ("start_urls", *USUAL, *FIELDS)  # as they stand on the page: the first error gets the cursor
@@ -83,6 +84,7 @@ class CrawlForm(SignInFields, OptionFields):
         self.fields["start_urls"].required = not (files and files.get("upload"))
         if not user.is_superuser:
             del self.fields["allow_private"]
+        self.offer_groups(user)
         self._offer_credentials()
         mark_defaults(self)
         self._mark_errors()

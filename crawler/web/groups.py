@@ -33,6 +33,7 @@ FOLDED = (
     ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
     ("Again and again", "a schedule", ("schedule",)),
     ("When it is finished", "whom to tell", ("notify_emails", "notify_webhooks")),
+    ("Sharing", "who else sees it", ("group", "group_controls")),
     ("Private networks", "this machine and its neighbours", ("allow_private",)),
 )
 """The other options as the page shows them: heading, what it is about, fields. A field stands in one group."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 from django.db import Error as DatabaseError
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -11,7 +14,10 @@ from redis import Redis, RedisError
 
 from crawler import conf
 
+_migrated = threading.Event()
 PATIENCE = 2.0  # seconds a service may take to answer
+
+NOT_MIGRATED = "Migrations are not applied, or it is not known: python manage.py migrate"
 
 
 @never_cache
@@ -24,11 +30,14 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when the database and Redis answer, else 503; with a sentence for each."""
+    """200 when the database and Redis answer and the tables are those of this version, else 503; with a sentence for
+    each."""
     database, redis = _database_answers(), _redis_answers()
+    migrated = database and _is_migrated()
     report = {
-        "ready": database and redis,
+        "ready": database and migrated and redis,
         "database": "The database answers." if database else "The database does not answer.",
+        "migrations": "All migrations are applied." if migrated else NOT_MIGRATED,
         "redis": "Redis answers." if redis else "Redis does not answer.",
     }
     return JsonResponse(report, status=200 if report["ready"] else 503)
@@ -41,6 +50,18 @@ def _database_answers() -> bool:
     except DatabaseError:
         return False
     return True
+
+
+def _is_migrated() -> bool:
+    """Asked of the database until it is so: what was applied stays applied while this process lives."""
+    if not _migrated.is_set():
+        try:
+            executor = MigrationExecutor(connection)
+            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                _migrated.set()
+        except DatabaseError:
+            return False
+    return _migrated.is_set()
 
 
 def _redis_answers() -> bool:

@@ -14,7 +14,7 @@ from crawler.web.shell import public_page
 
 __all__ = ["LoginPage", "LogoutDoor", "login_link", "make_link"]
 
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @method_decorator(public_page, name="dispatch")
@@ -38,5 +38,5 @@ def login_link(request: HttpRequest, uidb64: str, token: str) -> HttpResponse:
     account = redeem(uidb64, token)
     if account is None:
         return render(request, "crawler/link_dead.html", status=410)
-    login(request, account, backend=_BACKEND)
+    login(request, account, backend=BACKEND)
     return redirect("crawl-list")

@@ -7,14 +7,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from crawler.accounts import may, visible_schedules
+from crawler.core.rights import Right
 from crawler.engine.schedules import pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Crawl, Schedule
 from crawler.reports.freshness import compared
@@ -30,7 +31,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     """The schedules, the one that is due next first; those that are paused last."""
     ordered = visible_schedules(request.user).order_by("-enabled", "next_at")
     schedules = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
-    rows = [{"schedule": schedule, "last": _last_run(schedule)} for schedule in schedules]
+    rows = [_row(request, schedule) for schedule in schedules]
     return render(request, "crawler/schedules.html", {"schedules": schedules, "rows": rows})
 
 
@@ -55,14 +56,7 @@ def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     if not Schedule.objects.filter(pk=schedule_id).exists():
         messages.success(request, "That schedule was removed already.")
         return redirect("schedule-list")
-    return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.")
-
-
-def visible_schedules(user: User | AnonymousUser) -> QuerySet[Schedule]:
-    """The schedules this person may see: their own; superusers all."""
-    if user.is_superuser:
-        return Schedule.objects.all()
-    return Schedule.objects.filter(owner=user.pk)
+    return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.", Right.OWN)
 
 
 def runs_of(crawl: Crawl) -> dict[str, Any]:
@@ -73,12 +67,21 @@ def runs_of(crawl: Crawl) -> dict[str, Any]:
     return {"schedule": crawl.schedule, "previous": crawl.previous, "next": following, "compared": compared(crawl)}
 
 
+def _row(request: HttpRequest, schedule: Schedule) -> dict[str, Any]:
+    rights = [right for right in Right if may(request.user, right, schedule)]
+    return {"schedule": schedule, "last": _last_run(schedule), "rights": rights}
+
+
 def _last_run(schedule: Schedule) -> Crawl | None:
     return schedule.runs.order_by("-created_at").first()
 
 
-def _move(request: HttpRequest, schedule_id: UUID, move: Callable[[UUID], bool], done: str) -> HttpResponse:
-    get_object_or_404(visible_schedules(request.user), pk=schedule_id)
+def _move(
+    request: HttpRequest, schedule_id: UUID, move: Callable[[UUID], bool], done: str, right: Right = Right.CONTROL
+) -> HttpResponse:
+    schedule = get_object_or_404(visible_schedules(request.user), pk=schedule_id)
+    if not may(request.user, right, schedule):
+        raise PermissionDenied("You may look at this schedule, but not change it. Ask its owner.")
     if move(schedule_id):
         messages.success(request, done)
     else:

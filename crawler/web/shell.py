@@ -8,7 +8,9 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
@@ -51,6 +53,13 @@ def page(door: Door) -> Door:
         return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
 
     return public_page(guarded)
+
+
+def person(request: HttpRequest) -> User:
+    """Who is logged in, on a `page`."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
 
 
 def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:

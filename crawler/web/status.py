@@ -12,7 +12,7 @@ from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
 from crawler.models import Crawl, Delivery
-from crawler.reports import traps, words
+from crawler.reports import replies, traps, words
 from crawler.reports.dead_letters import dead_letters
 from crawler.reports.freshness import from_memory
 from crawler.reports.orphans import orphans
@@ -212,7 +212,7 @@ def _expired(receipt: dict[str, Any]) -> str:
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:
-    alerts = _start_alert(crawl)
+    alerts = [*_hold_alert(crawl), *_start_alert(crawl)]
     if crawl.state != State.RUNNING:
         return alerts
     try:
@@ -230,6 +230,13 @@ def _moved_lately(crawl: Crawl, now: float) -> bool:
         return False
     seen_at, _, closed = crawl.samples[-1]
     return bool(closed > 0 and now - seen_at < LATELY)
+
+
+def _hold_alert(crawl: Crawl) -> list[Row]:
+    """That it waits for the next day, and does not need anybody."""
+    if crawl.state != State.PAUSED or crawl.held_until is None:
+        return []
+    return [{"text": replies.held(crawl.held_until), "tone": "warn"}]
 
 
 def _start_alert(crawl: Crawl) -> list[Row]:

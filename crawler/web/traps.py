@@ -12,12 +12,14 @@ from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
 from crawler.core.errors import ServiceDown
+from crawler.core.rights import Right
 from crawler.engine.traps import release
 from crawler.reports import traps
 from crawler.reports.replies import Reply
 from crawler.web.control import LONGEST_ID, NO_REDIS
-from crawler.web.crawls import visible_to
+from crawler.web.crawls import crawl_for, visible_to
 from crawler.web.rows import trap_row
+from crawler.web.sharing import is_locked
 from crawler.web.shell import page
 
 SHOWN = 200  # traps on a page; a crawl with more has a site that wants other rules
@@ -32,6 +34,7 @@ def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     found = traps.traps_of(crawl, SHOWN)
     context = {
         "crawl": crawl,
+        "locked": is_locked(request.user, crawl),
         "summary": traps.summary(crawl),
         "rows": [trap_row(caught) for caught in found],
         "more": len(found) == SHOWN,
@@ -43,7 +46,7 @@ def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @page
 def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Release the traps named by `trap` (ids), or all when none is named."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
     ids = _ids(request.POST.getlist("trap")) if "trap" in request.POST else None
     try:
         done = release(crawl.id, ids)

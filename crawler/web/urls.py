@@ -2,7 +2,21 @@
 
 from django.urls import path
 
-from crawler.web import control, crawls, dead_letters, health, login, orphans, schedules, traps, why
+from crawler.web import (
+    account,
+    control,
+    crawls,
+    dead_letters,
+    health,
+    invitations,
+    login,
+    metrics,
+    orphans,
+    own,
+    schedules,
+    traps,
+    why,
+)
 
 urlpatterns = [
     path("", crawls.crawl_list, name="crawl-list"),
@@ -20,13 +34,20 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/cancel", control.crawl_cancel, name="crawl-cancel"),
     path("crawls/<uuid:crawl_id>/delete", control.crawl_delete, name="crawl-delete"),
     path("crawls/<uuid:crawl_id>/retry-failed", control.crawl_retry_failed, name="crawl-retry-failed"),
+    path("crawls/<uuid:crawl_id>/share", own.crawl_share, name="crawl-share"),
+    path("crawls/<uuid:crawl_id>/keep", own.crawl_keep, name="crawl-keep"),
     path("schedules/", schedules.schedule_list, name="schedule-list"),
     path("schedules/<uuid:schedule_id>/pause", schedules.schedule_pause, name="schedule-pause"),
     path("schedules/<uuid:schedule_id>/resume", schedules.schedule_resume, name="schedule-resume"),
     path("schedules/<uuid:schedule_id>/remove", schedules.schedule_remove, name="schedule-remove"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.PasswordPage.as_view(), name="account-password"),
+    path("account/log-out-everywhere", account.log_out_everywhere, name="account-log-out-everywhere"),
+    path("invitation/<str:uidb64>/<str:token>/", invitations.invitation, name="invitation"),
     path("login/", login.LoginPage.as_view(), name="login"),
     path("login/<str:uidb64>/<str:token>/", login.login_link, name="login-link"),
     path("logout/", login.LogoutDoor.as_view(), name="logout"),
     path("healthz", health.healthz, name="healthz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("readyz", health.readyz, name="readyz"),
 ]

@@ -17,6 +17,7 @@ from crawler.engine.fetch import fetch
 from crawler.engine.reconcile import reconcile, survey
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
+from crawler.logs import Context
 from crawler.models import Page
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -98,6 +99,22 @@ def test_a_fault_of_ours_costs_one_page_and_is_told(bench: Bench, monkeypatch: p
     assert crashed.url.endswith("/faulty")
     assert "ZeroDivisionError" in crashed.error
     assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 3
+
+
+@pytest.mark.site({"/": page()})
+def test_a_line_about_a_fault_says_which_crawl_batch_and_page_it_is_about(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def faulty(*args: Any) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(links, "extract", faulty)
+    batch = handed_out(bench)
+    fetch(batch)
+    (said,) = [record for record in caplog.records if record.exc_info]
+    assert Context().filter(said)
+    ids = said.__dict__
+    assert (ids["crawl"], ids["batch"], ids["page"]) == (str(bench.crawl.id), batch.id, Page.objects.get().id)
 
 
 @pytest.mark.site({"/": page("/a"), "/a": page(), "/robots.txt": Reply("User-agent: *\nDisallow: /a")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -43,6 +44,19 @@ def test_a_tick_deletes_answers_that_are_too_old(real_redis: redis.Redis) -> Non
     Answer.objects.create(key=b"0" * 16, stored_at=1.0, result=b"")
     Clock().tick(now=0.0)
     assert not Answer.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: redis.Redis, settings: Any) -> None:
+    settings.CRAWLER_KEEP_DAYS = 30
+    long_ago = timezone.now() - timedelta(days=31)
+    clock = Clock()
+    for now, left in ((0.0, 1), (1.0, 1), (59.0, 1), (61.0, 0)):
+        clock.tick(now)
+        if now == 0.0:  # it found nothing to delete, so it looks again in a minute
+            make_crawl(state="finished", finished_at=long_ago)
+            continue
+        assert Crawl.objects.count() == left, now
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+
+from crawler.web import health
 
 
 def test_a_living_process_says_ok_without_a_login(client: Client) -> None:
@@ -16,14 +21,24 @@ def test_a_living_process_says_ok_without_a_login(client: Client) -> None:
 def test_it_is_ready_when_database_and_redis_answer(client: Client, real_redis: object) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {"ready": True, "database": "The database answers.", "redis": "Redis answers."}
+    assert response.json() == {
+        "ready": True,
+        "database": "The database answers.",
+        "migrations": "All migrations are applied.",
+        "redis": "Redis answers.",
+    }
 
 
 @pytest.mark.django_db
 def test_without_redis_it_is_not_ready(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 503
-    assert response.json() == {"ready": False, "database": "The database answers.", "redis": "Redis does not answer."}
+    said = response.json()
+    assert (said["ready"], said["database"], said["redis"]) == (
+        False,
+        "The database answers.",
+        "Redis does not answer.",
+    )
 
 
 @pytest.mark.django_db(transaction=True)
@@ -34,3 +49,14 @@ def test_without_a_database_it_is_not_ready(client: Client) -> None:
         response = client.get("/readyz")
     assert response.status_code == 503
     assert response.json()["database"] == "The database does not answer."
+
+
+@pytest.mark.django_db
+def test_with_a_migration_that_is_missing_it_is_not_ready(
+    client: Client, real_redis: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "_migrated", threading.Event())
+    MigrationRecorder.Migration.objects.filter(app="crawler").order_by("-id")[:1].get().delete()
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert "manage.py migrate" in response.json()["migrations"]

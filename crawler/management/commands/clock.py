@@ -1,4 +1,5 @@
-"""`manage.py clock`: once a second, wakes what should be awake and begins the runs of schedules that are due.
+"""`manage.py clock`: once a second, wakes what should be awake and begins the runs of schedules that are due; once a
+minute, deletes what was kept for long enough.
 
 No crawl depends on it; it makes recovery quicker. Schedules do: nothing else looks for those that are due.
 """
@@ -19,10 +20,12 @@ from redis import RedisError
 
 from crawler import answers
 from crawler.core.errors import CrawlerError
+from crawler.engine import retention
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import run_due
 
 EVERY = 1.0  # seconds
+SWEEP_EVERY = 60.0  # seconds
 SAY_AGAIN = 60.0  # seconds between two lines about trouble that goes on
 
 log = logging.getLogger(__name__)
@@ -48,6 +51,7 @@ class Clock:
 
     def __init__(self) -> None:
         self._said_at: float | None = None  # None = no trouble
+        self._sweep_at = 0.0  # by the clock `tick` is told the time of
 
     def tick(self, now: float) -> None:
         try:
@@ -55,12 +59,21 @@ class Clock:
             reconcile()
             run_due(timezone.now())
             answers.sweep(time.time())
+            self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
             self._say(error, now)
             return
         if self._said_at is not None:
             log.info("The clock goes on.")
         self._said_at = None
+
+    def _sweep(self, now: float) -> None:
+        """Delete what was kept for long enough: some of it each minute, and each second while there is more."""
+        if now < self._sweep_at:
+            return
+        moment = timezone.now()
+        retention.forget_expired(moment)
+        self._sweep_at = now + (EVERY if retention.sweep(moment) else SWEEP_EVERY)
 
     def _say(self, error: Exception, now: float) -> None:
         if self._said_at is not None and now - self._said_at < SAY_AGAIN:

@@ -22,6 +22,7 @@ class LoginTokens(PasswordResetTokenGenerator):
     """Tokens that die with the next login (Django's would survive a second one within the same second)."""
 
     key_salt = "crawler.accounts.login"
+    lifetime = LIFETIME
 
     def __init__(self, now: Callable[[], datetime] = datetime.now) -> None:
         super().__init__()
@@ -31,7 +32,7 @@ class LoginTokens(PasswordResetTokenGenerator):
         return f"{user.pk}:{user.password}:{user.last_login and user.last_login.isoformat()}:{timestamp}"
 
     def check_token(self, user: User | None, token: str | None) -> bool:
-        return super().check_token(user, token) and self._age(token or "") <= LIFETIME
+        return super().check_token(user, token) and self._age(token or "") <= self.lifetime
 
     def _age(self, token: str) -> int:
         made_at = base36_to_int(token.partition("-")[0])

@@ -1,0 +1,24 @@
+"""People: who they are, what they may see and do, and how much they may crawl.
+
+links        the first account, and the link that lets its owner in once
+invitations  the link by which somebody who was invited chooses a password
+permissions  which crawls and schedules a person may see, and what they may do with one
+quotas       how much a person may crawl, and has crawled
+sessions     where a person is logged in
+"""
+
+from crawler.accounts.links import FIRST_NAME, LIFETIME, LoginTokens, first_account, make_link, redeem
+from crawler.accounts.permissions import groups_of, may, visible_crawls, visible_schedules
+
+__all__ = [
+    "FIRST_NAME",
+    "LIFETIME",
+    "LoginTokens",
+    "first_account",
+    "groups_of",
+    "make_link",
+    "may",
+    "redeem",
+    "visible_crawls",
+    "visible_schedules",
+]

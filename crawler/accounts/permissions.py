@@ -1,0 +1,61 @@
+"""Which crawls and schedules a person may see, and what they may do with one. No other module decides that.
+
+`core.rights` has the rule; the lists below are the rows for which it lets somebody look.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.contrib.auth.models import AnonymousUser, Group, User
+from django.db.models import Q, QuerySet
+
+from crawler.core import rights
+from crawler.core.rights import Right, Standing
+from crawler.models import Crawl, Schedule
+
+Anybody = User | AnonymousUser
+Owned = TypeVar("Owned", Crawl, Schedule)
+
+
+def visible_crawls(user: Anybody) -> QuerySet[Crawl]:
+    """Their own, and those shared with a group they are in; staff and superusers see all."""
+    return _visible(Crawl.objects.all(), user)
+
+
+def visible_schedules(user: Anybody) -> QuerySet[Schedule]:
+    """The same of schedules."""
+    return _visible(Schedule.objects.all(), user)
+
+
+def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:
+    """Whether this person may do this with a crawl or a schedule."""
+    return rights.may(_standing(user, item), right)
+
+
+def groups_of(user: Anybody) -> QuerySet[Group]:
+    """The groups a person may share with: those they are in; superusers all."""
+    groups = Group.objects.order_by("name")
+    if user.pk is None:
+        return groups.none()
+    return groups if user.is_superuser else groups.filter(user=user.pk)
+
+
+def _visible(rows: QuerySet[Owned], user: Anybody) -> QuerySet[Owned]:
+    if not user.is_active:
+        return rows.none()
+    if user.is_superuser or user.is_staff:
+        return rows
+    return rows.filter(Q(owner=user.pk) | Q(group__in=Group.objects.filter(user=user.pk).values("pk")))
+
+
+def _standing(user: Anybody, item: Crawl | Schedule) -> Standing:
+    if not user.is_active:
+        return Standing()
+    return Standing(
+        is_owner=item.owner_id is not None and item.owner_id == user.pk,
+        is_superuser=user.is_superuser,
+        is_staff=user.is_staff,
+        is_member=item.group_id is not None and user.groups.filter(pk=item.group_id).exists(),
+        members_control=item.group_controls,
+    )

@@ -1,0 +1,21 @@
+"""Where a person is logged in, and logging them out."""
+
+from __future__ import annotations
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+
+def end_sessions(user: User) -> int:
+    """Log this person out of every browser; how many there were. A session's owner stands in what it holds, so all
+    that have not run out are read."""
+    sessions = Session.objects.filter(expire_date__gt=timezone.now()).iterator()
+    theirs = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    return Session.objects.filter(pk__in=theirs).delete()[0]
+
+
+def forget_expired() -> int:
+    """Delete the sessions that have run out; how many there were."""
+    return Session.objects.filter(expire_date__lte=timezone.now()).delete()[0]

@@ -1,0 +1,63 @@
+"""How a line of the log looks: with the crawl, batch and page it is about, and nothing in it that could pass for
+another line or move a terminal's cursor, whatever a site has sent."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+NAMES = ("crawl", "batch", "page")
+
+_about: ContextVar[dict[str, str]] = ContextVar("about", default={})  # noqa: B039 (never changed, only replaced)
+
+_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
+"""Control characters, line separators, and marks that turn the direction of text round."""
+
+
+@contextmanager
+def about(**ids: str) -> Iterator[None]:
+    """What is logged in here is about this crawl, batch or page. It counts in this thread."""
+    token = _about.set({**_about.get(), **ids})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+def of(crawl: object) -> dict[str, str]:
+    """The `extra` of one line about a crawl, by its id."""
+    return {"crawl": str(crawl)}
+
+
+class Context(logging.Filter):
+    """Gives each record the ids it is about: those it was given itself (`extra`), else those of `about`."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        for name, value in _about.get().items():
+            if not hasattr(record, name):
+                setattr(record, name, value)
+        return True
+
+
+class Text(logging.Formatter):
+    """`2026-11-21 21:00:00,000 WARNING crawler.engine.fetch: what happened [crawl=... batch=...]`, one line each. The
+    lines of a traceback are indented, so that none can pass for a line of the log."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's name)
+        ids = " ".join(f"{name}={getattr(record, name)}" for name in NAMES if hasattr(record, name))
+        return harmless(super().formatMessage(record) + (f" [{ids}]" if ids else ""))
+
+    def formatException(self, ei: object) -> str:  # noqa: N802 (the same)
+        lines = super().formatException(ei).splitlines()  # type: ignore[arg-type]  # as logging gives it
+        return "\n".join(f"    {harmless(line)}" for line in lines)
+
+
+def harmless(text: str) -> str:
+    """The text on one line, with what is no visible character written as an escape."""
+    return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

@@ -1,0 +1,46 @@
+"""`manage.py invite`: makes an account for somebody, and prints the link by which they choose a password."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler import conf
+from crawler.accounts.invitations import invite, link_for
+from crawler.management.door import Door, Exit
+
+EXAMPLES = """\
+examples:
+  python manage.py invite ann@example.com
+  python manage.py invite ann@example.com --group editors --group shop
+  python manage.py invite ann@example.com --staff
+
+The link can be used once, within three days. The same command again prints another one.
+
+exit codes:
+  0    the link is on stdout
+  1    a service is down
+  2    that is no address or group, or the account is in use; nothing was made
+"""
+
+
+class Command(Door):
+    """Invite somebody: make an account that is named by their e-mail address, and print its link."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", metavar="EMAIL", help="the address; it is also the name to log in with")
+        parser.add_argument(
+            "--group", action="append", default=[], metavar="NAME", help="put the account in this group; repeatable"
+        )
+        parser.add_argument("--staff", action="store_true", help="let them look at everybody's crawls and at the admin")
+        parser.add_argument(
+            "--base-url", default=None, metavar="URL", help="where the web page is; default: CRAWLER_BASE_URL"
+        )
+
+    def perform(self, options: dict[str, Any]) -> int:
+        account = invite(options["email"], options["group"], staff=options["staff"])
+        self.print(link_for(account, options["base_url"] or conf.base_url()) + "\n")
+        return Exit.DONE

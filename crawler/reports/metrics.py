@@ -1,0 +1,98 @@
+"""What a monitor wants to know of the whole installation, read from the table and from Redis at the moment it asks.
+
+No process counts anything of its own, so it does not matter how many there are and which of them is asked. Nothing is
+counted by rows of pages: what crawls have counted is added up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db.models import Count
+from redis import RedisError
+
+from crawler import queues
+from crawler.core.errors import ServiceDown
+from crawler.core.lifecycle import State
+from crawler.core.outcomes import Outcome
+from crawler.frontier import crowd, ticks
+from crawler.frontier.clock import redis_clock
+from crawler.frontier.crowd import Crowd
+from crawler.frontier.ticks import TickTimes
+from crawler.models import Crawl, Delivery, Disagreement
+
+
+@dataclass(frozen=True)
+class FromTable:
+    """Over all crawls that are kept; deleting one takes its numbers away."""
+
+    crawls: Mapping[str, int]  # state -> crawls
+    pages: Mapping[str, int]  # outcome -> pages
+    open_pages: int
+    requests: int
+    bytes: int
+    retries: int
+    deliveries: Mapping[str, int]  # state -> deliveries of notices
+    disagreements: int
+    running: Sequence[UUID] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class FromRedis:
+    jobs: Mapping[str, int]  # queue -> jobs that wait
+    workers: Mapping[str, int]  # queue -> workers that listen to it
+    crowd: Crowd
+    ticks: TickTimes
+
+
+def of_table() -> FromTable:
+    """Raises what the database raises when it is away."""
+    crawls, pages = Counter[str](dict.fromkeys(State, 0)), Counter[str](dict.fromkeys(_counted(), 0))
+    discovered = requests = size = retries = 0
+    running = list[UUID]()
+    facts = Crawl.objects.values_list("id", "state", "discovered", "outcomes", "requests", "bytes", "retries")
+    for crawl, state, found, outcomes, asked, read, again in facts.iterator():
+        crawls[state] += 1
+        pages.update(outcomes)
+        discovered, requests, size, retries = discovered + found, requests + asked, size + read, retries + again
+        if state == State.RUNNING:
+            running.append(crawl)
+    return FromTable(
+        crawls=crawls,
+        pages=pages,
+        open_pages=discovered - pages.total(),
+        requests=requests,
+        bytes=size,
+        retries=retries,
+        deliveries=_deliveries(),
+        disagreements=Disagreement.objects.count(),
+        running=running,
+    )
+
+
+def of_redis(running: Sequence[UUID]) -> FromRedis | None:
+    """None when Redis does not answer."""
+    try:
+        redis = queues.connection()
+        return FromRedis(
+            jobs=queues.waiting_jobs(),
+            workers=queues.listeners(),
+            crowd=crowd.seen(redis, [str(crawl) for crawl in running], redis_clock(redis)()),
+            ticks=ticks.read(redis),
+        )
+    except (ServiceDown, RedisError):
+        return None
+
+
+def _counted() -> list[str]:
+    """Outcomes that crawls count."""
+    return [outcome.value for outcome in Outcome if outcome is not Outcome.EXTERNAL]
+
+
+def _deliveries() -> dict[str, int]:
+    none = dict.fromkeys((Delivery.PENDING, Delivery.DELIVERED, Delivery.GIVEN_UP), 0)
+    found = Delivery.objects.order_by().values_list("state").annotate(number=Count("id"))
+    return {**none, **dict(found)}

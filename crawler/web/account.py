@@ -1,0 +1,99 @@
+"""A person's own page: name, e-mail, password, groups, how much they may crawl, and logging out everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout, views
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from crawler.accounts import quotas, sessions
+from crawler.core.figures import count
+from crawler.web.shell import page, person
+
+if TYPE_CHECKING:
+    ModelForm = forms.ModelForm[User]
+else:
+    ModelForm = forms.ModelForm
+
+
+class AccountForm(ModelForm):
+    """What a person may change of their account."""
+
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name", "email")
+
+    def __init__(self, data: Any, person: User) -> None:
+        super().__init__(data, instance=person, label_suffix="")
+        for name, purpose in {"first_name": "given-name", "last_name": "family-name", "email": "email"}.items():
+            self.fields[name].widget.attrs["autocomplete"] = purpose
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def account(request: HttpRequest) -> HttpResponse:
+    """Who I am and what I may have; by POST, who I am from now on."""
+    who = person(request)
+    form = AccountForm(request.POST if request.method == "POST" else None, who)
+    if form.is_bound and form.is_valid():
+        form.save()
+        messages.success(request, "Saved.")
+        return redirect("account")
+    who.refresh_from_db()  # the form has put what was typed into it
+    context = {"form": form, "groups": who.groups.order_by("name"), "quotas": quota_lines(who)}
+    return render(request, "crawler/account.html", context, status=400 if form.is_bound else 200)
+
+
+@method_decorator([sensitive_post_parameters(), never_cache, page], name="dispatch")
+class PasswordPage(views.PasswordChangeView):
+    """Another password, or the first one of somebody who came in by a link."""
+
+    template_name = "crawler/password.html"
+    success_url = reverse_lazy("account")
+
+    def get_form_class(self) -> Any:
+        return PasswordChangeForm if person(self.request).has_usable_password() else SetPasswordForm
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"label_suffix": ""}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "The password is changed. Other browsers are logged out.")
+        return super().form_valid(form)
+
+
+@require_POST
+@page
+def log_out_everywhere(request: HttpRequest) -> HttpResponse:
+    """End all sessions of this person, this one too."""
+    sessions.end_sessions(person(request))
+    logout(request)
+    messages.success(request, "You are logged out everywhere.")
+    return redirect("login")
+
+
+def quota_lines(who: User) -> list[str]:
+    """How much this person may crawl, and has, in lines."""
+    now = timezone.now()
+    may, has = quotas.quota(who.pk), quotas.used(who.pk, now)
+    return [
+        f"Crawls that are not over: {count(has.active_crawls)} ({_limit(may.active_crawls)})",
+        f"Pages asked for today, in UTC: {count(has.pages_today)} ({_limit(may.pages_a_day)})",
+    ]
+
+
+def _limit(number: int) -> str:
+    return f"at most {count(number)}" if number else "no limit"

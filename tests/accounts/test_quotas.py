@@ -1,0 +1,70 @@
+"""What a person may have, and has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from crawler import usage
+from crawler.accounts import quotas
+from crawler.core.errors import OverQuota
+from crawler.core.lifecycle import State
+from crawler.core.quotas import Quota, Used
+from tests.accounts.factories import an_allowance
+from tests.web.factories import a_crawl, a_finished_crawl, a_person
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_without_settings_there_is_no_limit() -> None:
+    assert quotas.quota(a_person().pk) == Quota(0, 0)
+
+
+def test_the_settings_are_for_everybody_but_superusers(settings: Any) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS, settings.CRAWLER_PAGES_A_DAY = 2, 1000
+    assert quotas.quota(a_person().pk) == Quota(2, 1000)
+    assert quotas.quota(a_person("root", superuser=True).pk) == Quota(0, 0)
+
+
+def test_an_allowance_is_for_one_person(settings: Any) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS = 2
+    ann = a_person()
+    an_allowance(ann, active_crawls=9)
+    assert quotas.quota(ann.pk) == Quota(9, 0)
+
+
+def test_crawls_that_are_over_do_not_count() -> None:
+    ann = a_person()
+    for state in State:
+        a_crawl(ann, state=state)
+    a_crawl(a_person("bob"))
+    usage.add(ann.pk, 7, NOW.timestamp())
+    assert quotas.used(ann.pk, NOW) == Used(active_crawls=3, pages_today=7)
+
+
+def test_a_claim_is_refused_at_the_limit(settings: Any) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS = 1
+    ann = a_person()
+    quotas.claim(ann, NOW)
+    a_finished_crawl(ann)
+    quotas.claim(ann, NOW)
+    a_crawl(ann)
+    with pytest.raises(OverQuota):
+        quotas.claim(ann, NOW)
+
+
+def test_nobodys_crawls_have_no_limit(settings: Any) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS = 1
+    a_crawl(None)
+    quotas.claim(None, NOW)
+
+
+def test_the_pages_of_yesterday_are_forgiven(settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 5
+    ann = a_person()
+    usage.add(ann.pk, 5, NOW.timestamp())
+    assert not quotas.has_left(ann.pk, NOW)
+    assert quotas.has_left(ann.pk, NOW.replace(day=22, hour=0))

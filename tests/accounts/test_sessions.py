@@ -1,0 +1,37 @@
+"""Logging a person out everywhere."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.utils import timezone
+
+from crawler.accounts.sessions import end_sessions, forget_expired
+from tests.web.factories import a_person
+
+pytestmark = pytest.mark.django_db
+
+
+def a_browser(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+def test_all_browsers_of_one_person_are_logged_out_and_no_others() -> None:
+    ann, bob = a_person("ann"), a_person("bob")
+    browsers = [a_browser(ann), a_browser(ann), a_browser(bob)]
+    assert end_sessions(ann) == 2
+    assert [browser.get("/").status_code for browser in browsers] == [302, 302, 200]
+
+
+def test_sessions_that_have_run_out_are_forgotten() -> None:
+    a_browser(a_person("ann"))
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    a_browser(a_person("bob"))
+    assert forget_expired() == 1
+    assert Session.objects.count() == 1

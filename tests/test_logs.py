@@ -1,0 +1,99 @@
+"""Lines of the log: whom they are about, and that nothing in them passes for another line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+
+import pytest
+
+from crawler import logs
+from crawler.json_logs import Json
+from crawler.logs import Context, Text, about, harmless
+
+
+def a_record(message: str = "%s", *values: object, **more: object) -> logging.LogRecord:
+    record = logging.LogRecord("crawler.engine.fetch", logging.WARNING, __file__, 1, message, values, None)
+    record.__dict__.update(more)
+    assert Context().filter(record)
+    return record
+
+
+def trouble_with(text: str) -> logging.LogRecord:
+    record = a_record("a page could not be worked on")
+    try:
+        raise ValueError(text)
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    return record
+
+
+def test_a_line_of_text_ends_with_what_it_is_about() -> None:
+    with about(crawl="c", batch="b"):
+        line = Text().format(a_record("%s is slow", "x.test", page=7))
+    assert line.endswith(" WARNING crawler.engine.fetch: x.test is slow [crawl=c batch=b page=7]")
+
+
+def test_a_line_about_nothing_has_no_end() -> None:
+    assert Text().format(a_record("hello")).endswith("fetch: hello")
+
+
+def test_a_json_line_has_the_same_in_fields() -> None:
+    with about(crawl="c", batch="b"):
+        line = json.loads(Json().format(a_record("%s is slow", "x.test", page=7)))
+    time = line.pop("time")
+    assert time.endswith("+00:00")
+    assert line == {
+        "level": "WARNING",
+        "logger": "crawler.engine.fetch",
+        "message": "x.test is slow",
+        "crawl": "c",
+        "batch": "b",
+        "page": 7,
+    }
+
+
+def test_what_a_line_says_itself_counts() -> None:
+    with about(crawl="c"), about(batch="b"):
+        assert a_record(**logs.of("other")).crawl == "other"  # type: ignore[attr-defined]
+    assert not hasattr(a_record(), "crawl")
+
+
+def test_it_counts_in_its_thread_alone() -> None:
+    seen = []
+    with about(crawl="c"):
+        other = threading.Thread(target=lambda: seen.append(hasattr(a_record(), "crawl")))
+        other.start()
+        other.join()
+    assert seen == [False]
+
+
+HOSTILE = [
+    "a\nWARNING crawler: forged",
+    "a\r\nforged",
+    "\x1b]0;title\x07\x1b[2J",
+    "a\x00b\x7f\x9b31m",
+    "right\u202eleft",
+    "line\u2028separator\u0085",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_site_sends_stays_on_its_line_and_moves_no_cursor(text: str) -> None:
+    for line in (Text().format(a_record("%s", text)), Json().format(a_record("%s", text))):
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_line_of_a_traceback_passes_for_a_line_of_the_log(text: str) -> None:
+    first, *others = Text().format(trouble_with(text)).split("\n")
+    assert first.endswith("could not be worked on")
+    assert all(line.startswith("    ") and line.isprintable() for line in others)
+    assert "ValueError" in others[-1] or "ValueError" in others[-2]
+    assert "ValueError" in json.loads(Json().format(trouble_with(text)))["exc_info"]
+
+
+def test_what_can_be_read_stays_as_it_is() -> None:
+    assert harmless("Grüße, 世界 – a \\ b") == "Grüße, 世界 – a \\ b"  # noqa: RUF001 (an en dash)

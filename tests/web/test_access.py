@@ -1,0 +1,124 @@
+"""Every door, and who gets in: nobody, a stranger, a member of the group, one who may control, staff, the owner, a
+superuser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern
+from django.utils import timezone
+
+from crawler.models import Crawl, Schedule
+from crawler.web import urls
+from tests.accounts.factories import a_group
+from tests.web.factories import SITE, a_finished_crawl, a_page, a_person
+
+PEOPLE = ("nobody", "stranger", "member", "controller", "staff", "owner", "root")
+
+LOOK = (302, 404, 200, 200, 200, 200, 200)  # by GET
+CONTROL = (302, 404, 403, 302, 403, 302, 302)  # by POST; 302 is where a button leads
+OWN = (302, 404, 403, 403, 403, 302, 302)
+EVERYBODY = (302, 200, 200, 200, 200, 200, 200)  # who is logged in
+PUBLIC = (200,) * 7
+
+TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    # name of the address: method, what is sent or asked for, statuses in the order of PEOPLE
+    "crawl-list": ("GET", "", EVERYBODY),
+    "crawl-create": ("POST", "", (302, *[400] * 6)),
+    "crawl-detail": ("GET", "", LOOK),
+    "crawl-status": ("GET", "", LOOK),
+    "crawl-export": ("GET", "csv", LOOK),
+    "crawl-why": ("GET", "", LOOK),
+    "crawl-dead-letters": ("GET", "", LOOK),
+    "crawl-orphans": ("GET", "", LOOK),
+    "crawl-traps": ("GET", "", LOOK),
+    "crawl-release-traps": ("POST", "", CONTROL),
+    "crawl-pause": ("POST", "", CONTROL),
+    "crawl-resume": ("POST", "", CONTROL),
+    "crawl-cancel": ("POST", "", CONTROL),
+    "crawl-retry-failed": ("POST", "", CONTROL),
+    "crawl-delete": ("POST", "", OWN),
+    "crawl-share": ("POST", "", OWN),
+    "crawl-keep": ("POST", "", OWN),
+    "schedule-list": ("GET", "", EVERYBODY),
+    "schedule-pause": ("POST", "", CONTROL),
+    "schedule-resume": ("POST", "", CONTROL),
+    "schedule-remove": ("POST", "", OWN),
+    "account": ("GET", "", EVERYBODY),
+    "account-password": ("GET", "", EVERYBODY),
+    "account-log-out-everywhere": ("POST", "", (302,) * 7),
+    "invitation": ("GET", "", (410,) * 7),
+    "login": ("GET", "", (200, *[302] * 6)),
+    "login-link": ("GET", "", (410,) * 7),
+    "logout": ("POST", "", (302,) * 7),
+    "healthz": ("GET", "", PUBLIC),
+    "readyz": ("GET", "", PUBLIC),
+    "metrics": ("GET", "", (401, 401, 401, 401, 200, 401, 200)),
+}
+
+
+def patterns() -> Iterable[URLPattern]:
+    return [pattern for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)]
+
+
+@pytest.fixture
+def people(db: None) -> dict[str, User | None]:
+    found: dict[str, User | None] = {name: a_person(name) for name in PEOPLE[1:4]}
+    found |= {"nobody": None, "owner": a_person("owner"), "root": a_person("root", superuser=True)}
+    found["staff"] = User.objects.create_user("staff", password="secret", is_staff=True)
+    return found
+
+
+@pytest.fixture
+def shared(people: dict[str, User]) -> tuple[dict[str, Crawl], dict[str, Schedule]]:
+    """A crawl and a schedule for those who look, and others for those who may control them."""
+    readers, controllers = a_group("readers", people["member"]), a_group("controllers", people["controller"])
+    rule = {"start_urls": [SITE], "rule": "every 6h", "next_at": timezone.now() + timedelta(hours=6)}
+    crawls, schedules = {}, {}
+    for name, group, controls in (("usual", readers, False), ("controller", controllers, True)):
+        crawls[name] = a_finished_crawl(people["owner"], group=group, group_controls=controls)
+        a_page(crawls[name])
+        schedules[name] = Schedule.objects.create(owner=people["owner"], group=group, group_controls=controls, **rule)
+    return crawls, schedules
+
+
+def test_the_table_has_every_door() -> None:
+    assert {pattern.name for pattern in patterns()} == set(TABLE)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_who_gets_in(
+    people: dict[str, User | None],
+    shared: tuple[dict[str, Crawl], dict[str, Schedule]],
+    real_redis: object,
+    name: str,
+) -> None:
+    method, sent, statuses = TABLE[name]
+    crawls, schedules = shared
+    found = {}
+    for who in PEOPLE:
+        kind = who if who in crawls else "usual"
+        response = a_browser(people[who]).generic(method, _address(name, crawls[kind], schedules[kind], sent))
+        found[who] = response.status_code
+        if who == "nobody" and name.startswith(("crawl-", "schedule-", "account")):
+            assert response["Location"].startswith("/login/")
+    assert found == dict(zip(PEOPLE, statuses, strict=True))
+
+
+def a_browser(person: User | None) -> Client:
+    browser = Client()
+    if person is not None:
+        browser.force_login(person)
+    return browser
+
+
+def _address(name: str, crawl: Crawl, schedule: Schedule, sent: str) -> str:
+    route = next(str(pattern.pattern) for pattern in patterns() if pattern.name == name)
+    values = {"<uuid:crawl_id>": crawl.pk, "<uuid:schedule_id>": schedule.pk, "<str:export_format>": sent}
+    for place, value in values.items():
+        route = route.replace(place, str(value))
+    return "/" + route.replace("<str:uidb64>", "MQ").replace("<str:token>", "abc-def")

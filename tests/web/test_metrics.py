@@ -1,0 +1,123 @@
+"""The figures for Prometheus: who may read them, and what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+from redis import Redis
+
+from crawler import __version__
+from crawler.frontier import ticks
+from crawler.frontier.keys import CrawlKeys
+from crawler.models import Delivery, Disagreement
+from tests.web.factories import a_crawl, a_delivery, a_finished_crawl
+
+TOKEN = "a long random text"
+
+
+def read(browser: Client) -> dict[tuple[str, str], float]:
+    """(name, value of the label) -> value."""
+    text = browser.get("/metrics").content.decode()
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {(sample.name, next(iter(sample.labels.values()), "")): sample.value for sample in samples}
+
+
+@pytest.mark.django_db
+def test_a_token_lets_a_monitor_in_without_a_login(client: Client, settings: Any, real_redis: Redis) -> None:
+    settings.CRAWLER_METRICS_TOKEN = TOKEN
+    response = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain; version=")
+    assert f'crawler_build_info{{version="{__version__}"}} 1.0' in response.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("sent", ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN} ", "Bearer \xfc"])
+@pytest.mark.parametrize("token", ["", TOKEN])
+def test_others_are_told_how_to_get_in(client: Client, settings: Any, token: str, sent: str) -> None:
+    settings.CRAWLER_METRICS_TOKEN = token
+    response = client.get("/metrics", headers={"Authorization": sent} if sent else {})
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, 'Bearer realm="metrics"')
+    assert "crawler_" not in response.content.decode()
+
+
+def test_a_request_from_this_machine_alone_opens_nothing(client: Client, ann: User) -> None:
+    """Behind a proxy, everybody comes from this machine."""
+    assert client.get("/metrics", REMOTE_ADDR="127.0.0.1").status_code == 401
+
+
+def test_crawls_and_their_pages_are_added_up(as_root: Client, real_redis: Redis) -> None:
+    a_finished_crawl(requests=5, bytes=700, retries=1)
+    a_finished_crawl(outcomes={"2xx": 2, "robots": 1})
+    running = a_crawl(discovered=9, outcomes={"2xx": 4})
+    a_delivery(running, state=Delivery.GIVEN_UP)
+    Disagreement.objects.create(crawl=running, what="")
+    found = read(as_root)
+    assert (found["crawler_crawls", "finished"], found["crawler_crawls", "running"]) == (2, 1)
+    assert found["crawler_crawls", "paused"] == 0
+    assert (found["crawler_pages", "2xx"], found["crawler_pages", "robots"], found["crawler_pages", "5xx"]) == (9, 1, 0)
+    assert found["crawler_open_pages", ""] == 5
+    assert [found[f"crawler_{name}", ""] for name in ("requests", "read_bytes", "retries")] == [5, 700, 1]
+    assert (found["crawler_notices", "given_up"], found["crawler_notices", "pending"]) == (1, 0)
+    assert found["crawler_disagreements", ""] == 1
+
+
+def test_queues_windows_and_leases_of_all_crawls_are_added_up(as_root: Client, real_redis: Redis) -> None:
+    now = timezone.now().timestamp()
+    for _ in range(2):
+        keys = CrawlKeys(str(a_crawl().id))
+        real_redis.sadd(keys.known_hosts, "a", "b")
+        real_redis.zadd(keys.queue("a"), {"1": now - 60, "2": now + 600})
+        real_redis.zadd(keys.queue("b"), {"3": now - 60})
+        real_redis.zadd(keys.hosts, {"a": now - 60, "b": now + 100})
+        real_redis.zadd(keys.leases, {"batch": now - 1, "other": now + 60})
+        real_redis.sadd(keys.taken, "7")
+        real_redis.rpush(keys.results, "report")
+    real_redis.rpush("rq:queue:fetch", "fetch-1", "fetch-2")
+    found = read(as_root)
+    assert (found["crawler_queue_jobs", "fetch"], found["crawler_queue_jobs", "crawl"]) == (2, 0)
+    assert (found["crawler_pages_waiting", ""], found["crawler_pages_past_due", ""]) == (6, 4)
+    assert (found["crawler_hosts_waiting", ""], found["crawler_hosts_held", ""]) == (4, 2)
+    assert 90 < found["crawler_host_wait_seconds", ""] <= 100
+    assert (found["crawler_leases", ""], found["crawler_leases_overdue", ""]) == (4, 2)
+    assert (found["crawler_pages_handed_out", ""], found["crawler_reports_waiting", ""]) == (2, 2)
+    assert found["crawler_workers", "fetch"] == 0
+
+
+def test_the_time_of_ticks_is_a_histogram(as_root: Client, real_redis: Redis) -> None:
+    for seconds in (0.02, 0.03, 20.0):
+        with real_redis.pipeline() as pipe:
+            ticks.note(pipe, seconds)
+            pipe.execute()
+    found = read(as_root)
+    assert [found["crawler_tick_seconds_bucket", bound] for bound in ("0.01", "0.025", "0.05", "10.0", "+Inf")] == [
+        *(0, 1, 2),
+        *(2, 3),
+    ]
+    assert (found["crawler_tick_seconds_count", ""], found["crawler_tick_last_seconds", ""]) == (3, 20.0)
+    assert found["crawler_tick_seconds_sum", ""] == pytest.approx(20.05)
+
+
+def test_without_redis_the_table_is_told_all_the_same(as_root: Client) -> None:
+    a_finished_crawl()
+    found = read(as_root)
+    assert (found["crawler_up", "database"], found["crawler_up", "redis"]) == (1, 0)
+    assert found["crawler_crawls", "finished"] == 1
+    assert ("crawler_leases", "") not in found
+
+
+def test_what_it_costs_does_not_grow_with_the_crawls(
+    as_root: Client, real_redis: Redis, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(30):
+        a_crawl()
+    with django_assert_max_num_queries(5):  # the session, the person, crawls, deliveries, disagreements
+        before = real_redis.info("commandstats")
+        read(as_root)
+    after = real_redis.info("commandstats")
+    assert after["cmdstat_time"]["calls"] - before.get("cmdstat_time", {"calls": 0})["calls"] == 1
