@@ -125,6 +125,8 @@ class Page(models.Model):
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
         indexes: ClassVar = [
+            # The condition is always true: only questions that say it use this index, see `table.in_order`.
+            models.Index(fields=["crawl", "id"], condition=models.Q(id__gt=0), name="page_in_order"),
             models.Index(fields=["crawl", "priority", "id"], condition=models.Q(status=0), name="page_open"),
             models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),
             models.Index(fields=["crawl", "id"], condition=models.Q(linked=False), name="page_orphan"),

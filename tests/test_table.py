@@ -57,3 +57,22 @@ def plan_of(sql: str) -> str:
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
         return " ".join(str(row) for row in cursor.fetchall())
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        table.has_open,
+        table.tried_before,
+        table.shallowest_open,
+        lambda crawl: table.next_open(crawl, 5, 0, 10, None),
+        lambda crawl: pages.close_rest(crawl, Outcome.CANCELLED, "", NOW),
+    ],
+)
+def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callable[[UUID], object]) -> None:
+    """Not by the index of all rows in their order, although that would do."""
+    with CaptureQueriesContext(connection) as asked:
+        ask(crawl.id)
+    plans = [plan_of(query["sql"]) for query in asked if "crawler_page" in query["sql"]]
+    assert plans
+    assert all("page_open" in plan and "page_in_order" not in plan for plan in plans)

@@ -7,20 +7,22 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from django.db.models import QuerySet
+
 from crawler.exports.rows import KEYS, rows
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 (wide forms run as well)
 """What makes a spreadsheet take a cell for a formula. Titles and errors are written by strangers."""
 
 
-def lines(crawl: Crawl, *, externals: bool = False) -> Iterator[str]:
+def lines(crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None) -> Iterator[str]:
     """The header and one record a page, each ending with CR LF."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(KEYS)
     yield _taken(buffer)
-    for row in rows(crawl, externals=externals):
+    for row in rows(crawl, externals=externals, among=among):
         writer.writerow(map(defused, row.values()))
         yield _taken(buffer)
 

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Protocol
 
+from django.db.models import QuerySet
+
 from crawler.core.errors import BadInput
 from crawler.exports import csv, jsonl
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 
 
 class Lines(Protocol):
-    """An export's text, piece by piece: of the pages, or of the links that leave the site."""
+    """An export's text, piece by piece: of the pages, of the links that leave the site, or of these rows alone."""
 
-    def __call__(self, crawl: Crawl, *, externals: bool = False) -> Iterator[str]: ...
+    def __call__(
+        self, crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None
+    ) -> Iterator[str]: ...
 
 
 FORMATS: dict[str, Lines] = {

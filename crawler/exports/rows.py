@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from crawler.core.directives import NOINDEX
 from crawler.core.outcomes import Outcome
@@ -45,10 +45,11 @@ _NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it
 _FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
 
 
-def rows(crawl: Crawl, *, externals: bool = False) -> Iterator[dict[str, Any]]:
+def rows(crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None) -> Iterator[dict[str, Any]]:
     """One row a page, in the order the pages were discovered; memory stays bounded however many there are. They are
     those the receipt counts, so links that leave the site are among them only when they were asked for; with
-    `externals` there are those links in place of the pages, asked for or only recorded.
+    `externals` there are those links in place of the pages, asked for or only recorded; with `among` there are these
+    rows alone, in their order.
 
     One query streams the pages, and one for each CHUNK of them finds the parents' URLs. `parent`, `outcome`,
     `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC. A crawl
@@ -58,7 +59,10 @@ def rows(crawl: Crawl, *, externals: bool = False) -> Iterator[dict[str, Any]]:
     chosen = found.filter(kind=EXTERNAL) if externals else found.exclude(outcome=Outcome.EXTERNAL)
     if crawl.chosen.obey_noindex:
         chosen = chosen.exclude(_NOINDEX)
-    pages = chosen.order_by("id").values(*_FIELDS).iterator(chunk_size=CHUNK)
+    ordered = chosen.order_by("id")
+    if among is not None:
+        ordered = among.exclude(_NOINDEX) if crawl.chosen.obey_noindex else among
+    pages = ordered.values(*_FIELDS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
         parents = _urls(page["parent_id"] for page in chunk)
         yield from (_row(page, parents) for page in chunk)

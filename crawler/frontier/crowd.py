@@ -37,4 +37,5 @@ def seen(redis: Redis, crawls: Sequence[str], now: float) -> Crowd:
             script.run(pipe, "crowd", where, [keys.queue(""), now])
         answers = pipe.execute()
     *sums, longest = zip(*answers, strict=True)
-    return Crowd(*map(sum, sums), max(map(float, longest)))
+    totals = [sum(numbers) for numbers in sums]
+    return Crowd(*totals, longest_hold=max(map(float, longest)))

@@ -6,6 +6,14 @@ why        why a crawl is not finished: what is open, who has it, what it waits 
 observe    the facts behind that, from the table and from Redis
 dead_letters    pages that were given up although another try might do better
 orphans    pages that a sitemap names and no other page links to
+inlinks    which pages link to one, with what words
+pages_table     the rows somebody searched, filtered and sorted for
+pages_columns   the columns that table can have
+pages_facets    what it can be narrowed to, with numbers of pages
+page_report     all that is known of one page
+page_ways       how a page was found, and its redirects
+page_links      the links on a page and those to it
+page_words      what is known of a page as people read it
 words      numbers, outcomes, receipts and trouble as people read them
 replies    what a person is told who asked to pause, resume, cancel, delete or retry
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -32,18 +32,22 @@ def inlinks(crawl: Crawl, url: str, at_most: int | None = None) -> list[Inlink]:
 
 
 def _found(crawl: Crawl, key: bytes) -> Iterator[Inlink]:
-    pages = _pages_with(crawl, key)
+    pages = pages_with(crawl, key)
     for at in range(0, len(pages), AT_ONCE):
-        part = pages[at : at + AT_ONCE]
-        urls = dict(Page.objects.filter(id__in=part).values_list("id", "url"))
-        rows = PageLinks.objects.filter(page_id__in=part).order_by("page_id")
-        for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
-            links = linkage.unpacked(bytes(packed), urls[page])
-            for place in linkage.places(bytes(keys), key):
-                yield Inlink(urls[page], links[place].text, links[place].rel)
+        yield from (link for _, link in links_on(pages[at : at + AT_ONCE], key))
 
 
-def _pages_with(crawl: Crawl, key: bytes) -> list[int]:
+def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
+    """The links with this short key on these pages, AT_ONCE of them at most, each with its page."""
+    urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
+    rows = PageLinks.objects.filter(page_id__in=pages).order_by("page_id")
+    for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
+        links = linkage.unpacked(bytes(packed), urls[page])
+        for place in linkage.places(bytes(keys), key):
+            yield page, Inlink(urls[page], links[place].text, links[place].rel)
+
+
+def pages_with(crawl: Crawl, key: bytes) -> list[int]:
     """Pages among whose keys these bytes are found, at whatever place."""
     found = "instr(keys, %s)" if connection.vendor == "sqlite" else "position(%s in keys)"
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl.id, connection)

@@ -8,6 +8,10 @@ metrics   the figures for Prometheus
 urls      which address leads to which door
 shell     what every page shares: the login, the security headers, the page for a service that is down
 crawls    the doors of a crawl: list, start, watch
+pages_table    the table of all pages of a crawl, and its rows as a file
+pages_form     what the table can be asked for
+pages_rows     the table's heads, cells and ways on
+page_detail    all that is known of one page
 control   the doors that move a crawl: pause, resume, cancel, delete, send dead letters again
 dead_letters    all the dead letters of a crawl, paged
 why       why a crawl is not finished

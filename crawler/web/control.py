@@ -96,8 +96,12 @@ def _page_of(crawl_id: UUID) -> str:
 
 
 def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
-    """The page of the dead letters (`back` names it by number) that the button was pressed on, else the crawl's."""
+    """The page of the dead letters (`back` names it by number) that the button was pressed on, or a page's own view
+    (`back` is "page"), else the crawl's."""
     number = request.POST.get("back", "")
+    asked = _page_ids(request.POST.getlist("page"))
+    if number == "page" and asked:
+        return reverse("page-detail", args=[crawl_id, asked[0]])
     if not number.isdecimal():
         return _page_of(crawl_id)
     return f"{reverse('crawl-dead-letters', args=[crawl_id])}?page={int(number[:LONGEST_ID])}"

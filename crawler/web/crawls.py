@@ -119,7 +119,7 @@ def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> St
     if export_format not in FORMATS:
         raise Http404
     externals = "externals" in request.GET
-    pieces = _pieces(FORMATS[export_format](crawl, externals=externals))
+    pieces = pieces_of(FORMATS[export_format](crawl, externals=externals))
     response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES.get(export_format, "text/plain; charset=utf-8"))
     name = f"{'links' if externals else 'pages'}-{crawl.id}.{export_format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -141,7 +141,7 @@ def _started(form: CrawlForm, owner: User | None) -> Crawl:
     return start_crawl(urls, options, owner=owner, allow_private=allow_private, sealed=sealed)
 
 
-def _pieces(lines: Iterator[str]) -> Iterator[str]:
+def pieces_of(lines: Iterator[str]) -> Iterator[str]:
     """Many lines at a time: each piece costs the server a write."""
     while piece := "".join(islice(lines, LINES)):
         yield piece

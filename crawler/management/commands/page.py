@@ -1,0 +1,103 @@
+"""`manage.py page`: all that is known of one page of a crawl."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.core.urls import from_person, key_of
+from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.models import Page
+from crawler.reports import page_words, words
+from crawler.reports.page_report import page_report
+
+LINKS = 20  # of either kind, unless others are asked for
+MAX_LINKS = 100_000
+
+EXAMPLES = """\
+examples:
+  python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page
+  python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/ --links 500 --json
+
+exit codes:
+  0    it was told
+  1    the database is down
+  2    there is no such crawl, or the crawl does not know the page
+"""
+
+
+class Command(Door):
+    """Tell what is known of one page: its answer, headers, times, redirects, what it says, and its links out and in."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("url", metavar="URL", help="the page")
+        parser.add_argument(
+            "--links", type=int, default=LINKS, metavar="N", help=f"links of either kind to tell (default: {LINKS})"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        if not 0 <= options["links"] <= MAX_LINKS:
+            raise BadInput("links", f"The links to tell must be between 0 and {MAX_LINKS:,}, not {options['links']}.")
+        crawl, url = crawl_of(options["id"]), from_person(options["url"])
+        page = Page.objects.filter(crawl=crawl, key=key_of(url)).first()
+        if page is None:
+            raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
+        report = page_report(crawl, page, links=options["links"])
+        self.print(json.dumps(report, indent=2) + "\n" if options["json"] else "".join(_told(report)))
+        return Exit.DONE
+
+
+def _told(report: Mapping[str, Any]) -> Iterator[str]:
+    """The report as text, block by block."""
+    yield f"{report['url']}\n"
+    yield _block("Answer", words.aligned([*page_words.answered(report), ("Fetched at", page_words.fetched(report))]))
+    yield _block("What it says of itself", words.aligned(page_words.said(report)), page_words.unread(report))
+    if report["fields"]:
+        yield _block("Extracted fields", words.aligned(page_words.fields(report)))
+    yield _block("Redirects to", *map(_line, report["redirects"]["onwards"]))
+    yield _block("Redirected here", *map(_line, report["redirects"]["sources"]))
+    yield _block("How it was found", words.aligned(page_words.found(report)))
+    yield _block("From the start to here", *(_step(step) for step in report["path"]["steps"]))
+    yield _links("Links to it", report["links_in"], report["links_in"]["number"], "page")
+    yield _links("Links on it", report["links_out"], report["links_out"]["number"], "link")
+    yield _block("Headers", *(report["headers"] or ["not known"]))
+
+
+def _line(page: Mapping[str, Any]) -> str:
+    return f"{page_words.answer(page)}  {page['url']}"
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    return f"{_line(step)}  {page_words.LEADS_BY[step['leads_by']]}"
+
+
+def _links(title: str, part: Mapping[str, Any], number: int, noun: str) -> str:
+    lines = (_link(link) for link in part["links"])
+    shown = len(part["links"])
+    more = f"... and more: {words.counted(number, noun)} in all, see --links" if shown < number else ""
+    return _block(title, *(lines if number else ["none"]), more)
+
+
+def _link(link: Mapping[str, Any]) -> str:
+    page = _line(link) if "http_status" in link else link["url"]
+    text = f'  "{link["text"]}"' if link["text"] else ""
+    rel = f"  [{link['rel']}]" if link["rel"] else ""
+    return f"{page}{text}{rel}"
+
+
+def _block(title: str, *parts: str) -> str:
+    """A title, and below it these lines, set in; "" when there are none. What strangers wrote moves no cursor."""
+    lines = [line for part in parts for line in part.splitlines()]
+    return f"\n{title}\n" + "".join(f"  {_harmless(line)}\n" for line in lines) if lines else ""
+
+
+def _harmless(line: str) -> str:
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)

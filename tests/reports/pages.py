@@ -1,0 +1,39 @@
+"""Pages with what was kept of them, made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crawler import statements
+from crawler.core import linkage
+from crawler.core.facts import Facts
+from crawler.core.outcomes import Outcome
+from crawler.core.work import PageResult
+from crawler.models import Crawl, Page
+from tests.exports.factories import make_page
+
+NO_LINKS: Mapping[str, str] = {}
+
+
+def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **more: Any) -> Page:
+    """A page that answered 200 with these links (URL -> words) and, in `facts`, `headers`, `rels` and `kept`, what else
+    was kept of it; other names are fields of its row."""
+    kept = {name: more.pop(name) for name in ("headers", "kept") if name in more}
+    facts, rels = more.pop("facts", Facts()), more.pop("rels", {})
+    row = {"status": Page.CLOSED, "outcome": Outcome.SUCCESS, "http_status": 200, "content_type": "text/html", **more}
+    page = make_page(crawl, url, **row)
+    result = PageResult(
+        id=page.pk,
+        attempt=1,
+        outcome=Outcome(row["outcome"]),
+        http_status=row["http_status"],
+        link_keys=linkage.keys(list(links)),
+        linkage=linkage.packed(list(links), list(links.values()), rels, url),
+        facts=facts,
+        first_byte_ms=12,
+        **kept,
+    )
+    statements.keep_links(crawl.pk, [result])
+    statements.keep_facts(crawl.pk, [result])
+    return page

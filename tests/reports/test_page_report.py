@@ -1,0 +1,176 @@
+"""All that is known of one page: how it was found, where it leads, what it said; and what is not known."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from crawler.core.facts import Facts
+from crawler.core.options import CrawlOptions
+from crawler.models import Crawl, Page, Trap
+from crawler.reports import page_words
+from crawler.reports.page_report import page_report
+from tests.exports.factories import make_crawl, make_page
+from tests.reports.pages import read_page
+
+pytestmark = pytest.mark.django_db
+SITE = "http://site.test"
+WHEN = datetime(2026, 11, 21, 20, 15, tzinfo=UTC)
+REDIRECT = {"status": 1, "outcome": "3xx", "http_status": 301}
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    return make_crawl()
+
+
+def urls(found: list[dict[str, Any]]) -> list[str]:
+    return [each["url"].removeprefix(SITE) for each in found]
+
+
+def test_it_can_be_told_as_json(crawl: Crawl) -> None:
+    page = read_page(crawl, f"{SITE}/", {f"{SITE}/a": "A"}, fetched_at=WHEN, elapsed_ms=30, bytes=500)
+    report = json.loads(json.dumps(page_report(crawl, page)))
+    assert (report["url"], report["http_status"], report["bytes"]) == (f"{SITE}/", 200, 500)
+    assert (report["first_byte_ms"], report["elapsed_ms"]) == (12, 30)
+    assert report["fetched_at"] == "2026-11-21T20:15:00.000+00:00"
+
+
+def test_the_path_leads_from_the_start_to_its_parent(crawl: Crawl) -> None:
+    sitemap = make_page(crawl, f"{SITE}/sitemap.xml", kind="sitemap")
+    moved = make_page(crawl, f"{SITE}/old", parent_id=sitemap.pk, redirect_to=f"{SITE}/new")
+    target = make_page(crawl, f"{SITE}/new", parent_id=moved.pk)
+    page = make_page(crawl, f"{SITE}/deep", parent_id=target.pk)
+    path = page_report(crawl, page)["path"]
+    assert path["is_whole"]
+    assert urls(path["steps"]) == ["/sitemap.xml", "/old", "/new"]
+    assert [step["leads_by"] for step in path["steps"]] == ["sitemap", "redirect", "link"]
+
+
+def test_of_a_long_path_the_near_end_is_told(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.reports.page_ways.MAX_STEPS", 2)
+    page = make_page(crawl, f"{SITE}/0")
+    for number in range(1, 5):
+        page = make_page(crawl, f"{SITE}/{number}", parent_id=page.pk)
+    path = page_report(crawl, page)["path"]
+    assert (urls(path["steps"]), path["is_whole"]) == (["/2", "/3"], False)
+
+
+def test_redirects_are_followed_both_ways(crawl: Crawl) -> None:
+    make_page(crawl, f"{SITE}/1", redirect_to=f"{SITE}/2", **REDIRECT)
+    make_page(crawl, f"{SITE}/also", redirect_to=f"{SITE}/2", **REDIRECT)
+    second = make_page(crawl, f"{SITE}/2", redirect_to=f"{SITE}/3", **REDIRECT)
+    make_page(crawl, f"{SITE}/3", redirect_to="http://elsewhere.test/", **REDIRECT)
+    make_page(make_crawl(), f"{SITE}/x", redirect_to=f"{SITE}/2", **REDIRECT)
+    redirects = page_report(crawl, second)["redirects"]
+    assert [page_words.answer(step) for step in redirects["onwards"]] == ["301", "not in this crawl"]
+    assert (urls(redirects["sources"]), redirects["is_loop"]) == (["/1", "/also"], False)
+    last = page_report(crawl, Page.objects.get(crawl=crawl, url=f"{SITE}/3"))["redirects"]
+    assert [(source["url"].removeprefix(SITE), source["hops"]) for source in last["sources"]] == [
+        ("/2", 1),
+        ("/1", 2),
+        ("/also", 2),
+    ]
+
+
+@pytest.mark.parametrize("ring", [["/1"], ["/1", "/2"], ["/1", "/2", "/3"]])
+def test_a_circle_of_redirects_is_called_one(crawl: Crawl, ring: list[str]) -> None:
+    for path, following in zip(ring, [*ring[1:], ring[0]], strict=True):
+        make_page(crawl, f"{SITE}{path}", redirect_to=f"{SITE}{following}", **REDIRECT)
+    redirects = page_report(crawl, Page.objects.get(crawl=crawl, url=f"{SITE}/1"))["redirects"]
+    assert redirects["is_loop"]
+    assert urls(redirects["onwards"]) == ring[1:]
+
+
+def test_links_out_are_told_with_what_came_of_their_targets(crawl: Crawl) -> None:
+    missing = make_page(crawl, f"{SITE}/missing", status=1, outcome="4xx", http_status=404)
+    links = {missing.url: "gone", f"{SITE}/unknown": ""}
+    page = read_page(crawl, f"{SITE}/", links, rels={missing.url: "nofollow"})
+    out = page_report(crawl, page)["links_out"]
+    assert out["number"] == 2
+    gone, unknown = out["links"]
+    assert (gone["text"], gone["rel"], gone["page"], page_words.answer(gone)) == ("gone", "nofollow", missing.pk, "404")
+    assert (unknown["page"], page_words.answer(unknown)) == (None, "not in this crawl")
+
+
+def test_links_come_a_part_at_a_time(crawl: Crawl) -> None:
+    target = make_page(crawl, f"{SITE}/target")
+    for number in range(3):
+        read_page(crawl, f"{SITE}/{number}", {target.url: f"words {number}"})
+    page = read_page(crawl, f"{SITE}/", {f"{SITE}/{number}": "" for number in range(3)})
+    report = page_report(crawl, page, out_at=2, links=2)
+    assert (report["links_out"]["number"], urls(report["links_out"]["links"])) == (3, ["/2"])
+    links_in = page_report(crawl, target, in_at=1, links=1)["links_in"]
+    assert (links_in["number"], urls(links_in["links"]), links_in["links"][0]["text"]) == (3, ["/1"], "words 1")
+
+
+def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
+    facts = Facts(description="About", h1="Heading", h1_count=2, canonical=f"{SITE}/", canonicals=1, words=7)
+    page = read_page(crawl, f"{SITE}/", facts=facts, title="Start", headers="Server: x\nX-A: b", directives="noindex")
+    report = page_report(crawl, page)
+    assert report["headers"] == ["Server: x", "X-A: b"]
+    assert dict(page_words.said(report)) == {
+        "Title": "Start",
+        "Description": "About",
+        "Heading (h1)": "Heading (the first of 2)",
+        "Canonical address": f"{SITE}/ (this page)",
+        "Directives": "noindex",
+        "Words": "7",
+    }
+    assert page_words.unread(report) == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"status": 0, "outcome": ""}, "not asked for yet"),
+        ({"outcome": "timeout", "error": "no answer"}, "no answer to read"),
+        ({"outcome": "2xx", "http_status": 200, "content_type": "text/html"}, "did not keep"),
+    ],
+)
+def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
+    report = page_report(crawl, make_page(crawl, f"{SITE}/", **{"status": 1, **fields}))
+    assert report["said"] is None
+    assert why in page_words.unread(report)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"content_type": "image/png"}, "no HTML"),
+        ({"kind": "sitemap", "content_type": "text/html"}, "no HTML"),
+        ({"outcome": "4xx", "http_status": 404}, "answered with success"),
+    ],
+)
+def test_what_was_answered_and_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
+    report = page_report(crawl, read_page(crawl, f"{SITE}/", **fields))
+    assert report["said"] is None
+    assert why in page_words.unread(report)
+
+
+def test_nothing_that_is_not_known_is_empty(crawl: Crawl) -> None:
+    report = page_report(crawl, make_page(crawl, f"{SITE}/", outcome="dns", status=1, error="no such host"))
+    known = [*page_words.answered(report), *page_words.found(report), *page_words.said(report)]
+    assert all(text for _, text in known)
+    assert dict(known)["Outcome"] == "host name not found: no such host"
+    assert dict(known)["Status"] == "nobody answered"
+
+
+def test_a_sitemaps_word_is_told_where_the_crawl_looked_at_sitemaps() -> None:
+    crawl = make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
+    page = make_page(crawl, f"{SITE}/", in_sitemap=True, linked=False, lastmod="2026-01-02")
+    known = dict(page_words.found(page_report(crawl, page)))
+    assert known["Last changed, says the sitemap"] == "2026-01-02"
+    assert known["Linked from a page"] == "no: a sitemap alone leads here"
+    unlooked = make_crawl()
+    found = page_words.found(page_report(unlooked, make_page(unlooked, f"{SITE}/")))
+    assert dict(found)["In a sitemap"].startswith("not known")
+
+
+def test_a_trap_is_named(crawl: Crawl) -> None:
+    trap = Trap.objects.create(crawl=crawl, key=b"1", reason="dates", pattern="/calendar/*")
+    page = make_page(crawl, f"{SITE}/calendar/1", status=1, outcome="trap", trap_id=trap.pk)
+    assert ("Set aside as", "A calendar without end: /calendar/*") in page_words.found(page_report(crawl, page))

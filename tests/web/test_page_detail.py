@@ -1,0 +1,87 @@
+"""A page's own view: all that is known of it, with nothing of a stranger's run or opened."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from crawler.core.facts import Facts
+from crawler.models import Crawl, Page
+from crawler.web import page_detail
+from tests.reports.pages import read_page
+from tests.web.factories import a_finished_crawl, a_page, a_person
+
+SITE = "https://example.com"
+
+
+def html_of(browser: Client, page: Page, query_string: str = "") -> str:
+    response = browser.get(f"/crawls/{page.crawl_id}/pages/{page.pk}/{query_string}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@pytest.fixture
+def crawl(ann: User) -> Crawl:
+    return a_finished_crawl(ann)
+
+
+def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
+    facts = Facts(
+        description="About it", h1="Heading", h1_count=1, insecure=("http://example.com/x.png",), fields={"price": 9.5}
+    )
+    target = a_page(crawl, f"{SITE}/target", 404)
+    page = read_page(
+        crawl,
+        f"{SITE}/",
+        {target.url: "a dead link"},
+        title="Start",
+        facts=facts,
+        headers="Server: test\nX-Evil: <script>",
+        kept={"html": ["name", 0, 5]},
+    )
+    html = html_of(as_ann, page)
+    for told in ("About it", "Heading", "http://example.com/x.png", "price", "9.5", "a dead link", "Server: test"):
+        assert told in html
+    assert "X-Evil: &lt;script&gt;" in html
+    assert f'<a href="/crawls/{crawl.id}/pages/{target.pk}/">{target.url}</a>' in html
+    assert "<li>html</li>" in html
+
+
+def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:
+    assert 'href="javascript:' not in html_of(as_ann, a_page(crawl, "javascript:alert(1)"))
+
+
+def test_a_dead_letter_can_be_asked_for_again_and_leads_back(as_ann: Client, crawl: Crawl) -> None:
+    letter = a_page(crawl, f"{SITE}/gone", 503, given_up=True)
+    html = html_of(as_ann, letter)
+    assert f'<button name="page" value="{letter.pk}" class="primary">Ask again</button>' in html
+    assert "Ask again" not in html_of(as_ann, a_page(crawl, f"{SITE}/fine"))
+    response = as_ann.post(f"/crawls/{crawl.id}/retry-failed", {"page": letter.pk, "back": "page"})
+    assert response["Location"] == f"/crawls/{crawl.id}/pages/{letter.pk}/"
+
+
+def test_links_are_leafed_through_and_the_other_list_stays(
+    as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_detail, "LINKS", 2)
+    page = read_page(crawl, f"{SITE}/", {f"{SITE}/{number}": f"words {number}" for number in range(5)})
+    html = html_of(as_ann, page, "?out=2&in=3")
+    assert re.findall(r"words \d", html) == ["words 2", "words 3"]
+    assert 'href="?out=1&amp;in=3#links-out"' in html
+    assert 'href="?out=3&amp;in=3#links-out"' in html
+    assert "There are no more links" in html_of(as_ann, page, "?out=9")
+    assert "words 0" in html_of(as_ann, page, "?out=-1&in=x")
+
+
+def test_a_page_of_another_crawl_or_person_is_not_there(as_ann: Client, crawl: Crawl) -> None:
+    page, theirs = a_page(crawl), a_page(a_finished_crawl(a_person("bob")))
+    for crawl_id, page_id in [
+        (crawl.id, theirs.pk),
+        (theirs.crawl_id, theirs.pk),
+        (theirs.crawl_id, page.pk),
+        (crawl.id, "9" * 30),
+    ]:
+        assert as_ann.get(f"/crawls/{crawl_id}/pages/{page_id}/").status_code == 404
