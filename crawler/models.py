@@ -157,7 +157,9 @@ class PageFacts(models.Model):
     """What one page's server and the page itself said, for its own view and the reports. Only `crawler.pages` writes
     these rows, with the page's own; a page nobody answered for has none."""
 
-    page_id = models.BigIntegerField(primary_key=True)
+    page = models.OneToOneField(
+        Page, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="facts"
+    )  # for joins; the rows of both are deleted together, by `crawler.pages`
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
     headers = models.TextField(default="")  # one a line, as sent
     first_byte_ms = models.IntegerField(default=0)

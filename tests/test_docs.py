@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from crawler.reports.catalogue.entries import REPORTS
+from crawler.reports.catalogue.report import Report
+from crawler.reports.comparison import CHANGES, Change
+
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
 
@@ -35,6 +40,16 @@ def test_every_setting_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(name for name, app in get_commands().items() if app == "crawler"))
 def test_every_command_is_documented(name: str) -> None:
     assert re.search(rf"manage\.py {name.replace('_', '[-_]')}\b", OPERATIONS)
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)
+def test_every_report_has_its_section(report: Report) -> None:
+    assert f"\n### {report.title}\n`{report.slug}`" in REPORTS_TOLD
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.slug)
+def test_every_change_between_crawls_is_explained(change: Change) -> None:
+    assert f"\n| `{change.slug}` |" in REPORTS_TOLD
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)

@@ -10,6 +10,7 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.document import Document, attribute, words_in
+from crawler.core.sketches import sketch_of
 from crawler.core.urls import normalise
 
 MAX_DESCRIPTION = 1000  # characters
@@ -46,7 +47,13 @@ NOTHING = Facts()
 
 
 def facts_of(
-    document: Document, at_large: Sequence[LexborNode], metas: Iterable[tuple[str, str]], base: str, url: str
+    document: Document,
+    at_large: Sequence[LexborNode],
+    metas: Iterable[tuple[str, str]],
+    base: str,
+    url: str,
+    *,
+    sketches: bool = False,
 ) -> Facts:
     """What the page at the normalised `url` says of itself. Its tree is changed: no links can be read from it
     afterwards. `at_large` are its elements that AT_LARGE and `core.links` ask for.
@@ -56,6 +63,7 @@ def facts_of(
        digest is BLAKE2b.
     3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
        (https://www.w3.org/TR/mixed-content/).
+    4. With `sketches` one is made of the visible text, by `core.sketches`.
     """
     canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node in at_large if node.tag == "h1"]
@@ -70,6 +78,7 @@ def facts_of(
         canonicals=len(canonicals),
         digest=blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest() if text else b"",
         insecure=insecure,
+        sketch=sketch_of(text) if sketches else b"",
     )
 
 

@@ -41,11 +41,12 @@ def circle_of(options: CrawlOptions, sent: bytes = b"") -> bytes:
     2. They may ask the same addresses that are not public: nobody reads in the memory what the guard keeps from him.
     3. They treat robots.txt the same way: an answer had by ignoring it is none for a crawl that obeys.
     4. They leave out the same links of a page.
+    5. They make sketches of pages, or not: an answer remembered without one would never have it.
 
     The usual crawl, with none of this, is in the circle b"".
     """
-    own = (sent, sorted(options.private_hosts), options.obey_robots, options.obey_nofollow)
-    is_usual = own == (b"", [], True, False)
+    own = (sent, sorted(options.private_hosts), options.obey_robots, options.obey_nofollow, options.near_duplicates)
+    is_usual = own == (b"", [], True, False, False)
     return b"" if is_usual else blake2b(msgspec.msgpack.encode(own), digest_size=32).digest()
 
 

@@ -46,7 +46,7 @@ class Extracted:
 NOTHING = Extracted("", (), (), {}, (), facts.NOTHING)
 
 
-def extract(html: str | bytes, url: str) -> Extracted:
+def extract(html: str | bytes, url: str, *, sketches: bool = False) -> Extracted:
     """Title and links of the page `html` (text, or its UTF-8) that was found at the normalised `url`.
 
     1. Links are: href of a and area; src of iframe and frame; href of link with rel next, prev, alternate (unless it is
@@ -61,7 +61,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
     base, metas = _said_at_large(at_large, url)
     texts, rels = _links_of(_references(page, at_large), base)
     title = _title_of(page)
-    said = facts.facts_of(document, at_large, metas, base, url)
+    said = facts.facts_of(document, at_large, metas, base, url, sketches=sketches)
     return Extracted(title, tuple(texts), tuple(texts.values()), rels, metas, said)
 
 

@@ -47,6 +47,7 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     obey_noindex: bool = False  # leave noindex pages out of exports
     revisit: bool = False  # ask with ETag and Last-Modified for what changed since last time, and remember for the next
     response_ttl: float | None = None  # seconds an answer is good for, whichever crawl it was for; None = ask always
+    near_duplicates: bool = False  # compare what pages say, so that those which say nearly the same are found
     deadline: float | None = None  # seconds the crawl may take; what is open then closes as expired; None = no end
     page_ttl: float | None = None  # seconds a page may stay open before it closes as expired; None = no end
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public

@@ -44,6 +44,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     sitemaps: bool = False  # report the sitemaps that robots.txt names
     own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.scope`
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
+    sketches: bool = False  # make one of each page's text, see `core.sketches`
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):

@@ -38,9 +38,10 @@ class Asker:
         now: Callable[[], float] = time.time,
         *,
         tells_sitemaps: bool = False,
+        sketches: bool = False,
     ) -> None:
         self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
-        self._tells_sitemaps = tells_sitemaps
+        self._tells_sitemaps, self._sketches = tells_sitemaps, sketches
         self._told: set[str] = set()  # origins
         self._headed: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
@@ -76,7 +77,8 @@ class Asker:
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
             return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
-        return result_of(task, self._fetcher.get(task.url, headers=conditions(task)), fetched_at, requests)
+        fetched = self._fetcher.get(task.url, headers=conditions(task))
+        return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
 
     def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
         """Whether an external link leads anywhere, asked without credentials.
@@ -113,9 +115,11 @@ def needs_get(head: Fetched) -> bool:
     return head.http_status is None or head.http_status >= 400 or head.outcome is Outcome.MALFORMED
 
 
-def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0) -> PageResult:
-    """The result of a page, with what its body says when that is HTML."""
-    page = _read(task, fetched)
+def result_of(
+    task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0, *, sketches: bool = False
+) -> PageResult:
+    """The result of a page, with what its body says when that is HTML; with `sketches` a sketch of its text, too."""
+    page = _read(task, fetched, sketches)
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
@@ -147,9 +151,9 @@ def result_of(task: PageTask, fetched: Fetched, fetched_at: float, requests_befo
     )
 
 
-def _read(task: PageTask, fetched: Fetched) -> links.Extracted:
+def _read(task: PageTask, fetched: Fetched, sketches: bool) -> links.Extracted:
     if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
         return links.NOTHING
     if not is_html(fetched.content_type or "text/html"):
         return links.NOTHING
-    return links.extract(charsets.utf_8(fetched.body, fetched.content_type_header), task.url)
+    return links.extract(charsets.utf_8(fetched.body, fetched.content_type_header), task.url, sketches=sketches)

@@ -209,4 +209,5 @@ def _policy(desk: Desk) -> FetchPolicy:
         sitemaps=options.sitemaps,
         own_hosts=own_hosts_of(desk.crawl),
         sealed=desk.crawl.sealed,
+        sketches=options.near_duplicates,
     )

@@ -179,5 +179,11 @@ class SliceRun:
             self._fetcher.serve(self.turns.sent)
             if self._policy.obey_robots:
                 self._permission = Permission(self._fetcher, self._memory, self.turns, self._holder, self._now)
-            self._asker = Asker(self._fetcher, self._permission, self.turns, tells_sitemaps=self._policy.sitemaps)
+            self._asker = Asker(
+                self._fetcher,
+                self._permission,
+                self.turns,
+                tells_sitemaps=self._policy.sitemaps,
+                sketches=self._policy.sketches,
+            )
         return self._asker

@@ -48,6 +48,7 @@ def add_settled(parser: ArgumentParser) -> None:
     _add_site(parser)
     _add_links(parser)
     _add_manners(parser)
+    _add_reports(parser)
     _add_memory(parser)
     add_secrets(parser)
     _add_notices(parser)
@@ -125,6 +126,11 @@ def _add_manners(parser: ArgumentParser) -> None:
     )
     _add_switch(group, "throttle", DEFAULTS.throttle, "ask less of a slow host (default: yes)")
     group.add_argument("--ignore-robots", action="store_true", help="do not obey robots.txt (on sites you own)")
+
+
+def _add_reports(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("reports")
+    group.add_argument("--near-duplicates", action="store_true", help="find pages that say nearly the same")
 
 
 def _add_memory(parser: ArgumentParser) -> None:

@@ -54,6 +54,7 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
         obey_robots=not typed["ignore_robots"],
         obey_nofollow=typed["obey_nofollow"],
         obey_noindex=typed["obey_noindex"],
+        near_duplicates=typed["near_duplicates"],
         revisit=typed["revisit"],
         response_ttl=typed["cache"],
         deadline=typed["deadline"],

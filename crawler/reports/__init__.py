@@ -14,6 +14,9 @@ page_report     all that is known of one page
 page_ways       how a page was found, and its redirects
 page_links      the links on a page and those to it
 page_words      what is known of a page as people read it
+linking    which pages link to many others
+catalogue  the reports on a site: broken links, duplicate titles and so on, one file each
+comparison two crawls side by side
 words      numbers, outcomes, receipts and trouble as people read them
 replies    what a person is told who asked to pause, resume, cancel, delete or retry
 """

@@ -26,6 +26,7 @@ FOLDED = (
         ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
     ),
     ("Links", "following them, links to other sites", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
+    ("Reports", "what else is looked for", ("near_duplicates",)),
     ("Sitemaps", "pages the site names itself", ("sitemaps", "sitemap_urls")),
     ("Manners", "robots.txt, speed", ("obey_robots", "throttle", "concurrency", "delay", "per_minute")),
     ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),

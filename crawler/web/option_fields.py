@@ -82,6 +82,11 @@ class OptionFields(forms.Form):
     obey_noindex = forms.BooleanField(
         label="Obey noindex", required=False, help_text="Leave pages that say noindex out of downloads."
     )
+    near_duplicates = forms.BooleanField(
+        label="Find near-duplicates",
+        required=False,
+        help_text="Compare what pages say, for the report on those that say nearly the same.",
+    )
     sitemaps = forms.BooleanField(
         label="Read the site's sitemaps",
         required=False,

@@ -4,6 +4,7 @@ from django.urls import path
 
 from crawler.web import (
     account,
+    comparisons,
     control,
     crawls,
     dead_letters,
@@ -15,6 +16,7 @@ from crawler.web import (
     own,
     page_detail,
     pages_table,
+    reports,
     schedules,
     traps,
     why,
@@ -45,6 +47,26 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/retry-failed", control.crawl_retry_failed, name="crawl-retry-failed"),
     path("crawls/<uuid:crawl_id>/share", own.crawl_share, name="crawl-share"),
     path("crawls/<uuid:crawl_id>/keep", own.crawl_keep, name="crawl-keep"),
+    path("crawls/<uuid:crawl_id>/reports/", reports.crawl_reports, name="crawl-reports"),
+    path("crawls/<uuid:crawl_id>/reports/<slug:slug>/", reports.crawl_report, name="crawl-report"),
+    path(
+        "crawls/<uuid:crawl_id>/reports/<slug:slug>.<slug:export_format>",
+        reports.crawl_report_export,
+        name="crawl-report-export",
+    ),
+    path("crawls/<uuid:crawl_id>/reports/<slug:slug>/<path:key>/", reports.crawl_report_part, name="crawl-report-part"),
+    path("crawls/<uuid:crawl_id>/compare/", comparisons.crawl_compare, name="crawl-compare"),
+    path("crawls/<uuid:crawl_id>/compare/<uuid:other_id>/", comparisons.crawl_comparison, name="crawl-comparison"),
+    path(
+        "crawls/<uuid:crawl_id>/compare/<uuid:other_id>/<slug:slug>/",
+        comparisons.crawl_comparison_change,
+        name="crawl-comparison-change",
+    ),
+    path(
+        "crawls/<uuid:crawl_id>/compare/<uuid:other_id>/<slug:slug>.<slug:export_format>",
+        comparisons.crawl_comparison_export,
+        name="crawl-comparison-export",
+    ),
     path("schedules/", schedules.schedule_list, name="schedule-list"),
     path("schedules/<uuid:schedule_id>/pause", schedules.schedule_pause, name="schedule-pause"),
     path("schedules/<uuid:schedule_id>/resume", schedules.schedule_resume, name="schedule-resume"),

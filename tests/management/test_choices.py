@@ -29,6 +29,7 @@ EVERYTHING = {
     "obey_robots": (["--ignore-robots"], False),
     "obey_nofollow": (["--obey-nofollow"], True),
     "obey_noindex": (["--obey-noindex"], True),
+    "near_duplicates": (["--near-duplicates"], True),
     "revisit": (["--revisit"], True),
     "response_ttl": (["--cache", "60s"], 60.0),
     "deadline": (["--deadline", "2h"], 7200.0),

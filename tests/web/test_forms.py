@@ -66,6 +66,7 @@ EVERYTHING = {
     "obey_robots": (["off"], False),
     "obey_nofollow": ("on", True),
     "obey_noindex": ("on", True),
+    "near_duplicates": ("on", True),
     "revisit": ("on", True),
     "response_ttl": ("90", 90.0),
     "deadline": ("1h 30m", 5400.0),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crawler', '0007_facts_of_pages'),
+        ('crawler', '0008_people'),
     ]
 
     operations = [

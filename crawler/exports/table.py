@@ -1,0 +1,41 @@
+"""Any table as a file: the rows of a report or of a comparison, streamed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from crawler.exports.csv import defused
+
+Cells = Sequence[str | int | None]
+
+_encode = msgspec.json.Encoder().encode
+
+
+def csv_lines(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
+    """The header and one record a row (RFC 4180), none of which a spreadsheet runs as a formula."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(names)
+    yield buffer.getvalue()
+    for row in rows:
+        buffer.seek(0)
+        buffer.truncate()
+        writer.writerow(map(defused, row))
+        yield buffer.getvalue()
+
+
+def json_lines(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
+    """One JSON object a line."""
+    for row in rows:
+        yield _encode(dict(zip(names, row, strict=True))).decode() + "\n"
+
+
+TABLES: dict[str, Callable[[Sequence[str], Iterable[Cells]], Iterator[str]]] = {
+    "csv": csv_lines,
+    "jsonl": json_lines,
+}
+"""Format -> the function that gives a table's text from the names of its columns and its rows."""

@@ -1,0 +1,70 @@
+"""`manage.py report`: what is wrong with a site, and what is worth knowing of it."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.exports.table import json_lines
+from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.management.tables import text_of
+from crawler.models import Crawl
+from crawler.reports import words
+from crawler.reports.catalogue.counted import numbers_of
+from crawler.reports.catalogue.entries import REPORTS, report_named
+from crawler.reports.catalogue.report import Report
+
+EXAMPLES = """\
+examples:
+  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links
+  python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links --json
+
+exit codes:
+  0    it was told, whatever the answer
+  1    the database is down, or this crawl cannot tell
+  2    there is no such crawl or report
+"""
+
+
+class Command(Door):
+    """Show all reports on a crawl with their numbers, or all rows of one."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+        parser.add_argument("report", nargs="?", metavar="REPORT", help="which; without it all are listed")
+        parser.add_argument("--json", action="store_true", help="print JSON: one object, or one a row")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl = crawl_of(options["id"])
+        if options["report"]:
+            return self._show(crawl, report_named(options["report"]), options["json"])
+        return self._list(crawl, options["json"])
+
+    def _list(self, crawl: Crawl, as_json: bool) -> int:
+        """A report this crawl cannot tell has no number: null."""
+        numbers = numbers_of(crawl)
+        if as_json:
+            self.print(json.dumps({report.slug: numbers.get(report.slug) for report in REPORTS}) + "\n")
+            return Exit.DONE
+        rows = [(report.slug, _number(report, numbers.get(report.slug)), report.title) for report in REPORTS]
+        self.print(words.aligned(rows))
+        return Exit.DONE
+
+    def _show(self, crawl: Crawl, report: Report, as_json: bool) -> int:
+        lacking = report.lacking(crawl)
+        if lacking:
+            self.say(lacking)
+            return Exit.NOT_DONE
+        names, rows = [column.name for column in report.whole_columns], report.rows(crawl)
+        for piece in json_lines(names, rows) if as_json else text_of(names, rows):
+            self.print(piece)
+        return Exit.DONE
+
+
+def _number(report: Report, number: int | None) -> str:
+    return words.DASH if number is None else words.counted(number, report.noun)

@@ -1,0 +1,77 @@
+"""Pages whose canonical address contradicts itself."""
+
+from __future__ import annotations
+
+from crawler.core.canonicals import Conflict, follows
+from crawler.core.directives import NOINDEX, recorded
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
+from crawler.reports.catalogue.lines import Listed
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Report
+
+CONFLICTS = {
+    Conflict.SEVERAL: "The page names more than one",
+    Conflict.TO_ERROR: "It leads to a page that cannot be had",
+    Conflict.TO_REDIRECT: "It leads to a redirect",
+    Conflict.TO_FORBIDDEN: "It leads to a page robots.txt forbids",
+    Conflict.TO_NOINDEX: "It leads to a page that says noindex",
+    Conflict.LOOP: "The page it names leads back here",
+    Conflict.CHAIN: "The page it names names yet another",
+}
+
+
+def _lines(crawl: Crawl) -> Lines:
+    """In the order of the pages; a page stands there once for each conflict."""
+    named = _elsewhere(crawl)
+    elsewhere = dict(named.values())
+    seen = seen_at(crawl, elsewhere.values())
+    found = [(page, url, canonical, Conflict.SEVERAL) for page, url, canonical in _several(crawl)]
+    for page, (url, canonical) in named.items():
+        conflict = _of_target(seen.get(canonical)) or follows(url, elsewhere)
+        if conflict is not None:
+            found.append((page, url, canonical, conflict))
+    found.sort()
+    return Listed([Line((url, canonical, CONFLICTS[conflict]), page) for page, url, canonical, conflict in found])
+
+
+def _of_target(target: Seen | None) -> Conflict | None:
+    """What the page that is named did. Of one that the crawl does not know nothing can be said."""
+    if target is None:
+        return None
+    if target.outcome in BROKEN:
+        return Conflict.TO_ERROR
+    if target.outcome == Outcome.REDIRECT:
+        return Conflict.TO_REDIRECT
+    if target.outcome == Outcome.ROBOTS:
+        return Conflict.TO_FORBIDDEN
+    return Conflict.TO_NOINDEX if recorded(target.directives, NOINDEX) else None
+
+
+def _elsewhere(crawl: Crawl) -> dict[int, tuple[str, str]]:
+    """Page -> its URL and the canonical one, of those that name another page."""
+    rows = html_pages(crawl).filter(IS_CANONICAL_ELSEWHERE).order_by("id")
+    return {page: (url, named) for page, url, named in rows.values_list("id", "url", "facts__canonical").iterator()}
+
+
+def _several(crawl: Crawl) -> list[tuple[int, str, str]]:
+    rows = html_pages(crawl).filter(facts__canonicals__gt=1)
+    return list(rows.values_list("id", "url", "facts__canonical"))
+
+
+CANONICAL_CONFLICTS = Report(
+    slug="canonical-conflicts",
+    title="Canonical conflicts",
+    group=Group.INDEXING,
+    about="Pages whose canonical address cannot be followed: there are several, or it leads to a redirect, an error, a "
+    "page that must not be indexed, or one that names yet another.",
+    remedy="Let every copy name one page, which answers 200, may be indexed, and names itself or nothing.",
+    praise="Every canonical address leads to a page that stands for itself.",
+    noun="conflict",
+    columns=(
+        Column("url", "Page", Kind.URL),
+        Column("canonical", "Canonical", Kind.URL),
+        Column("conflict", "What is wrong"),
+    ),
+    lines=_lines,
+)

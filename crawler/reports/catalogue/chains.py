@@ -1,0 +1,85 @@
+"""Redirects that lead to redirects, and those that come back to themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from crawler.core.chains import Chain, beginnings, chain_from
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import seen_at
+from crawler.reports.catalogue.lines import Ranked
+from crawler.reports.catalogue.linked import redirects
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report
+
+UNKNOWN = "not known"  # what the last hop leads to leaves the site, or was not asked for
+LEAST_HOPS = 2  # of what is called a chain
+
+_BEGINS = Column("url", "Begins at", Kind.URL)
+_HOPS = Column("hops", "Redirects", Kind.NUMBER)
+_BY_WAY_OF = Column("by_way_of", "By way of", Kind.URL)
+
+
+def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
+    """The longest first."""
+    leads_to = dict(redirects(crawl).exclude(redirect_to="").order_by("id").values_list("url", "redirect_to"))
+    chains = (chain_from(url, leads_to) for url in beginnings(leads_to))
+    wanted = [chain for chain in chains if chain.loops is loops and (loops or chain.hops >= LEAST_HOPS)]
+    return sorted(wanted, key=lambda chain: -chain.hops)
+
+
+def _chain_lines(crawl: Crawl) -> Ranked:
+    return Ranked(_chains(crawl, loops=False), partial(_ended, crawl))
+
+
+def _ended(crawl: Crawl, chains: Sequence[Chain]) -> list[Line]:
+    seen = seen_at(crawl, (chain.urls[-1] for chain in chains))
+    return [
+        Line((first, chain.hops, "\n".join(between), last, seen[last].answer if last in seen else UNKNOWN))
+        for chain in chains
+        for first, *between, last in [chain.urls]
+    ]
+
+
+def _loop_lines(crawl: Crawl) -> Ranked:
+    return Ranked(_chains(crawl, loops=True), _gone_round)
+
+
+def _gone_round(chains: Sequence[Chain]) -> list[Line]:
+    return [
+        Line((first, chain.hops, "\n".join(between), last))
+        for chain in chains
+        for first, *between, last in [chain.urls]
+    ]
+
+
+REDIRECT_CHAINS = Report(
+    slug="redirect-chains",
+    title="Redirect chains",
+    group=Group.LINKS,
+    about="Redirects that lead to another redirect before they arrive, with each hop and the answer at the end.",
+    remedy="Let the first redirect lead to the end at once, and link to the end. Search engines give up after a few "
+    "hops, and readers wait for each.",
+    praise="Each redirect leads where it should in one step.",
+    noun="chain",
+    columns=(
+        _BEGINS,
+        _HOPS,
+        _BY_WAY_OF,
+        Column("ends_at", "Ends at", Kind.URL),
+        Column("answer", "Answer there", Kind.ANSWER),
+    ),
+    lines=_chain_lines,
+)
+REDIRECT_LOOPS = Report(
+    slug="redirect-loops",
+    title="Redirect loops",
+    group=Group.LINKS,
+    about="Redirects that come back to themselves. No browser can open these pages.",
+    remedy="Look at the rules of the server for the pages named: usually two of them (https and www, a slash at the "
+    "end) undo each other. A page that only wants a cookie looks like this, too.",
+    praise="No redirect comes back to itself.",
+    noun="loop",
+    columns=(_BEGINS, _HOPS, _BY_WAY_OF, Column("comes_back_to", "Comes back to", Kind.URL)),
+    lines=_loop_lines,
+)

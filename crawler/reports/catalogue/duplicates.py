@@ -1,0 +1,143 @@
+"""Pages that say the same, or nearly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from django.db.models import Count, Min, QuerySet
+
+from crawler.core.sketches import alike
+from crawler.models import Crawl, Page
+from crawler.reports.catalogue.chosen import chunked, html_pages
+from crawler.reports.catalogue.lines import Ranked, Selected
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
+
+_GROUPS = (Column("first", "The first of them", Kind.URL), Column("pages", "Pages", Kind.NUMBER, opens=True))
+_MEMBERS = (
+    Column("url", "Page", Kind.URL),
+    Column("title", "Title"),
+    Column("words", "Words", Kind.NUMBER),
+    Column("canonical", "Canonical", Kind.URL),
+)
+_WHOLE = (Column("group", "Like", Kind.URL), *_MEMBERS)
+_FIELDS = ("id", "url", "title", "facts__words", "facts__canonical")
+
+Size = tuple[int, int]
+"""The first page of a group, and how many there are in it."""
+
+
+def _read(crawl: Crawl) -> QuerySet[Page]:
+    """Pages that have words."""
+    return html_pages(crawl).filter(facts__words__gt=0)
+
+
+def _member(page: int, url: str, title: str, words: int, canonical: str) -> Line:
+    return Line((url, title, words, canonical), page)
+
+
+def _group_lines(groups: Sequence[Size]) -> list[Line]:
+    urls = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", "url"))
+    return [Line((urls[first], pages), first, str(first)) for first, pages in groups if first in urls]
+
+
+def _title(page: int) -> str:
+    return f"Pages like {Page.objects.get(id=page).url}"
+
+
+# The same, by the digest of what is to be read
+
+
+def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
+    digests: QuerySet[Any, Any] = _read(crawl).values("facts__digest").annotate(pages=Count("id"), first=Min("id"))
+    return digests.filter(pages__gt=1).order_by("-pages", "first")
+
+
+def _lines(crawl: Crawl) -> Lines:
+    return Ranked(list(_groups(crawl).values_list("first", "pages")), _group_lines)
+
+
+def _part(crawl: Crawl, key: str) -> Part | None:
+    found = _read(crawl).filter(id=int(key)).values_list("facts__digest", flat=True) if key.isdecimal() else []
+    for digest in found:
+        rows = _read(crawl).filter(facts__digest=digest).order_by("id").values_list(*_FIELDS)
+        return Part(_title(int(key)), _MEMBERS, Selected(rows, _member))
+    return None
+
+
+def _whole(crawl: Crawl) -> Iterator[Cells]:
+    """Each page with the first of its group, group by group."""
+    digests = _groups(crawl).order_by().values("facts__digest")
+    rows = _read(crawl).filter(facts__digest__in=digests).order_by("facts__digest", "id")
+    first, last = "", b""
+    for digest, _, url, title, words, canonical in rows.values_list("facts__digest", *_FIELDS).iterator():
+        if bytes(digest) != last:
+            first, last = url, bytes(digest)
+        yield first, url, title, words, canonical
+
+
+# Nearly the same, by sketches
+
+
+def _alike(crawl: Crawl) -> list[list[int]]:
+    """Groups with more than one text: those with the same text have a report of their own."""
+    rows = _read(crawl).filter(facts__sketch__gt=b"").order_by("id").values_list("id", "facts__sketch", "facts__digest")
+    sketches, digests = dict[int, bytes](), dict[int, bytes]()
+    for page, sketch, digest in rows.iterator():
+        sketches[page], digests[page] = bytes(sketch), bytes(digest)
+    return [pages for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
+
+
+def _alike_lines(crawl: Crawl) -> Lines:
+    return Ranked([(pages[0], len(pages)) for pages in _alike(crawl)], _group_lines)
+
+
+def _alike_part(crawl: Crawl, key: str) -> Part | None:
+    first = int(key) if key.isdecimal() else 0
+    for pages in _alike(crawl):
+        if pages[0] == first:
+            return Part(_title(first), _MEMBERS, Ranked(pages, _members))
+    return None
+
+
+def _members(ids: Sequence[int]) -> list[Line]:
+    rows = Page.objects.filter(id__in=ids).order_by("id").values_list(*_FIELDS)
+    return [_member(*row) for row in rows]
+
+
+def _alike_whole(crawl: Crawl) -> Iterator[Cells]:
+    for pages in _alike(crawl):
+        members = [line for part in chunked(pages) for line in _members(part)]
+        yield from ((members[0].cells[0], *line.cells) for line in members)
+
+
+def _not_asked_for(crawl: Crawl) -> str:
+    if crawl.chosen.near_duplicates:
+        return ""
+    return "This crawl did not compare what pages say. Crawl again with “Find near-duplicates” (--near-duplicates)."
+
+
+_report = partial(Report, group=Group.CONTENT, columns=_GROUPS, noun="group")
+
+DUPLICATE_CONTENT = _report(
+    slug="duplicate-content",
+    title="Duplicate content",
+    about="Pages whose visible text is the same, word for word.",
+    remedy="Keep one of them and redirect the others to it; where all must stay, name one of them canonical.",
+    praise="No two pages say the same.",
+    lines=_lines,
+    part=_part,
+    whole=Whole(_WHOLE, _whole),
+)
+NEAR_DUPLICATES = _report(
+    slug="near-duplicates",
+    title="Near-duplicates",
+    about="Pages whose visible texts differ in about one word of two hundred, or lead from one to the next by so little.",
+    remedy="Ask what each page is for: say more of what sets it apart, make one page of them, or name one canonical.",
+    praise="No page says nearly the same as another.",
+    lines=_alike_lines,
+    part=_alike_part,
+    whole=Whole(_WHOLE, _alike_whole),
+    lacking=_not_asked_for,
+)

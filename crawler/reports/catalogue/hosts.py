@@ -1,0 +1,71 @@
+"""What the crawl saw of each host."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+from statistics import median_low
+
+from django.db.models import Q
+
+from crawler.core.urls import host_of
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import BROKEN, site_pages
+from crawler.reports.catalogue.figures import part_of
+from crawler.reports.catalogue.lines import Listed
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Part, Report
+
+
+@dataclass
+class _Host:
+    pages: int = 0
+    errors: int = 0
+    bytes: int = 0
+    times: array[int] = field(default_factory=lambda: array("l"))  # ms, of the pages that answered
+
+
+def _lines(crawl: Crawl) -> Lines:
+    """The host with the most pages first. A host stands in no column: the pages are read one after the other."""
+    hosts: dict[str, _Host] = defaultdict(_Host)
+    rows = site_pages(crawl).values_list("url", "outcome", "http_status", "elapsed_ms", "bytes", "reused")
+    for url, outcome, http_status, elapsed_ms, size, reused in rows.iterator(chunk_size=2000):
+        host = hosts[host_of(url)]
+        host.pages += 1
+        host.bytes += size
+        host.errors += outcome in BROKEN
+        if http_status is not None and not reused:
+            host.times.append(elapsed_ms)
+    ordered = sorted(hosts.items(), key=lambda item: (-item[1].pages, item[0]))
+    return Listed([_line(name, host) for name, host in ordered])
+
+
+def _line(name: str, host: _Host) -> Line:
+    typical = median_low(host.times) if host.times else None
+    return Line((name, host.pages, host.errors, typical, host.bytes), part=name)
+
+
+def _part(crawl: Crawl, key: str) -> Part | None:
+    of_host = Q(url__startswith=f"https://{key}/") | Q(url__startswith=f"http://{key}/")
+    return part_of(f"Pages of {key}", site_pages(crawl).filter(of_host))
+
+
+HOSTS = Report(
+    slug="hosts",
+    title="Hosts",
+    group=Group.FIGURES,
+    about="The hosts of the site: their pages, how many of them are broken, how long the one in the middle took.",
+    remedy="A host with many errors or long times is worth a look of its own.",
+    praise="The crawl has no pages yet.",
+    noun="host",
+    columns=(
+        Column("host", "Host"),
+        Column("pages", "Pages", Kind.NUMBER, opens=True),
+        Column("errors", "Broken", Kind.NUMBER),
+        Column("median_ms", "Median time", Kind.MILLISECONDS),
+        Column("bytes", "Bytes", Kind.BYTES),
+    ),
+    lines=_lines,
+    part=_part,
+    is_finding=False,
+)

@@ -1,0 +1,100 @@
+"""Pages that search engines leave out of their results, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
+
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import (
+    BROKEN,
+    GOOD,
+    IS_CANONICAL_ELSEWHERE,
+    IS_NOINDEX,
+    NO_ANSWER,
+    answer,
+    site_pages,
+)
+from crawler.reports.catalogue.lines import Listed, Selected
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
+
+REASONS = {
+    "error": "answers with an error",
+    "no_answer": "does not answer",
+    "redirect": "redirects",
+    "robots": "forbidden by robots.txt",
+    "noindex": "says noindex",
+    "canonical": "names another page canonical",
+}
+"""Reason -> what such a page does. Of several the first counts, as it would for a search engine that comes along."""
+
+_WHY = Case(
+    When(outcome__in=[Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR], then=Value("error")),
+    When(outcome__in=NO_ANSWER, then=Value("no_answer")),
+    When(outcome=Outcome.REDIRECT, then=Value("redirect")),
+    When(outcome=Outcome.ROBOTS, then=Value("robots")),
+    When(IS_NOINDEX, outcome__in=GOOD, then=Value("noindex")),
+    When(IS_CANONICAL_ELSEWHERE, outcome__in=GOOD, then=Value("canonical")),
+    default=Value(""),
+    output_field=CharField(),
+)
+IS_LEFT_OUT = Q(outcome__in=[*BROKEN, Outcome.REDIRECT, Outcome.ROBOTS]) | (
+    Q(outcome__in=GOOD) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
+)
+_PAGE = (
+    Column("url", "Page", Kind.URL),
+    Column("answer", "Answer", Kind.ANSWER),
+    Column("note", "What is known"),
+)
+_WHOLE = (_PAGE[0], Column("why", "Why"), *_PAGE[1:])
+_FIELDS = ("id", "url", "why", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
+
+
+def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
+    return site_pages(crawl).filter(IS_LEFT_OUT).annotate(why=_WHY)
+
+
+def _lines(crawl: Crawl) -> Lines:
+    pages = dict(_left_out(crawl).order_by().values_list("why").annotate(pages=Count("id")))
+    return Listed([Line((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
+
+
+def _part(crawl: Crawl, why: str) -> Part | None:
+    if why not in REASONS:
+        return None
+    rows = _left_out(crawl).filter(why=why).order_by("id").values_list(*_FIELDS)
+    return Part(REASONS[why].capitalize(), _PAGE, Selected(rows, _line))
+
+
+def _line(page: int, url: str, why: str, outcome: str, http_status: int | None, *said: str | None) -> Line:
+    return Line((url, answer(outcome, http_status), _note(why, *said)), page)
+
+
+def _note(why: str, redirect_to: str | None, error: str | None, directives: str | None, canonical: str | None) -> Any:
+    return {"redirect": redirect_to, "noindex": directives, "canonical": canonical}.get(why, error)
+
+
+def _whole(crawl: Crawl) -> Iterator[Cells]:
+    for row in _left_out(crawl).order_by("id").values_list(*_FIELDS).iterator():
+        url, *rest = _line(*row).cells
+        yield (url, REASONS[row[2]], *rest)
+
+
+NON_INDEXABLE = Report(
+    slug="non-indexable",
+    title="Pages search engines leave out",
+    group=Group.INDEXING,
+    about="Pages that cannot come up in search results, each with the first reason there is.",
+    remedy="Often that is meant. Look for those that should be found: take the noindex or the line of robots.txt away, "
+    "or let the canonical address be the page's own.",
+    praise="Search engines may take in every page.",
+    columns=(Column("why", "Why"), Column("pages", "Pages", Kind.NUMBER, opens=True)),
+    lines=_lines,
+    which=IS_LEFT_OUT,
+    part=_part,
+    whole=Whole(_WHOLE, _whole),
+    is_finding=False,
+)

@@ -1,0 +1,46 @@
+"""HTTPS pages that load something over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Q
+
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import HAS_FACTS, IS_HTML, site_pages
+from crawler.reports.catalogue.lines import Selected
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Whole
+
+_PAGE, _LOADS = Column("url", "Page", Kind.URL), Column("loads", "Loads over http", Kind.URL)
+
+IS_MIXED = IS_HTML & HAS_FACTS & ~Q(facts__insecure=[])
+
+
+def _lines(crawl: Crawl) -> Selected:
+    rows = site_pages(crawl).filter(IS_MIXED)
+    return Selected(rows.order_by("id").values_list("id", "url", "facts__insecure"), _line)
+
+
+def _line(page: int, url: str, insecure: list[str]) -> Line:
+    return Line((url, len(insecure), "\n".join(insecure)), page)
+
+
+def _whole(crawl: Crawl) -> Iterator[Cells]:
+    for line in _lines(crawl):
+        url, _, loads = line.cells
+        yield from ((url, one) for one in str(loads).split("\n"))
+
+
+MIXED_CONTENT = Report(
+    slug="mixed-content",
+    title="Mixed content",
+    group=Group.CONTENT,
+    about="Pages sent over https that load pictures, scripts, frames or style sheets over http. Browsers block them or "
+    "warn of them.",
+    remedy="Write https in their addresses, or nothing before the two slashes.",
+    praise="Nothing is loaded over http by a page that came over https.",
+    columns=(_PAGE, Column("number", "How many", Kind.NUMBER), _LOADS),
+    which=IS_MIXED,
+    lines=_lines,
+    whole=Whole((_PAGE, _LOADS), _whole),
+)

@@ -1,0 +1,43 @@
+"""Pages in a sitemap that no other page links to, as a report."""
+
+from __future__ import annotations
+
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import answer
+from crawler.reports.catalogue.lines import Selected
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report
+from crawler.reports.orphans import knows_orphans, orphans
+
+
+def _lines(crawl: Crawl) -> Selected:
+    return Selected(orphans(crawl).values_list("id", "url", "outcome", "http_status", "title", "lastmod"), _line)
+
+
+def _line(page: int, url: str, outcome: str, http_status: int | None, title: str, lastmod: str) -> Line:
+    return Line((url, answer(outcome, http_status), title, lastmod), page)
+
+
+def _lacking(crawl: Crawl) -> str:
+    if knows_orphans(crawl):
+        return ""
+    return (
+        "This crawl read no sitemaps, or followed no links. Crawl again with “Read the site's sitemaps” (--sitemaps)."
+    )
+
+
+ORPHANS = Report(
+    slug="orphans",
+    title="Orphans",
+    group=Group.LINKS,
+    about="Pages that a sitemap names and no other page links to. Of a crawl with limits they are those it knows of.",
+    remedy="Link to each from where a reader would look for it, or take it out of the sitemap.",
+    praise="Every page in a sitemap is linked from another.",
+    columns=(
+        Column("url", "Page", Kind.URL),
+        Column("answer", "Answer", Kind.ANSWER),
+        Column("title", "Title"),
+        Column("lastmod", "Last change, says the sitemap"),
+    ),
+    lines=_lines,
+    lacking=_lacking,
+)

@@ -1,0 +1,207 @@
+"""Two crawls side by side, page by page: what is new, what is gone, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from django.core.cache import cache
+from django.db import connection
+from django.db.models import QuerySet
+
+from crawler.core.errors import BadInput
+from crawler.core.options import CrawlOptions
+from crawler.core.outcomes import Outcome
+from crawler.core.work import PAGE
+from crawler.models import Crawl
+from crawler.reports.catalogue.chosen import GOOD, answer
+from crawler.reports.catalogue.counted import KEPT, KEPT_WHILE_RUNNING, moment_of
+from crawler.reports.catalogue.report import Cells, Column, Kind, Line
+
+AT_ONCE = 500  # rows in memory at a time
+OFFERED = 20  # other crawls to compare with
+NOT_ASKED = (Outcome.LIMIT, Outcome.TRAP, Outcome.EXPIRED, Outcome.CANCELLED)
+"""Outcomes that say nothing about the page: it may be as it was."""
+
+_PAGE = Column("url", "Page", Kind.URL)
+
+
+def _among(outcomes: Sequence[Outcome]) -> str:
+    return ", ".join(f"'{outcome.value}'" for outcome in outcomes)
+
+
+def _said(page: str) -> str:
+    """What a page answered: one that was confirmed to be unchanged answered 200 before, and does so now."""
+    said = f"{page}.outcome || '/' || coalesce({page}.http_status, 0)"
+    return f"CASE WHEN {page}.outcome = '{Outcome.UNCHANGED}' THEN '{Outcome.SUCCESS}/200' ELSE {said} END"
+
+
+def _only(one: str, other: str) -> str:
+    """Pages of one crawl that the other does not know."""
+    return f"""
+        FROM crawler_page page WHERE page.crawl_id = %({one})s AND page.kind = '{PAGE}' AND NOT EXISTS (
+            SELECT 1 FROM crawler_page twin
+            WHERE twin.crawl_id = %({other})s AND twin.key = page.key AND twin.kind = '{PAGE}')
+    """  # noqa: S608 (made of our own words)
+
+
+_BOTH = f"""
+    FROM crawler_page page
+    JOIN crawler_page twin ON twin.crawl_id = %(before)s AND twin.key = page.key AND twin.kind = '{PAGE}'
+"""
+_OF_THE_CRAWL = f"WHERE page.crawl_id = %(now)s AND page.kind = '{PAGE}'"
+_BOTH_GOOD = f"AND page.outcome IN ({_among(GOOD)}) AND twin.outcome IN ({_among(GOOD)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One way in which the pages of two crawls differ."""
+
+    slug: str
+    title: str
+    about: str
+    praise: str  # what to say when there is none
+    columns: tuple[Column, ...]
+    selected: str  # the page's id, and what stands in the columns; an answer is an outcome and a status
+    found: str  # from which tables, on what condition
+    is_of_now: bool = True  # the page belongs to the later crawl
+
+
+CHANGES = (
+    Change(
+        slug="new",
+        title="New",
+        about="Pages that the earlier crawl did not know.",
+        praise="No page is new.",
+        columns=(_PAGE, Column("answer", "Answer", Kind.ANSWER), Column("title", "Title")),
+        selected="page.id, page.url, page.outcome, page.http_status, page.title",
+        found=_only("now", "before"),
+    ),
+    Change(
+        slug="gone",
+        title="Gone",
+        about="Pages of the earlier crawl that this one did not find any more.",
+        praise="No page is gone.",
+        columns=(_PAGE, Column("answer", "Answer then", Kind.ANSWER), Column("title", "Title then")),
+        selected="page.id, page.url, page.outcome, page.http_status, page.title",
+        found=_only("before", "now"),
+        is_of_now=False,
+    ),
+    Change(
+        slug="status",
+        title="Changed answer",
+        about="Pages that both crawls asked for, and that answered otherwise.",
+        praise="Every page answered as before.",
+        columns=(_PAGE, Column("before", "Before", Kind.ANSWER), Column("now", "Now", Kind.ANSWER)),
+        selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
+        found=f"""{_BOTH} {_OF_THE_CRAWL} AND page.status = 1 AND twin.status = 1 AND {_said("page")} <> {_said("twin")}
+            AND page.outcome NOT IN ({_among(NOT_ASKED)}) AND twin.outcome NOT IN ({_among(NOT_ASKED)})""",
+    ),
+    Change(
+        slug="title",
+        title="Changed title",
+        about="Pages that answered well both times, with another title.",
+        praise="Every page has the title it had.",
+        columns=(_PAGE, Column("before", "Before"), Column("now", "Now")),
+        selected="page.id, page.url, twin.title, page.title",
+        found=f"{_BOTH} {_OF_THE_CRAWL} {_BOTH_GOOD} AND page.title <> twin.title",
+    ),
+    Change(
+        slug="content",
+        title="Changed content",
+        about="Pages that answered well both times, and whose visible text is another, be it by a word.",
+        praise="Every page says what it said.",
+        columns=(
+            _PAGE,
+            Column("title", "Title"),
+            Column("words_before", "Words before", Kind.NUMBER),
+            Column("words_now", "Words now", Kind.NUMBER),
+        ),
+        selected="page.id, page.url, page.title, facts_twin.words, facts.words",
+        found=f"""{_BOTH} JOIN crawler_pagefacts facts ON facts.page_id = page.id
+            JOIN crawler_pagefacts facts_twin ON facts_twin.page_id = twin.id
+            {_OF_THE_CRAWL} {_BOTH_GOOD} AND facts.digest <> facts_twin.digest
+            AND length(facts.digest) > 0 AND length(facts_twin.digest) > 0""",
+    ),
+)
+BY_SLUG = {change.slug: change for change in CHANGES}
+
+
+class Compared:
+    """The pages of two crawls that differ in one way, in the order of their discovery."""
+
+    def __init__(self, now: Crawl, before: Crawl, change: Change) -> None:
+        prepared = Crawl._meta.pk.get_db_prep_value
+        self._crawls = {"now": prepared(now.id, connection), "before": prepared(before.id, connection)}
+        self._change = change
+
+    def count(self) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT count(*) {self._change.found}", self._crawls)
+            return int(cursor.fetchone()[0])
+
+    def __getitem__(self, places: slice) -> Sequence[Line]:
+        start = places.start or 0
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"{self._question} LIMIT %(limit)s OFFSET %(offset)s",
+                {**self._crawls, "limit": places.stop - start, "offset": start},
+            )
+            return [self._line(row) for row in cursor.fetchall()]
+
+    def __iter__(self) -> Iterator[Line]:
+        with connection.chunked_cursor() as cursor:
+            cursor.execute(self._question, self._crawls)
+            while rows := cursor.fetchmany(AT_ONCE):
+                yield from map(self._line, rows)
+
+    @property
+    def _question(self) -> str:
+        return f"SELECT {self._change.selected} {self._change.found} ORDER BY page.id"
+
+    def _line(self, row: Sequence[Any]) -> Line:
+        page, *values = row
+        rest = iter(values)
+        cells = tuple(
+            answer(next(rest), next(rest)) if column.kind is Kind.ANSWER else next(rest)
+            for column in self._change.columns
+        )
+        return Line(cells, page if self._change.is_of_now else None)
+
+
+def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
+    """Slug -> how many pages differ so; remembered for a while."""
+    key = f"comparison:{moment_of(now)}:{moment_of(before)}"
+    known: dict[str, int] | None = cache.get(key)
+    if known is None:
+        known = {change.slug: Compared(now, before, change).count() for change in CHANGES}
+        cache.set(key, known, KEPT if now.is_over and before.is_over else KEPT_WHILE_RUNNING)
+    return known
+
+
+def rows(now: Crawl, before: Crawl, change: Change) -> Iterator[Cells]:
+    return (line.cells for line in Compared(now, before, change))
+
+
+def change_named(slug: str) -> Change:
+    """The change of this name; BadInput when there is none."""
+    if slug not in BY_SLUG:
+        raise BadInput("change", f"There is no change {slug!r}. There are: {', '.join(BY_SLUG)}.")
+    return BY_SLUG[slug]
+
+
+def comparable(crawl: Crawl, among: QuerySet[Crawl]) -> list[Crawl]:
+    """Crawls to compare this one with: the one before it, then others of the same start URLs, the newest first."""
+    others = among.exclude(id=crawl.id)
+    alike = others.filter(start_urls=crawl.start_urls, source=crawl.source).order_by("-created_at")[:OFFERED]
+    before = others.filter(next_runs=crawl)
+    return list({found.id: found for found in chain(before, alike)}.values())
+
+
+def other_options(now: Crawl, before: Crawl) -> list[str]:
+    """The options in which the two crawls differ, and so may find other pages whatever the site did."""
+    one, other = now.chosen, before.chosen
+    unlike = (name for name in CrawlOptions.__struct_fields__ if getattr(one, name) != getattr(other, name))
+    return [name for name in unlike if not name.startswith("notify")]

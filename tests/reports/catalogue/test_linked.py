@@ -1,0 +1,87 @@
+"""Broken pages are told with the pages that link to them, and with the words of the links."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.outcomes import Outcome
+from crawler.core.work import EXTERNAL
+from crawler.models import Crawl
+from crawler.reports import linking
+from crawler.reports.catalogue.entries import BY_SLUG
+from tests.reports.catalogue.factories import SITE, behind, crawl_with, link, make, moved, rows, told
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def crawl() -> Crawl:
+    """Two broken pages: /gone is linked from two pages, /down from one; /lonely from none."""
+    crawl = crawl_with(externals="check")
+    link(make(crawl, "/"), gone="the old news", fine="Fine")
+    link(make(crawl, "/fine"), gone="", down="Down")
+    make(crawl, "/down", Outcome.TIMEOUT, error="it took too long", title="")
+    make(crawl, "/gone", 404, title="")
+    make(crawl, "/lonely", 500, title="")
+    return crawl
+
+
+def test_broken_pages_are_ranked_by_the_pages_that_link_to_them(crawl: Crawl) -> None:
+    assert told(crawl, "broken-links") == [
+        (f"{SITE}/gone", "404", "", 2),
+        (f"{SITE}/down", "timed out", "it took too long", 1),
+        (f"{SITE}/lonely", "500", "", 0),
+    ]
+    assert BY_SLUG["broken-links"].count(crawl) == 3
+
+
+def test_behind_each_stand_the_links_with_their_words(crawl: Crawl) -> None:
+    assert behind(crawl, "broken-links") == [(f"{SITE}/", "the old news", ""), (f"{SITE}/fine", "", "")]
+
+
+def test_a_file_has_a_row_for_each_link_and_one_for_what_nobody_links_to(crawl: Crawl) -> None:
+    assert rows(crawl, "broken-links") == [
+        (f"{SITE}/gone", "404", f"{SITE}/", "the old news", ""),
+        (f"{SITE}/gone", "404", f"{SITE}/fine", "", ""),
+        (f"{SITE}/down", "timed out", f"{SITE}/fine", "Down", ""),
+        (f"{SITE}/lonely", "500", None, None, None),
+    ]
+
+
+def test_links_of_many_pages_are_read_a_part_at_a_time(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "AT_ONCE", 2)
+    for number in range(5):
+        link(make(crawl, f"/{number}"), gone=str(number))
+    assert [row[3] for row in rows(crawl, "broken-links") if row[0] == f"{SITE}/gone"][2:] == ["0", "1", "2", "3", "4"]
+
+
+def test_neither_another_crawl_nor_another_kind_of_page_comes_in(crawl: Crawl) -> None:
+    link(make(crawl_with(), "/"), gone="elsewhere")
+    make(crawl, "https://other.test/gone", 404, kind=EXTERNAL)
+    assert told(crawl, "broken-links")[0] == (f"{SITE}/gone", "404", "", 2)
+    assert len(told(crawl, "broken-links")) == 3
+
+
+def test_broken_links_to_other_sites_are_told_apart(crawl: Crawl) -> None:
+    make(crawl, "https://other.test/gone", 404, kind=EXTERNAL)
+    make(crawl, "https://other.test/fine", 200, kind=EXTERNAL)
+    make(crawl, "https://other.test/recorded", Outcome.EXTERNAL, kind=EXTERNAL)
+    assert told(crawl, "external-broken-links") == [("https://other.test/gone", "404", "", 0)]
+    assert BY_SLUG["external-broken-links"].count(crawl) == 1
+
+
+def test_a_crawl_that_did_not_check_other_sites_says_how_to() -> None:
+    report = BY_SLUG["external-broken-links"]
+    assert "--externals check" in report.lacking(crawl_with(externals="record"))
+    assert report.lacking(crawl_with(externals="check")) == ""
+
+
+def test_redirects_are_told_with_where_they_lead(crawl: Crawl) -> None:
+    moved(crawl, "/old", "/fine")
+    link(make(crawl, "/b"), old="Old")
+    assert told(crawl, "redirects") == [(f"{SITE}/old", "301", f"{SITE}/fine", 1)]
+
+
+@pytest.mark.parametrize("key", ["", "x", "0", "9" * 30])
+def test_behind_what_is_no_line_there_is_nothing(crawl: Crawl, key: str) -> None:
+    assert BY_SLUG["broken-links"].part(crawl, key) is None

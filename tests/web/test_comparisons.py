@@ -1,0 +1,80 @@
+"""Two crawls side by side as pages: the choice, the numbers, each difference, and it as a file."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+
+from crawler.core.options import CrawlOptions
+from crawler.models import Crawl
+from tests.reports.catalogue.factories import SITE, make
+from tests.web.factories import a_finished_crawl, a_person
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def before(ann: User) -> Crawl:
+    crawl = a_finished_crawl(ann)
+    make(crawl, "/", title="Old <b>title</b>")
+    return crawl
+
+
+@pytest.fixture
+def now(ann: User, before: Crawl) -> Crawl:
+    crawl = a_finished_crawl(ann, previous=before, options=CrawlOptions(max_pages=9))
+    make(crawl, "/", title="New title")
+    make(crawl, "/new")
+    return crawl
+
+
+def html_at(browser: Client, address: str) -> str:
+    response = browser.get(address)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_other_crawls_are_offered(as_ann: Client, now: Crawl, before: Crawl) -> None:
+    html = html_at(as_ann, f"/crawls/{now.id}/compare/")
+    assert f'href="/crawls/{now.id}/compare/{before.id}/"' in html
+    assert "the run before this one" in html
+
+
+def test_an_only_crawl_says_what_to_do(as_ann: Client, before: Crawl) -> None:
+    assert "There is no other one yet" in html_at(as_ann, f"/crawls/{before.id}/compare/")
+
+
+def test_each_change_is_counted_and_listed(as_ann: Client, now: Crawl, before: Crawl) -> None:
+    html = html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/")
+    assert "1 page" in html
+    assert "Every page answered as before." in html
+    assert "other options (max_pages)" in html
+    titles = html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/title/")
+    assert "Old &lt;b&gt;title&lt;/b&gt;" in titles
+    assert "No page is gone." in html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/gone/")
+
+
+def test_a_change_comes_as_a_file(as_ann: Client, now: Crawl, before: Crawl) -> None:
+    response = as_ann.get(f"/crawls/{now.id}/compare/{before.id}/new.csv")
+    assert b"".join(response).decode() == f"url,answer,title\r\n{SITE}/new,200,Title of /new\r\n"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("address", ["", "title/", "title.csv"])
+def test_both_crawls_must_be_ones_own(as_ann: Client, now: Crawl, address: str) -> None:
+    bobs = a_finished_crawl(a_person("bob"))
+    assert as_ann.get(f"/crawls/{now.id}/compare/{bobs.id}/{address}").status_code == 404
+    assert as_ann.get(f"/crawls/{bobs.id}/compare/{now.id}/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ["nonsense/", "nonsense.csv", "new.exe"])
+def test_what_there_is_not_is_not_found(as_ann: Client, now: Crawl, before: Crawl, address: str) -> None:
+    assert as_ann.get(f"/crawls/{now.id}/compare/{before.id}/{address}").status_code == 404
+
+
+def test_a_crawl_is_not_compared_with_itself(as_ann: Client, now: Crawl) -> None:
+    assert as_ann.get(f"/crawls/{now.id}/compare/{now.id}/").status_code == 404

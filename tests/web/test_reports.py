@@ -1,0 +1,140 @@
+"""The reports of a crawl as pages: all with their numbers, each with its lines, what lies behind one, and as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+
+from crawler.core.options import CrawlOptions
+from crawler.models import Crawl
+from crawler.reports.catalogue import counted
+from crawler.reports.catalogue.entries import REPORTS
+from crawler.web import paging
+from tests.reports.catalogue.factories import SITE, link, make
+from tests.web.factories import a_crawl, a_finished_crawl, a_person
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def crawl(ann: User) -> Crawl:
+    """One broken page, linked from one; two pages with the same title."""
+    crawl = a_finished_crawl(ann)
+    page = make(crawl, "/", title="Same")
+    link(page, gone="<b>old</b> news")
+    make(crawl, "/b", title="Same")
+    make(crawl, "/gone", 404, error="=cmd()", title="")
+    return crawl
+
+
+def html_at(browser: Client, address: str) -> str:
+    response = browser.get(address)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_all_reports_are_listed_with_their_numbers(as_ann: Client, crawl: Crawl) -> None:
+    response = as_ann.get(f"/crawls/{crawl.id}/reports/")
+    entries = {entry["slug"]: entry for _, members in response.context["groups"] for entry in members}
+    assert set(entries) == {report.slug for report in REPORTS}
+    assert entries["broken-links"]["number"] == "1 page"
+    assert entries["broken-links"]["tone"] == "warn"
+    assert entries["missing-titles"]["said"] == "Every page has a title."
+    assert entries["missing-titles"]["tone"] == "good"
+    assert "--near-duplicates" in entries["near-duplicates"]["said"]
+    assert not response.context["is_counting"]
+
+
+def test_a_large_crawl_is_counted_bit_by_bit(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.web.reports.BUDGET", -1.0)
+    assert "Still being counted" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
+    counted.numbers_of(crawl)
+    assert "Still being counted" not in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)
+def test_every_report_has_a_page(as_ann: Client, crawl: Crawl, report: object) -> None:
+    slug = report.slug  # type: ignore[attr-defined]
+    assert report.title in html_at(as_ann, f"/crawls/{crawl.id}/reports/{slug}/")  # type: ignore[attr-defined]
+
+
+def test_a_report_leads_to_what_lies_behind_its_lines(as_ann: Client, crawl: Crawl) -> None:
+    html = html_at(as_ann, f"/crawls/{crawl.id}/reports/broken-links/")
+    broken = crawl.pages.get(url=f"{SITE}/gone")
+    assert f'href="/crawls/{crawl.id}/reports/broken-links/{broken.pk}/"' in html
+    behind = html_at(as_ann, f"/crawls/{crawl.id}/reports/broken-links/{broken.pk}/")
+    assert f'href="{SITE}/"' in behind
+    assert "&lt;b&gt;old&lt;/b&gt; news" in behind
+
+
+def test_lines_are_shown_a_page_at_a_time(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "PER_PAGE", 2)
+    for number in range(3):
+        make(crawl, f"/untitled/{number}", title="")
+    first = html_at(as_ann, f"/crawls/{crawl.id}/reports/missing-titles/")
+    second = html_at(as_ann, f"/crawls/{crawl.id}/reports/missing-titles/?page=2")
+    assert ("untitled/1" in first, "untitled/2" in first, "untitled/2" in second) == (True, False, True)
+    assert "3 pages" in first
+
+
+def test_what_cannot_be_opened_safely_is_no_link(as_ann: Client, crawl: Crawl) -> None:
+    make(crawl, "/old", 301, redirect_to="javascript:alert(1)")
+    html = html_at(as_ann, f"/crawls/{crawl.id}/reports/redirects/")
+    assert "javascript:alert(1)" in html
+    assert 'href="javascript:' not in html
+
+
+@pytest.mark.parametrize(("slug", "said"), [("missing-titles", "Every page has a title."), ("orphans", "--sitemaps")])
+def test_none_and_unknown_are_told_apart(as_ann: Client, crawl: Crawl, slug: str, said: str) -> None:
+    assert said in html_at(as_ann, f"/crawls/{crawl.id}/reports/{slug}/")
+
+
+def test_a_report_comes_as_a_file_that_no_spreadsheet_runs(as_ann: Client, crawl: Crawl) -> None:
+    response = as_ann.get(f"/crawls/{crawl.id}/reports/broken-links.csv")
+    assert response["Content-Disposition"] == f'attachment; filename="broken-links-{crawl.id}.csv"'
+    (row,) = csv.DictReader(io.StringIO(b"".join(response).decode(), newline=""))  # type: ignore[arg-type]
+    assert row == {"url": f"{SITE}/gone", "answer": "404", "page": f"{SITE}/", "text": "<b>old</b> news", "rel": ""}
+    make(crawl, "/c", title="=1+1")
+    make(crawl, "/d", title="=1+1")
+    response = as_ann.get(f"/crawls/{crawl.id}/reports/duplicate-titles.csv")
+    assert b"'=1+1" in b"".join(response)  # type: ignore[arg-type]
+
+
+def test_a_report_comes_as_json_lines(as_ann: Client, crawl: Crawl) -> None:
+    response = as_ann.get(f"/crawls/{crawl.id}/reports/depths.jsonl")
+    assert [json.loads(line) for line in b"".join(response).splitlines()] == [{"depth": 0, "pages": 3}]  # type: ignore[arg-type]
+
+
+def test_a_crawl_that_runs_says_that_these_are_numbers_of_the_moment(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann, options=CrawlOptions())
+    assert "of the moment" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
+
+
+ADDRESSES = ["", "broken-links/", "broken-links.csv", "broken-links/1/"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_reports_of_another_persons_crawl_are_not_there(as_ann: Client, address: str) -> None:
+    crawl = a_finished_crawl(a_person("bob"))
+    assert as_ann.get(f"/crawls/{crawl.id}/reports/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_who_is_not_logged_in_is_sent_to_the_login(crawl: Crawl, address: str) -> None:
+    assert Client().get(f"/crawls/{crawl.id}/reports/{address}").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense/", "nonsense.csv", "broken-links.exe", "broken-links/0/", "statuses/x/", "near-duplicates/1/"]
+)
+def test_what_there_is_not_is_not_found(as_ann: Client, crawl: Crawl, address: str) -> None:
+    assert as_ann.get(f"/crawls/{crawl.id}/reports/{address}").status_code == 404
