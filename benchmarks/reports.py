@@ -47,8 +47,8 @@ def main() -> None:
 
 def time_all(crawl: object, other: object) -> None:
     """Print for each report how many there are and how long the count and the first page of rows took."""
-    from crawler.reports.comparison import CHANGES, compare
     from crawler.reports.catalogue.entries import REPORTS
+    from crawler.reports.comparison import CHANGES, compare
 
     for report in REPORTS:
         began = time.perf_counter()
@@ -59,9 +59,8 @@ def time_all(crawl: object, other: object) -> None:
         listed = time.perf_counter()
         print(f"{report.slug:24} {number:>8,}  count {counted - began:6.2f} s  rows {listed - counted:6.2f} s", end="")
         key = next((line.part for line in shown if line.part), "")
-        if key:
-            part = report.part(crawl, key)
-            assert part is not None
+        part = report.part(crawl, key) if key else None
+        if part is not None:
             print(f"  part {len(list(part.lines[:100])):>4} in {time.perf_counter() - listed:.2f} s", end="")
         print(flush=True)
     for change in CHANGES:

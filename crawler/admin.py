@@ -18,7 +18,7 @@ from django.utils.html import format_html
 from crawler import conf
 from crawler.accounts.invitations import link_for
 from crawler.core.errors import BadInput
-from crawler.models import Allowance, Crawl, Delivery, Disagreement, Notice, Page, Schedule, Trap, Usage
+from crawler.models import Allowance, ApiToken, Crawl, Delivery, Disagreement, Notice, Page, Schedule, Trap, Usage
 
 COUNTED = 10_000  # rows, at most, that are counted to say how many there are
 
@@ -183,3 +183,12 @@ class DisagreementAdmin(ReadOnly, Reading):
     list_display = ["seen_at", "crawl", "what"]
     list_select_related = ["crawl"]
     ordering = ["-seen_at"]
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnly, Reading):
+    list_display = ["name", "user", "shown", "created_at", "last_used_at", "expires_at", "revoked_at"]
+    list_select_related = ["user"]
+    search_fields = ["name", "user__username"]
+    ordering = ["-created_at"]
+    exclude = ["digest"]

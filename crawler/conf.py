@@ -67,6 +67,11 @@ def metrics_token() -> str:
     return str(settings.CRAWLER_METRICS_TOKEN)
 
 
+def api_per_minute() -> int:
+    """Calls of the API that one person may make within a minute; 0 = as many as they like."""
+    return int(settings.CRAWLER_API_PER_MINUTE)
+
+
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 

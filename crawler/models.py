@@ -269,6 +269,43 @@ class Answer(models.Model):
         return bytes(self.key).hex()
 
 
+class ApiToken(models.Model):
+    """A key to the API that acts for one person. Its secret is shown once and kept nowhere: here is only its digest."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hex
+    shown = models.CharField(max_length=16)  # the first characters of the secret, for people to know it by
+    scopes = models.JSONField(default=list)  # see `core.scopes`
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
+    expires_at = models.DateTimeField(null=True, blank=True)  # None = never
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.shown}…)"
+
+
+class RepeatedCall(models.Model):
+    """A call of the API that may be sent twice: its Idempotency-Key, and the answer once there is one."""
+
+    id = models.BigAutoField(primary_key=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64)  # keyed digest of method, path and body: bodies may hold passwords
+    made_id = models.UUIDField(default=uuid.uuid4)  # the id of what the call makes, whichever try makes it
+    claimed_at = models.DateTimeField(default=timezone.now, db_index=True)  # when the last try began
+    status = models.SmallIntegerField(null=True)  # None = a try is under way, or died
+    headers = models.JSONField(default=dict)
+    body = models.TextField(default="")
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "key"], name="call_once_per_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class Disagreement(models.Model):
     """A moment when the two completion checks did not say the same, or the counters did not match the rows."""
 

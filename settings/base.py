@@ -18,6 +18,7 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django_rq",
+    "ninja",
     "crawler",
 ]
 
@@ -93,6 +94,7 @@ CRAWLER_ACTIVE_CRAWLS = int(environment.number("CRAWLER_ACTIVE_CRAWLS", 0, least
 CRAWLER_PAGES_A_DAY = int(environment.number("CRAWLER_PAGES_A_DAY", 0, least=0))
 CRAWLER_KEEP_DAYS = environment.number("CRAWLER_KEEP_DAYS", 0, least=0)
 CRAWLER_METRICS_TOKEN = environment.text("CRAWLER_METRICS_TOKEN", "")
+CRAWLER_API_PER_MINUTE = int(environment.number("CRAWLER_API_PER_MINUTE", 600, least=0))
 CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
 LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}

@@ -7,5 +7,6 @@ from django.views.generic import RedirectView
 urlpatterns = [
     path("admin/django_rq/", RedirectView.as_view(url="/admin/django_rq/dashboard/")),
     path("admin/", admin.site.urls),
+    path("api/v1/", include("crawler.api.urls")),
     path("", include("crawler.web.urls")),
 ]

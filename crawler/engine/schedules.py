@@ -39,6 +39,7 @@ def add_schedule(
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",
+    schedule_id: UUID | None = None,
 ) -> Schedule:
     """A new schedule, whose first run begins when its time has come.
 
@@ -47,6 +48,7 @@ def add_schedule(
     timetable = timetable_of(rule)
     crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     schedule = _like(crawl, rule, timetable)
+    schedule.id = schedule_id or schedule.id
     with services_needed():
         schedule.save()
     return schedule
@@ -60,10 +62,12 @@ def begin_schedule(
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",
+    crawl_id: UUID | None = None,
 ) -> Crawl:
     """The first run of a new schedule, begun at once; all or nothing, as above."""
     timetable = timetable_of(rule)
     crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl.id = crawl_id or crawl.id
     crawl.schedule = _like(crawl, rule, timetable)
     with services_needed():
         queues.connection().ping()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import msgspec
 from django.contrib.auth.models import User
@@ -37,14 +38,17 @@ def start_crawl(
     owner: User | None = None,
     allow_private: bool = False,
     sealed: str = "",
+    crawl_id: UUID | None = None,
 ) -> Crawl:
     """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do). `sealed` is what
-    it sends beside them: `sealing.seal(core.credentials.parse(...))`, or what an earlier crawl has.
+    it sends beside them: `sealing.seal(core.credentials.parse(...))`, or what an earlier crawl has. `crawl_id` is for
+    whoever may be asked twice, and chooses it beforehand: there are never two with one id.
 
     Raises BadInput (a URL, option or address that cannot be used; RefusedAddress and OverQuota among them) and
     ServiceDown (Redis or the database does not answer). Then nothing was made.
     """
     crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl.id = crawl_id or crawl.id
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from redis import Redis
 
@@ -37,5 +38,5 @@ def seen(redis: Redis, crawls: Sequence[str], now: float) -> Crowd:
             script.run(pipe, "crowd", where, [keys.queue(""), now])
         answers = pipe.execute()
     *sums, longest = zip(*answers, strict=True)
-    totals = [sum(numbers) for numbers in sums]
-    return Crowd(*totals, longest_hold=max(map(float, longest)))
+    totals: list[Any] = [*map(sum, sums), max(map(float, longest))]
+    return Crowd(*totals)

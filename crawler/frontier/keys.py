@@ -12,6 +12,11 @@ TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`
 RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
 
 
+def calls_of(who: str) -> str:
+    """string with a life of a minute: calls of the API"""
+    return f"{PREFIX}:calls:{who}"
+
+
 @dataclass(frozen=True)
 class CrawlKeys:
     """The keys of one crawl."""

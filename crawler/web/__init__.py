@@ -15,6 +15,7 @@ page_detail    all that is known of one page
 control   the doors that move a crawl: pause, resume, cancel, delete, send dead letters again
 dead_letters    all the dead letters of a crawl, paged
 why       why a crawl is not finished
+tokens    the page of the API's tokens, and the doors that make and revoke one
 schedules the page of the schedules, and the doors that pause, resume and remove one
 forms     what a person may type to start a crawl
 signing_in   what a crawl sends beside its URLs, typed or taken over from an earlier crawl

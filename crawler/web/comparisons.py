@@ -10,11 +10,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from crawler.accounts import visible_crawls
 from crawler.models import Crawl
 from crawler.reports import comparison, words
 from crawler.reports.comparison import BY_SLUG, CHANGES, Change, Compared, changes_between
 from crawler.web.cells import names, table_of
-from crawler.web.crawls import visible_crawl, visible_to
+from crawler.web.crawls import visible_crawl
 from crawler.web.shell import page
 from crawler.web.tables import table_response
 
@@ -25,7 +26,7 @@ from crawler.web.tables import table_response
 def crawl_compare(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The crawls this one can be compared with."""
     crawl = visible_crawl(request, crawl_id)
-    others = comparison.comparable(crawl, visible_to(request.user))
+    others = comparison.comparable(crawl, visible_crawls(request.user))
     return render(request, "crawler/compare.html", {"crawl": crawl, "others": others})
 
 
@@ -67,7 +68,7 @@ def crawl_comparison_export(
 def _sides(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> dict[str, Any]:
     """Both crawls, if this person may see both, and what makes them hard to compare."""
     crawl = visible_crawl(request, crawl_id)
-    other: Crawl = get_object_or_404(visible_to(request.user), pk=other_id)
+    other: Crawl = get_object_or_404(visible_crawls(request.user), pk=other_id)
     if crawl.pk == other.pk:
         raise Http404
     return {

@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -115,7 +114,7 @@ def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> StreamingHttpResponse:
     """The pages as a download, streamed; of a crawl that still runs, those known by now. With `?externals` the links
     that leave the site in their place."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     if export_format not in FORMATS:
         raise Http404
     externals = "externals" in request.GET
@@ -147,15 +146,10 @@ def pieces_of(lines: Iterator[str]) -> Iterator[str]:
         yield piece
 
 
-def visible_to(user: User | AnonymousUser) -> QuerySet[Crawl]:
-    """The crawls this person may see, see `accounts.permissions`."""
-    return visible_crawls(user)
-
-
 def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
     """A crawl this person may do this with. One they may not even see is not there; with one they may only look at,
     they are told whom to ask."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     if not may(request.user, right, crawl):
         raise PermissionDenied(MAY_LOOK[right])
     return crawl
@@ -163,7 +157,7 @@ def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
 
 def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
     """A crawl to look at; whoever looks at one wakes what shows no sign of life."""
-    crawls = visible_to(request.user)
+    crawls = visible_crawls(request.user)
     with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
         reconcile()
     return get_object_or_404(crawls, pk=crawl_id)
@@ -172,7 +166,7 @@ def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
 def _crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
     """The crawl another is to be like. What it sends to sign in, and whom it tells, is for its owner alone to use."""
     try:
-        crawl = visible_to(request.user).filter(pk=UUID(typed)).first()
+        crawl = visible_crawls(request.user).filter(pk=UUID(typed)).first()
     except ValueError:
         return None
     if crawl is not None and not may(request.user, Right.OWN, crawl):
@@ -182,6 +176,6 @@ def _crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
 
 
 def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:
-    crawls = Paginator(visible_to(request.user).order_by("-created_at"), PER_PAGE).get_page(request.GET.get("page"))
+    crawls = Paginator(visible_crawls(request.user).order_by("-created_at"), PER_PAGE).get_page(request.GET.get("page"))
     context = {"form": form, "crawls": crawls, "summaries": [summary_of(crawl) for crawl in crawls]}
     return render(request, "crawler/crawls.html", context, status=status)

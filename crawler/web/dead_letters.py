@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from crawler.accounts import visible_crawls
 from crawler.reports.dead_letters import dead_letters
-from crawler.web.crawls import visible_to
 from crawler.web.paging import paged
 from crawler.web.rows import dead_letter_row
 from crawler.web.sharing import is_locked
@@ -22,7 +22,7 @@ from crawler.web.shell import page
 @page
 def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each with its reason, and a button that sends it again; one button for all of them."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     letters = paged(request, dead_letters(crawl), dead_letter_row)
     return render(
         request, "crawler/dead_letters.html", {"crawl": crawl, "locked": is_locked(request.user, crawl)} | letters

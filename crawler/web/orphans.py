@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from crawler.accounts import visible_crawls
 from crawler.reports.orphans import knows_orphans, orphans
-from crawler.web.crawls import visible_to
 from crawler.web.paging import paged
 from crawler.web.rows import page_row
 from crawler.web.shell import page
@@ -21,6 +21,6 @@ from crawler.web.shell import page
 @page
 def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each with what came of it. Of a crawl that is not over they are those of the moment."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     context = {"crawl": crawl, "knows": knows_orphans(crawl), "over": crawl.is_over}
     return render(request, "crawler/orphans.html", context | paged(request, orphans(crawl), page_row))

@@ -11,13 +11,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
+from crawler.accounts import visible_crawls
 from crawler.core.errors import ServiceDown
 from crawler.core.rights import Right
 from crawler.engine.traps import release
 from crawler.reports import traps
 from crawler.reports.replies import Reply
 from crawler.web.control import LONGEST_ID, NO_REDIS
-from crawler.web.crawls import crawl_for, visible_to
+from crawler.web.crawls import crawl_for
 from crawler.web.rows import trap_row
 from crawler.web.sharing import is_locked
 from crawler.web.shell import page
@@ -30,7 +31,7 @@ SHOWN = 200  # traps on a page; a crawl with more has a site that wants other ru
 @page
 def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Each with its reason, some of its pages, and a button that releases it; one button for all of them."""
-    crawl = get_object_or_404(visible_to(request.user), pk=crawl_id)
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     found = traps.traps_of(crawl, SHOWN)
     context = {
         "crawl": crawl,

@@ -18,6 +18,7 @@ from crawler.web import (
     pages_table,
     reports,
     schedules,
+    tokens,
     traps,
     why,
 )
@@ -75,6 +76,8 @@ urlpatterns = [
     path("account/password/", account.PasswordPage.as_view(), name="account-password"),
     path("account/log-out-everywhere", account.log_out_everywhere, name="account-log-out-everywhere"),
     path("invitation/<str:uidb64>/<str:token>/", invitations.invitation, name="invitation"),
+    path("account/tokens/", tokens.token_list, name="token-list"),
+    path("account/tokens/<int:token_id>/revoke", tokens.token_revoke, name="token-revoke"),
     path("login/", login.LoginPage.as_view(), name="login"),
     path("login/<str:uidb64>/<str:token>/", login.login_link, name="login-link"),
     path("logout/", login.LogoutDoor.as_view(), name="logout"),

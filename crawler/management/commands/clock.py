@@ -18,7 +18,7 @@ from django.db import close_old_connections
 from django.utils import timezone
 from redis import RedisError
 
-from crawler import answers
+from crawler import answers, idempotency
 from crawler.core.errors import CrawlerError
 from crawler.engine import retention
 from crawler.engine.reconcile import reconcile
@@ -59,6 +59,7 @@ class Clock:
             reconcile()
             run_due(timezone.now())
             answers.sweep(time.time())
+            idempotency.sweep(timezone.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
             self._say(error, now)

@@ -1,0 +1,92 @@
+"""Who calls: the person a token acts for, or whoever is logged in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.security.base import AuthBase
+from ninja.utils import check_csrf
+
+from crawler import tokens
+from crawler.api.problems import Problem, nobody, not_allowed_by
+from crawler.core.scopes import EVERY, Scope, held
+from crawler.idempotency import Mine
+from crawler.models import ApiToken
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A person, and what they may do by this call."""
+
+    user: User
+    scopes: frozenset[Scope]
+    token: ApiToken | None  # None = logged in, by the session
+
+
+class ApiRequest(HttpRequest):
+    """A request behind the gate."""
+
+    user: User
+    caller: Caller | None  # None = nobody
+    claim: Mine | None  # its claim to be done once, when it asked for that
+
+
+def caller_of(request: HttpRequest) -> Caller | None:
+    """Who calls; None for nobody. Raises Problem for a token that cannot be used, and for a page elsewhere that has a
+    browser call without its person's knowing."""
+    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return _by_token(secret.strip())
+    if isinstance(request.user, User):
+        if check_csrf(request) is not None:
+            raise Problem(403, "A call by session that changes something needs the header X-CSRFToken; or use a token.")
+        return Caller(request.user, EVERY, None)
+    return None
+
+
+def _by_token(secret: str) -> Caller:
+    now = timezone.now()
+    token = tokens.token_of(secret, now)
+    if token is None:
+        raise nobody(was_sent_a_token=True)
+    tokens.note_use(token, now)
+    return Caller(token.user, held(token.scopes), token)
+
+
+class BearerToken(AuthBase):
+    """A token with this scope; None = any token."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+    openapi_description = "A token made at /account/tokens/."
+
+    def __init__(self, scope: Scope | None) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # the gate made it one
+        if request.caller is None or request.caller.token is None:
+            return None
+        if self.scope is not None and self.scope not in request.caller.scopes:
+            raise not_allowed_by(self.scope)
+        return request.caller
+
+
+class Session(AuthBase):
+    """Whoever is logged in."""
+
+    openapi_type = "apiKey"
+    openapi_in = "cookie"
+    openapi_name = "sessionid"
+    openapi_description = "Being logged in on the web pages; calls that change something need X-CSRFToken besides."
+
+    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # the gate made it one
+        return request.caller if request.caller is not None and request.caller.token is None else None
+
+
+def needs(scope: Scope) -> list[AuthBase]:
+    """What an operation asks of its caller."""
+    return [BearerToken(scope), Session()]

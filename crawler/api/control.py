@@ -1,0 +1,99 @@
+"""The doors that move a crawl: pause, resume, cancel, and send its dead letters again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.described import described
+from crawler.api.finding import crawl_named
+from crawler.api.problems import Problem
+from crawler.api.shapes.crawl import MOVED_EXAMPLE, Moved
+from crawler.api.shapes.numbers import RowId
+from crawler.core.rights import Right
+from crawler.core.scopes import Scope
+from crawler.engine import control
+from crawler.engine.retry import retry_failed
+from crawler.models import Crawl
+from crawler.reports import replies
+from crawler.reports.replies import Verb
+
+router = Router(tags=["crawls"])
+
+
+class Again(Schema):
+    """Which dead letters to send again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pages: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
+
+
+class Sent(Schema):
+    sent: int
+    message: str
+
+
+@router.post(
+    "/{uuid:crawl_id}/pause",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Pause a crawl",
+    openapi_extra=described(MOVED_EXAMPLE),
+)
+def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Hand out nothing new. What is on its way is taken in."""
+    return _move(request, crawl_id, Verb.PAUSE, control.pause)
+
+
+@router.post(
+    "/{uuid:crawl_id}/resume",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Resume a crawl",
+    openapi_extra=described({**MOVED_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}),
+)
+def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Go on with a paused crawl."""
+    return _move(request, crawl_id, Verb.RESUME, control.resume)
+
+
+@router.post(
+    "/{uuid:crawl_id}/cancel",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Cancel a crawl",
+    openapi_extra=described({**MOVED_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
+)
+def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """End it; what is open closes as cancelled, what was fetched stays."""
+    return _move(request, crawl_id, Verb.CANCEL, control.cancel)
+
+
+@router.post(
+    "/{uuid:crawl_id}/retry-failed",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Sent,
+    summary="Send dead letters again",
+    openapi_extra=described({"sent": 2, "message": "Sent again: 2 pages."}, sends={"pages": [4711, 4712]}),
+)
+def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
+    """All of them, or those named. A crawl that was over runs again and is finished anew."""
+    sent = retry_failed(crawl_named(request, crawl_id, Right.CONTROL).id, body.pages if body else None)
+    return {"sent": sent, "message": replies.to_retry(sent).line}
+
+
+def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> dict[str, Any]:
+    """409 when the crawl cannot be moved so, 404 when somebody deleted it in this moment."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    moved = move(crawl.id)
+    reply = replies.to_verb(verb, moved, crawl.id)
+    state = Crawl.objects.filter(pk=crawl.id).values_list("state", flat=True).first()
+    if not reply.is_so or state is None:
+        raise Problem(404 if state is None else 409, reply.line)
+    return {"id": crawl.id, "state": state, "moved": moved, "message": reply.line}

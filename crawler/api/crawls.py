@@ -1,0 +1,171 @@
+"""The doors of crawls: list, start, look, delete."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
+from ninja import Query, Router, Status
+
+from crawler.accounts import visible_crawls
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.described import described
+from crawler.api.finding import crawl_named, crawl_watched
+from crawler.api.once import id_to_make, may_be_made
+from crawler.api.paging import MOST, answer
+from crawler.api.shapes import crawl as shapes
+from crawler.api.shapes.options import CrawlStart
+from crawler.core.cursors import cursor_of, numbers_of
+from crawler.core.lifecycle import State
+from crawler.core.rights import Right
+from crawler.core.scopes import Scope
+from crawler.engine.delete import delete
+from crawler.engine.schedules import begin_schedule
+from crawler.engine.start import start_crawl
+from crawler.models import Crawl
+from crawler.reports.receipt import receipt_of
+from crawler.reports.why import why_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+LAST_MOMENT = 10**17  # microseconds, in the year 5138: no crawl was made after it
+
+router = Router(tags=["crawls"])
+
+
+@router.get(
+    "",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlPage,
+    summary="List crawls",
+    openapi_extra=described({"items": [shapes.LINE_EXAMPLE], "next": None}),
+)
+def list_crawls(
+    request: ApiRequest,
+    state: Annotated[list[State], Query(description="Only crawls in one of these states.")] = [],  # noqa: B006
+    q: Annotated[str, Query(max_length=200, description="Only crawls with this text in a start URL or list.")] = "",
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
+) -> dict[str, Any]:
+    """The crawls you may see, the newest first."""
+    crawls = visible_crawls(request.user)
+    if state:
+        crawls = crawls.filter(state__in=state)
+    if q:
+        crawls = crawls.filter(Q(start_urls__icontains=q) | Q(source__icontains=q))
+    return _newest_first(request, crawls, cursor, limit)
+
+
+@router.post(
+    "",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response={201: shapes.CrawlWhole},
+    summary="Start a crawl",
+    openapi_extra=described(shapes.EXAMPLE, status=201, sends=shapes.START_EXAMPLE),
+)
+def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) -> Status[dict[str, Any]]:
+    """It runs when this is answered; `Location` says where to look. Options that are left out are as on the web page.
+
+    With an `Idempotency-Key` it may be sent again, for instance after a time-out: there is one crawl, and the same
+    answer for 24 hours.
+    """
+    crawl = _made_before(request) or _started(request, body)
+    response["Location"] = shapes.address_of(request, crawl)
+    return Status(201, shapes.whole_of(crawl, time.time()))
+
+
+@router.get(
+    "/{uuid:crawl_id}",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlWhole,
+    summary="Look at a crawl",
+    openapi_extra=described(shapes.EXAMPLE),
+)
+def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Its state, how far it is, its options and its receipt so far."""
+    return shapes.whole_of(crawl_watched(request, crawl_id), time.time())
+
+
+@router.get(
+    "/{uuid:crawl_id}/receipt",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Receipt,
+    summary="Get the receipt",
+    openapi_extra=described(shapes.RECEIPT_EXAMPLE),
+)
+def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """discovered = fetched + failed + skipped + cancelled, as soon as the crawl is over; before, what is open is
+    missing on the right side."""
+    return receipt_of(crawl_named(request, crawl_id))
+
+
+@router.get(
+    "/{uuid:crawl_id}/why",
+    auth=needs(Scope.CRAWLS_READ),
+    response=dict[str, Any],
+    summary="Ask why it is not finished",
+    openapi_extra=described(
+        {"state": "running", "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."]}
+    ),
+)
+def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """In sentences first, then with what is open, who has it, and when each host may be asked next."""
+    return why_of(crawl_watched(request, crawl_id))
+
+
+@router.delete(
+    "/{uuid:crawl_id}",
+    auth=needs(Scope.CRAWLS_DELETE),
+    response={204: None},
+    summary="Delete a crawl",
+    openapi_extra=described(status=204),
+)
+def delete_crawl(request: ApiRequest, crawl_id: UUID) -> Status[None]:
+    """With all its pages. One that runs is cancelled first."""
+    delete(crawl_named(request, crawl_id, Right.OWN).id)
+    return Status(204, None)
+
+
+def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
+    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    options, sealed, allow_private = body.options(), body.sealed(), body.private_allowed(request.user)
+    owner, crawl_id = request.user, id_to_make(request)
+    if body.schedule:
+        return begin_schedule(
+            body.start_urls,
+            options,
+            body.schedule,
+            owner=owner,
+            allow_private=allow_private,
+            sealed=sealed,
+            crawl_id=crawl_id,
+        )
+    return start_crawl(
+        body.start_urls, options, owner=owner, allow_private=allow_private, sealed=sealed, crawl_id=crawl_id
+    )
+
+
+def _made_before(request: ApiRequest) -> Crawl | None:
+    """What an earlier try of this very call made, before it could answer."""
+    made = may_be_made(request)
+    return visible_crawls(request.user).filter(pk=made).first() if made else None
+
+
+def _newest_first(request: ApiRequest, crawls: QuerySet[Crawl], cursor: str | None, limit: int) -> dict[str, Any]:
+    """The cursor is the moment of the last one, in microseconds, and its id as a number: ids alone have no order."""
+    if cursor is not None:
+        moment, high, low = numbers_of(cursor, 3)
+        when, last = EPOCH + MICROSECOND * min(moment, LAST_MOMENT), UUID(int=high << 64 | low)
+        crawls = crawls.filter(Q(created_at__lt=when) | Q(created_at=when, pk__lt=last))
+    found = list(crawls.order_by("-created_at", "-pk")[: limit + 1])
+    behind = _cursor(found[limit - 1]) if len(found) > limit else None
+    return answer(request, [shapes.line_of(crawl) for crawl in found[:limit]], behind)
+
+
+def _cursor(crawl: Crawl) -> str:
+    moment = (crawl.created_at - EPOCH) // MICROSECOND
+    return cursor_of(moment, crawl.id.int >> 64, crawl.id.int % 2**64)

@@ -1,0 +1,76 @@
+"""The doors of a crawl's exports: which there are, and each as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from ninja import Router, Schema
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.described import described
+from crawler.api.finding import crawl_named
+from crawler.api.problems import Problem
+from crawler.api.shapes.crawl import ROOT
+from crawler.core.scopes import Scope
+from crawler.exports.formats import FORMATS
+
+PIECES = 500  # lines of an export sent at a time
+MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+
+router = Router(tags=["exports"])
+
+
+class Export(Schema):
+    format: str
+    url: str
+
+
+class Exports(Schema):
+    items: list[Export]
+
+
+@router.get(
+    "/{uuid:crawl_id}/exports",
+    auth=needs(Scope.CRAWLS_READ),
+    response=Exports,
+    summary="List export formats",
+    openapi_extra=described({"items": [{"format": "csv", "url": f"{ROOT}/.../exports/csv"}]}),
+)
+def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Which formats there are, and where each can be had."""
+    crawl = crawl_named(request, crawl_id)
+    return {"items": [{"format": name, "url": f"{ROOT}/{crawl.id}/exports/{name}"} for name in FORMATS]}
+
+
+@router.get(
+    "/{uuid:crawl_id}/exports/{export_format}",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export the pages",
+    openapi_extra=described(
+        '{"url": "https://example.com/", "status": 1, "http_status": 200, ...}\n', media_type="application/jsonl"
+    ),
+)
+def get_export(
+    request: ApiRequest, crawl_id: UUID, export_format: str, externals: bool = False
+) -> StreamingHttpResponse:
+    """Streamed; of a crawl that still runs, the pages known by now. With `externals` the links that leave the site in
+    their place."""
+    crawl = crawl_named(request, crawl_id)
+    if export_format not in FORMATS:
+        raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")
+    pieces = joined(FORMATS[export_format](crawl, externals=externals))
+    media_type = MEDIA_TYPES.get(export_format, "application/octet-stream")
+    name = f"{'links' if externals else 'pages'}-{crawl.id}.{export_format}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(pieces, content_type=media_type, headers=headers)
+
+
+def joined(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
+    """Many pieces at a time: each that is sent costs the server a write."""
+    waiting = iter(pieces)
+    while some := list(islice(waiting, PIECES)):
+        yield b"".join(piece.encode() if isinstance(piece, str) else piece for piece in some)

@@ -1,0 +1,81 @@
+"""Trouble as programs are told of it: application/problem+json (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Exception):
+    """A call that is answered with an error. `errors` name the places of what was sent that cannot be used."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        errors: Sequence[Mapping[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.errors, self.headers = status, detail, errors, dict(headers or {})
+
+    def response(self) -> HttpResponse:
+        return problem(self.status, self.detail, errors=self.errors, headers=self.headers)
+
+
+def problem(
+    status: int,
+    detail: str,
+    *,
+    errors: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> HttpResponse:
+    """The answer. `success` and `error` are for clients of Firecrawl, which read nothing else."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "success": False,
+        "error": detail,
+    }
+    if errors:
+        body["errors"] = [dict(error) for error in errors]
+    return JsonResponse(body, status=status, content_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def place(where: Sequence[str | int], detail: str) -> dict[str, str]:
+    """One thing that cannot be used: ("body", "start_urls", 0) is field "start_urls.0" and pointer "#/start_urls/0"
+    (RFC 6901); ("query", "limit") is a parameter."""
+    source, *path = map(str, where or ("body",))
+    named = {"field": ".".join(path), "in": source, "detail": detail}
+    if source == "body":
+        named["pointer"] = "#" + "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in path)
+    return named
+
+
+def nobody(*, was_sent_a_token: bool) -> Problem:
+    """Whoever calls is not known (RFC 6750, 3)."""
+    if was_sent_a_token:
+        detail = "This token cannot be used: it is unknown, has expired or was revoked. Make one at /account/tokens/."
+        challenge = 'Bearer realm="api", error="invalid_token"'
+    else:
+        detail = "Send a token as `Authorization: Bearer ...`; make one at /account/tokens/."
+        challenge = 'Bearer realm="api"'
+    return Problem(401, detail, headers={"WWW-Authenticate": challenge})
+
+
+def not_allowed_by(scope: str) -> Problem:
+    """The token does not have the scope (RFC 6750, 3.1)."""
+    challenge = f'Bearer realm="api", error="insufficient_scope", scope="{scope}"'
+    return Problem(403, f"This token lacks the scope {scope}.", headers={"WWW-Authenticate": challenge})
+
+
+def service_down(detail: str) -> Problem:
+    return Problem(503, detail, headers={"Retry-After": "5"})

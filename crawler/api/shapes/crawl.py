@@ -1,0 +1,195 @@
+"""A crawl as the API shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from crawler.api.described import CRAWL_ID
+from crawler.core.lifecycle import State
+from crawler.models import Crawl
+from crawler.reports.progress import progress_of
+from crawler.sealing import shown
+
+ROOT = "/api/v1/crawls"
+
+
+class Progress(Schema):
+    """How far a crawl is."""
+
+    discovered: int = Field(description="Pages known.")
+    closed: int = Field(description="Pages that have their outcome.")
+    open: int = Field(description="Pages that have none yet.")
+    rate: float | None = Field(description="Pages a second lately; null when it does not run.")
+    eta: float | None = Field(description="Seconds left; null when nobody can tell.")
+
+
+class CrawlLine(Schema):
+    """A crawl in a list."""
+
+    id: UUID
+    state: State
+    site: str = Field(description="A short name for people.")
+    start_urls: list[str]
+    created_at: datetime
+    finished_at: datetime | None
+    discovered: int
+    closed: int
+    url: str = Field(description="Where the whole of it is.")
+
+
+class CrawlPage(Schema):
+    """A page of the list of crawls."""
+
+    items: list[CrawlLine]
+    next: str | None = Field(description="The address of the next page; null behind the last.")
+
+
+class CrawlWhole(CrawlLine):
+    """A crawl with all there is to know of it."""
+
+    owner: str | None
+    source: str = Field(description='The name of its list of URLs; "" when it has none.')
+    round: int = Field(description="One more each time its dead letters were sent again after its end.")
+    previous: UUID | None = Field(description="The run before it, of the same schedule.")
+    schedule: UUID | None
+    options: dict[str, Any] = Field(description="Every option, by its name.")
+    sends: list[str] = Field(description="What it sends beside its URLs, masked.")
+    progress: Progress
+    receipt: dict[str, Any] = Field(description="The sum: discovered = fetched + failed + skipped + cancelled.")
+    links: dict[str, str] = Field(description="The addresses of what belongs to it.")
+
+
+class Receipt(Schema):
+    """The sum of a crawl."""
+
+    model_config = ConfigDict(extra="allow")  # what later versions tell is told
+
+    id: UUID
+    state: State
+    start_urls: Sequence[str]
+    started_at: str
+    finished_at: str | None
+    seconds: float
+    discovered: int
+    fetched: int
+    failed: int
+    skipped: dict[str, int]
+    cancelled: int
+    statuses: dict[str, int]
+    requests: int
+    bytes: int
+    retries: int
+    notifications: Sequence[dict[str, Any]]
+    list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
+
+
+class Moved(Schema):
+    """What came of asking a crawl to be moved."""
+
+    id: UUID
+    state: State
+    moved: bool = Field(description="Whether it was this call that did it; false when it was so already.")
+    message: str = Field(description="The same in words.")
+
+
+def line_of(crawl: Crawl) -> dict[str, Any]:
+    return {
+        "id": crawl.id,
+        "state": crawl.state,
+        "site": crawl.site,
+        "start_urls": crawl.start_urls,
+        "created_at": crawl.created_at,
+        "finished_at": crawl.finished_at,
+        "discovered": crawl.discovered,
+        "closed": crawl.tallies.closed,
+        "url": f"{ROOT}/{crawl.id}",
+    }
+
+
+def whole_of(crawl: Crawl, now: float) -> dict[str, Any]:
+    progress = progress_of(crawl, now)
+    return {
+        **line_of(crawl),
+        "owner": crawl.owner.get_username() if crawl.owner else None,
+        "source": crawl.source,
+        "round": crawl.round,
+        "previous": crawl.previous_id,
+        "schedule": crawl.schedule_id,
+        "options": {name: value for name, value in crawl.chosen.to_plain().items() if name != "private_hosts"},
+        "sends": list(shown(crawl.sealed)),
+        "progress": {name: progress[name] for name in Progress.model_fields},
+        "receipt": progress["receipt"],
+        "links": links_of(crawl),
+    }
+
+
+def links_of(crawl: Crawl) -> dict[str, str]:
+    below = ("pages", "receipt", "why", "events", "traps", "dead-letters", "orphans", "exports")
+    return {"self": f"{ROOT}/{crawl.id}", **{name: f"{ROOT}/{crawl.id}/{name}" for name in below}}
+
+
+def address_of(request: HttpRequest, crawl: Crawl) -> str:
+    """For the header Location."""
+    return request.build_absolute_uri(f"{ROOT}/{crawl.id}")
+
+
+RECEIPT_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "finished",
+    "start_urls": ["https://example.com/"],
+    "started_at": "2026-11-21T10:00:00.000+00:00",
+    "finished_at": "2026-11-21T10:00:01.500+00:00",
+    "seconds": 1.5,
+    "discovered": 120,
+    "fetched": 118,
+    "failed": 1,
+    "skipped": {"robots": 1},
+    "cancelled": 0,
+    "statuses": {"200": 117, "404": 1},
+    "requests": 121,
+    "bytes": 1_600_000,
+    "retries": 2,
+    "notifications": [],
+    "list": None,
+}
+
+LINE_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "finished",
+    "site": "example.com",
+    "start_urls": ["https://example.com/"],
+    "created_at": "2026-11-21T10:00:00Z",
+    "finished_at": "2026-11-21T10:00:01.500Z",
+    "discovered": 120,
+    "closed": 120,
+    "url": f"{ROOT}/{CRAWL_ID}",
+}
+
+EXAMPLE: dict[str, Any] = {
+    **LINE_EXAMPLE,
+    "owner": "ann",
+    "source": "",
+    "round": 1,
+    "previous": None,
+    "schedule": None,
+    "options": {"max_pages": 500, "max_depth": None, "subdomains": False},
+    "sends": [],
+    "progress": {"discovered": 120, "closed": 120, "open": 0, "rate": None, "eta": None},
+    "receipt": RECEIPT_EXAMPLE,
+    "links": {"self": f"{ROOT}/{CRAWL_ID}", "pages": f"{ROOT}/{CRAWL_ID}/pages"},
+}
+
+START_EXAMPLE: dict[str, Any] = {"start_urls": ["https://example.com/"], "max_pages": 500, "exclude": ["/private/"]}
+MOVED_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "paused",
+    "moved": True,
+    "message": "Paused. What is on its way is still taken in; nothing new is asked for.",
+}

@@ -1,0 +1,172 @@
+"""A page of a crawl as the API shows it: the fields of an export's row, and what its server and the page said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ninja import Schema
+from pydantic import Field
+
+from crawler.models import Page, PageFacts
+
+
+class PageLine(Schema):
+    """A page in a list."""
+
+    id: int
+    url: str
+    status: int = Field(description="0 = open: its outcome is not known yet; 1 = closed.")
+    outcome: str | None = Field(description="How it closed; null while it is open.")
+    http_status: int | None
+    content_type: str
+    title: str
+    depth: int = Field(description="Links from the nearest start URL.")
+    parent: str | None = Field(description="The URL of the page it was first found on; null for a start URL.")
+    redirect_to: str | None
+    bytes: int
+    elapsed_ms: int
+    attempts: int
+    fetched_at: datetime | None
+    error: str
+    directives: str = Field(description="What meta robots and X-Robots-Tag say.")
+    rel: str
+    not_followed: int
+    reused: bool
+    kind: str = Field(description="`page`, `sitemap`, or `external` for a link to another site.")
+    in_sitemap: bool
+    linked: bool
+    lastmod: str
+    given_up: bool = Field(description="A dead letter: it failed, and another try might do better.")
+
+
+class PageList(Schema):
+    """A page of a list of pages."""
+
+    items: list[PageLine]
+    next: str | None = Field(description="The address of the next page; null behind the last.")
+
+
+class Facts(Schema):
+    """What the server and the page said; null in place of all of it when nobody answered."""
+
+    headers: list[str] = Field(description="As sent, one a line.")
+    first_byte_ms: int
+    description: str
+    h1: str
+    h1_count: int | None
+    canonical: str
+    canonicals: int
+    words: int
+    insecure: list[str] = Field(description="What an https page loads over http.")
+    fields: dict[str, Any] = Field(description="What the crawl's extraction rules found.")
+
+
+class PageWhole(PageLine):
+    """A page with all there is to know of it."""
+
+    facts: Facts | None
+    links: dict[str, str] = Field(description="The addresses of its links out and in.")
+
+
+class LinkOut(Schema):
+    """A link of the page."""
+
+    url: str
+    text: str
+    rel: str
+    page: int | None = Field(description="The id of the page it leads to; null when the crawl has none there.")
+    http_status: int | None
+    outcome: str | None
+
+
+class LinkIn(Schema):
+    """A link to the page."""
+
+    page: str = Field(description="The URL of the page it stands on.")
+    text: str
+    rel: str
+
+
+class LinksOut(Schema):
+    items: list[LinkOut]
+    next: str | None
+
+
+class LinksIn(Schema):
+    items: list[LinkIn]
+    next: str | None
+
+
+def lines_of(pages: Sequence[Page]) -> list[dict[str, Any]]:
+    """With the URLs of their parents, which one query finds."""
+    parents = {page.parent_id for page in pages if page.parent_id is not None}
+    urls = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
+    return [_line_of(page, urls) for page in pages]
+
+
+def whole_of(page: Page, below: str) -> dict[str, Any]:
+    """`below`: the address of the page."""
+    facts = PageFacts.objects.filter(page_id=page.pk).first()
+    links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in"}
+    return {**lines_of([page])[0], "facts": facts and _facts_of(facts), "links": links}
+
+
+def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
+    line = {name: getattr(page, name) for name in PageLine.model_fields if name != "parent"}
+    return {
+        **line,
+        "parent": urls.get(page.parent_id or 0),
+        "outcome": page.outcome or None,
+        "redirect_to": page.redirect_to or None,
+    }
+
+
+def _facts_of(facts: PageFacts) -> dict[str, Any]:
+    return {name: getattr(facts, name) for name in Facts.model_fields} | {"headers": facts.headers.splitlines()}
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 4711,
+    "url": "https://example.com/docs/",
+    "status": 1,
+    "outcome": "2xx",
+    "http_status": 200,
+    "content_type": "text/html",
+    "title": "Documentation",
+    "depth": 1,
+    "parent": "https://example.com/",
+    "redirect_to": None,
+    "bytes": 18_204,
+    "elapsed_ms": 41,
+    "attempts": 1,
+    "fetched_at": "2026-11-21T10:00:00.700Z",
+    "error": "",
+    "directives": "",
+    "rel": "",
+    "not_followed": 0,
+    "reused": False,
+    "kind": "page",
+    "in_sitemap": False,
+    "linked": True,
+    "lastmod": "",
+    "given_up": False,
+}
+
+WHOLE_EXAMPLE: dict[str, Any] = {
+    **EXAMPLE,
+    "facts": {
+        "headers": ["Content-Type: text/html; charset=utf-8"],
+        "first_byte_ms": 30,
+        "description": "How to use it.",
+        "h1": "Documentation",
+        "h1_count": 1,
+        "canonical": "https://example.com/docs/",
+        "canonicals": 1,
+        "words": 412,
+        "insecure": [],
+        "fields": {},
+    },
+    "links": {"self": "/api/v1/crawls/.../pages/4711", "out": "/api/v1/crawls/.../pages/4711/links-out"},
+}

@@ -1,0 +1,64 @@
+"""A schedule as the API shows it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import Field
+
+from crawler.api.described import CRAWL_ID, SCHEDULE_ID
+from crawler.models import Schedule
+from crawler.sealing import shown
+
+
+class ScheduleWhole(Schema):
+    """A crawl that is begun again and again."""
+
+    id: UUID
+    rule: str
+    enabled: bool
+    start_urls: list[str]
+    created_at: datetime
+    next_at: datetime
+    last_error: str = Field(description="Why the last time came to nothing.")
+    last_run: UUID | None = Field(description="The crawl it began last.")
+    options: dict[str, Any]
+    sends: list[str] = Field(description="What its crawls send beside their URLs, masked.")
+
+
+class Schedules(Schema):
+    items: list[ScheduleWhole]
+    next: str | None
+
+
+def schedule_of(schedule: Schedule) -> dict[str, Any]:
+    last = schedule.runs.order_by("-created_at").values_list("id", flat=True).first()
+    return {
+        "id": schedule.id,
+        "rule": schedule.rule,
+        "enabled": schedule.enabled,
+        "start_urls": schedule.start_urls,
+        "created_at": schedule.created_at,
+        "next_at": schedule.next_at,
+        "last_error": schedule.last_error,
+        "last_run": last,
+        "options": {name: value for name, value in schedule.options.items() if name != "private_hosts"},
+        "sends": list(shown(schedule.sealed)),
+    }
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": SCHEDULE_ID,
+    "rule": "every 6h",
+    "enabled": True,
+    "start_urls": ["https://example.com/"],
+    "created_at": "2026-11-21T10:00:00Z",
+    "next_at": "2026-11-21T16:00:00Z",
+    "last_error": "",
+    "last_run": CRAWL_ID,
+    "options": {"max_pages": 500},
+    "sends": [],
+}

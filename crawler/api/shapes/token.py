@@ -1,0 +1,52 @@
+"""A token as the API shows it: everything but its secret."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from ninja import Schema
+from pydantic import Field
+
+from crawler.core.scopes import Scope
+from crawler.models import ApiToken
+
+
+class Token(Schema):
+    """A key to the API."""
+
+    id: int
+    name: str
+    shown: str = Field(description="The first characters of its secret.")
+    scopes: list[Scope]
+    created_at: datetime
+    last_used_at: datetime | None = Field(description="To the minute.")
+    expires_at: datetime | None
+
+
+class Tokens(Schema):
+    items: list[Token]
+
+
+class Me(Schema):
+    """Who calls, and what they may do by this call."""
+
+    user: str
+    superuser: bool
+    scopes: list[Scope]
+    token: Token | None = Field(description="Null when logged in.")
+
+
+def token_of(token: ApiToken) -> dict[str, Any]:
+    return {name: getattr(token, name) for name in Token.model_fields}
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "name": "nightly build",
+    "shown": "sc_AbCdE",
+    "scopes": ["crawls:read", "crawls:write"],
+    "created_at": "2026-11-21T10:00:00Z",
+    "last_used_at": "2026-11-21T10:05:00Z",
+    "expires_at": None,
+}

@@ -1,0 +1,136 @@
+"""The API as django-ninja knows it: its routers, and what becomes of errors."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+from redis import RedisError
+
+from crawler import __version__
+from crawler.api import (
+    control,
+    crawls,
+    events,
+    exports,
+    firecrawl,
+    pages,
+    schedules,
+    tokens,
+    traps,
+)
+from crawler.api.bodies import StrictParser
+from crawler.api.problems import Problem, nobody, place, problem, service_down
+from crawler.api.reference import Document
+from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+
+log = logging.getLogger(__name__)
+
+DESCRIPTION = """Everything the web pages can do, for programs. Send a token, made at /account/tokens/, as
+`Authorization: Bearer ...`. Lists come in pages: follow `next` until it is null. A POST with an `Idempotency-Key` may
+be sent again. Errors are application/problem+json; `errors` names each field that cannot be used."""
+
+
+class Api(NinjaAPI):
+    """An API that is described by our own kind of document."""
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """The paths begin with `path_prefix`, or as they do on this server."""
+        return Document(self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """ "crawls_get_crawl": the file and the function."""
+        return f"{operation.view_func.__module__.rpartition('.')[2]}_{operation.view_func.__name__}"
+
+
+api = Api(
+    title="Site Crawler",
+    version=__version__,
+    description=DESCRIPTION,
+    urls_namespace="api-1",
+    docs_url=None,
+    parser=StrictParser(),
+)
+for router in (crawls, control, pages, traps, exports, events):
+    api.add_router("/crawls", router.router)
+api.add_router("/schedules", schedules.router)
+api.add_router("/tokens", tokens.router)
+api.add_router("/me", tokens.me)
+api.add_router("", firecrawl.router)
+
+
+@api.exception_handler(Problem)
+def _problem(request: HttpRequest, error: Problem) -> HttpResponse:
+    return error.response()
+
+
+@api.exception_handler(AuthenticationError)
+def _nobody(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    return nobody(was_sent_a_token=False).response()
+
+
+@api.exception_handler(HttpError)
+def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem(error.status_code, str(error))
+
+
+@api.exception_handler(Http404)
+def _not_there(request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem(404, "There is nothing at this address.")
+
+
+@api.exception_handler(ValidationError)
+def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    places = [place(_place_of(said["loc"]), said["msg"]) for said in error.errors]
+    return problem(422, "Something that was sent cannot be used; `errors` says what.", errors=places)
+
+
+@api.exception_handler(BadInput)
+def _bad_input(request: HttpRequest, error: BadInput) -> HttpResponse:
+    source = "query" if request.method == "GET" else "body"
+    return problem(422, error.message, errors=[place([source, *error.field.split(".")], error.message)])
+
+
+@api.exception_handler(OverQuota)
+def _over_quota(request: HttpRequest, error: OverQuota) -> HttpResponse:
+    return problem(429, error.message, headers={"Retry-After": str(error.retry_after)})
+
+
+@api.exception_handler(LoadStopped)
+def _stopped(request: HttpRequest, error: LoadStopped) -> HttpResponse:
+    return problem(409, str(error))
+
+
+@api.exception_handler(ServiceDown)
+def _service_down(request: HttpRequest, error: ServiceDown) -> HttpResponse:
+    return service_down(str(error)).response()
+
+
+@api.exception_handler(RedisError)
+def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
+    log.error("Redis does not answer: %s", error)
+    detail = "Redis does not answer, so this may be half done. It is safe to try again in a moment."
+    return service_down(detail).response()
+
+
+@api.exception_handler(Exception)
+def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
+    if isinstance(error, RequestDataTooBig | OperationalError | InterfaceError):
+        raise error  # the gate's to answer: they can come before there is a door as well
+    log.exception("%s %s failed", request.method, request.path)
+    return problem(500, "This should not have happened; the server's log has the particulars.")
+
+
+def _place_of(loc: tuple[Any, ...]) -> list[Any]:
+    """Where it stands in what was sent: django-ninja names the argument of the function between."""
+    source, *path = loc
+    return [source, *path[1:]] if source == "body" else [source, *path]

@@ -1,0 +1,52 @@
+"""What a token of the API may be allowed to do, and what follows from what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+
+from crawler.core.errors import BadInput
+
+
+class Scope(StrEnum):
+    """One thing a token may do. It never allows more than the person it acts for may do."""
+
+    CRAWLS_READ = "crawls:read"  # see crawls, their pages, reports and exports
+    CRAWLS_WRITE = "crawls:write"  # start, pause, resume and cancel crawls; send pages again; release traps
+    CRAWLS_DELETE = "crawls:delete"  # delete crawls with all their pages
+    SCHEDULES_READ = "schedules:read"  # see schedules
+    SCHEDULES_WRITE = "schedules:write"  # make, pause, resume and remove schedules
+    TOKENS_READ = "tokens:read"  # see which tokens there are, never a secret
+    TOKENS_WRITE = "tokens:write"  # revoke tokens
+
+
+MEANINGS: dict[Scope, str] = {
+    Scope.CRAWLS_READ: "See crawls, their pages and exports",
+    Scope.CRAWLS_WRITE: "Start, pause, resume and cancel crawls, send pages again, release traps",
+    Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
+    Scope.SCHEDULES_READ: "See schedules",
+    Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
+    Scope.TOKENS_READ: "See which tokens there are",
+    Scope.TOKENS_WRITE: "Revoke tokens",
+}
+"""Each scope in a few words, for whoever makes a token."""
+
+EVERY = frozenset(Scope)
+USUAL = (Scope.CRAWLS_READ, Scope.CRAWLS_WRITE)
+"""What a new token may do unless somebody says otherwise."""
+
+
+def checked(names: Iterable[str]) -> tuple[Scope, ...]:
+    """The scopes of these names, each once and in their usual order; BadInput ("scopes") for another name or none."""
+    given = set(names)
+    unknown = sorted(given - set(Scope))
+    if unknown:
+        raise BadInput("scopes", f"There is no scope {unknown[0]!r}; there are {', '.join(Scope)}.")
+    if not given:
+        raise BadInput("scopes", "Choose at least one thing that the token may do.")
+    return tuple(scope for scope in Scope if scope in given)
+
+
+def held(names: Collection[str]) -> frozenset[Scope]:
+    """The scopes a stored token has. A name of another version allows nothing."""
+    return frozenset(scope for scope in Scope if scope in names)

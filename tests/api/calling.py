@@ -1,0 +1,56 @@
+"""Calling the API as a program does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from crawler.core.scopes import Scope
+from crawler.tokens import make_token
+
+ROOT = "/api/v1"
+
+
+def a_token(user: User, *scopes: Scope, **fields: Any) -> str:
+    """The secret of a new token."""
+    return make_token(user, "a program", scopes, now=timezone.now(), **fields)[1]
+
+
+class Caller:
+    """A program with a token, or with none."""
+
+    def __init__(self, token: str | None) -> None:
+        self._client = Client(headers={"Authorization": f"Bearer {token}"} if token else {})
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self._client.get(self._address(path), headers=_named(headers))
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        sent = self.bytes_of(body)
+        return self._client.post(self._address(path), sent, content_type="application/json", headers=_named(headers))
+
+    def bytes_of(self, body: Any) -> bytes:
+        """What is sent for it: text as it stands, else JSON."""
+        if isinstance(body, bytes):
+            return body
+        return b"" if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
+
+    def delete(self, path: str) -> Any:
+        return self._client.delete(self._address(path))
+
+    def patch(self, path: str) -> Any:
+        return self._client.patch(self._address(path))
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        return self.post(path, body) if method == "post" else getattr(self, method)(path)
+
+    def _address(self, path: str) -> str:
+        return path if path.startswith("http://") else ROOT + path
+
+
+def _named(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}

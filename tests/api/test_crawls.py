@@ -1,0 +1,204 @@
+"""Crawls over the API: listed, started with every option, looked at, moved, deleted."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from crawler.core.lifecycle import State
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl, Page, Schedule
+from tests.api.calling import Caller
+from tests.web.factories import a_crawl, a_finished_crawl, a_page
+
+HERE = {"start_urls": ["http://127.0.0.1:9/"], "allow_private": True}
+
+
+def items_of(caller: Caller, path: str) -> list[dict[str, Any]]:
+    """All of a list, page by page."""
+    found: list[dict[str, Any]] = []
+    following = path
+    while following:
+        page = caller.get(following).json()
+        found += page["items"]
+        following = page["next"]
+    return found
+
+
+def test_a_crawl_is_started_with_the_options_given(by_root: Caller, root: User, real_redis: object) -> None:
+    response = by_root.post("/crawls", {**HERE, "max_pages": 7, "exclude": ["/old/"], "headers": ["X-Key: secret1"]})
+    crawl = Crawl.objects.get()
+    assert (response.status_code, response["Location"]) == (201, f"http://testserver/api/v1/crawls/{crawl.id}")
+    assert (crawl.owner, crawl.state, crawl.start_urls) == (root, State.RUNNING, HERE["start_urls"])
+    assert (crawl.chosen.max_pages, crawl.chosen.exclude) == (7, ("/old/",))
+    answer = response.json()
+    assert (answer["state"], answer["options"]["max_pages"]) == ("running", 7)
+    assert answer["sends"] == ["X-Key: …(7 characters)"]
+    assert "secret1" not in response.content.decode()
+
+
+def test_a_crawl_may_be_begun_again_and_again(by_root: Caller, real_redis: object) -> None:
+    assert by_root.post("/crawls", {**HERE, "schedule": "every 6h"}).status_code == 201
+    assert Crawl.objects.get().schedule == Schedule.objects.get()
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "#/start_urls"),
+        ({"start_urls": []}, "#/start_urls"),
+        ({"start_urls": ["ftp://example.com/"]}, "#/start_urls"),
+        ({"start_urls": ["http://127.0.0.1:9/", 7]}, "#/start_urls/1"),
+        ({"start_urls": ["http://127.0.0.1:9/"]}, "#/start_urls"),
+        ({**HERE, "max_pages": 0}, "#/max_pages"),
+        ({**HERE, "max_pages": 10**30}, "#/max_pages"),
+        ({**HERE, "include": ["("]}, "#/include"),
+        ({**HERE, "externals": "follow"}, "#/externals"),
+        ({**HERE, "bearer": "a b"}, "#/bearer"),
+        ({**HERE, "max_pagse": 7}, "#/max_pagse"),
+        ({**HERE, "private_hosts": ["*"]}, "#/private_hosts"),
+        ({**HERE, "schedule": "now and then"}, "#/schedule"),
+    ],
+)
+def test_what_cannot_be_used_is_named_by_its_place(
+    by_root: Caller, real_redis: object, body: dict[str, Any], pointer: str
+) -> None:
+    response = by_root.post("/crawls", body)
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
+    assert not Crawl.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["{", "[1", b"\xff", '{"start_urls": ["\\ud800"]}', '{"delay": NaN}', '{"start_urls": ["a\\u0000b"]}', "[" * 9999],
+)
+def test_a_body_that_is_no_usable_json_is_a_bad_request(by_ann: Caller, body: str | bytes) -> None:
+    assert by_ann.post("/crawls", body).status_code == 400
+
+
+def test_a_body_that_is_no_object_cannot_be_used(by_ann: Caller) -> None:
+    assert by_ann.post("/crawls", "7").status_code == 422
+
+
+def test_a_body_that_is_too_large_is_refused(by_ann: Caller, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    assert by_ann.post("/crawls", {"start_urls": ["x" * 2000]}).status_code == 413
+
+
+def test_only_a_superuser_allows_addresses_that_are_not_public(by_ann: Caller, real_redis: object) -> None:
+    response = by_ann.post("/crawls", HERE)
+    assert [error["field"] for error in response.json()["errors"]] == ["allow_private"]
+
+
+def test_without_redis_nothing_is_started_and_it_may_be_tried_again(by_root: Caller) -> None:
+    response = by_root.post("/crawls", HERE)
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert not Crawl.objects.exists()
+
+
+def test_the_list_is_the_newest_first_and_whole_whatever_its_pages(by_ann: Caller, ann: User) -> None:
+    now = timezone.now()
+    moments = [now, now, now, now - timedelta(hours=1), now - timedelta(hours=2)]
+    crawls = [a_crawl(ann, created_at=moment) for moment in moments]
+    listed = [item["id"] for item in items_of(by_ann, "/crawls?limit=2")]
+    expected = sorted(crawls, key=lambda crawl: (crawl.created_at, crawl.id), reverse=True)
+    assert listed == [str(crawl.id) for crawl in expected]
+
+
+def test_the_list_is_filtered_by_state_and_text(by_ann: Caller, ann: User) -> None:
+    a_crawl(ann)
+    paused = a_crawl(ann, state=State.PAUSED, start_urls=["https://paused.example/"])
+    over = a_finished_crawl(ann)
+    listed = items_of(by_ann, "/crawls?state=paused&state=finished&limit=1")
+    assert {item["id"] for item in listed} == {str(paused.id), str(over.id)}
+    assert [item["id"] for item in items_of(by_ann, "/crawls?q=paused.ex")] == [str(paused.id)]
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "MQ", "LTE", "é", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OTk5OS4xLjI"])
+def test_a_cursor_that_is_none_is_said_to_be_so(by_ann: Caller, cursor: str) -> None:
+    response = by_ann.get(f"/crawls?cursor={cursor}")
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "cursor")
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [("limit=0", "limit"), ("limit=1001", "limit"), ("limit=x", "limit"), ("state=no", "state.0")]
+)
+def test_a_query_that_cannot_be_used_names_its_parameter(by_ann: Caller, query: str, name: str) -> None:
+    response = by_ann.get(f"/crawls?{query}")
+    [error] = response.json()["errors"]
+    assert (response.status_code, error["in"], error["field"]) == (422, "query", name)
+
+
+def test_the_receipt_of_a_crawl_is_that_of_its_page(by_ann: Caller, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    receipt = by_ann.get(f"/crawls/{crawl.id}/receipt").json()
+    assert (receipt["discovered"], receipt["fetched"], receipt["statuses"]) == (3, 3, {"200": 3})
+    assert by_ann.get(f"/crawls/{crawl.id}").json()["receipt"]["fetched"] == 3
+
+
+@pytest.mark.parametrize(
+    ("verb", "before", "after"),
+    [
+        ("pause", State.RUNNING, State.PAUSED),
+        ("resume", State.PAUSED, State.RUNNING),
+        ("cancel", State.RUNNING, State.CANCELLED),
+    ],
+)
+def test_a_crawl_is_moved_once_and_a_second_call_is_no_error(
+    by_ann: Caller, ann: User, real_redis: object, verb: str, before: State, after: State
+) -> None:
+    crawl = a_crawl(ann, state=before)
+    first, second = by_ann.post(f"/crawls/{crawl.id}/{verb}"), by_ann.post(f"/crawls/{crawl.id}/{verb}")
+    assert [(said.json()["state"], said.json()["moved"]) for said in (first, second)] == [(after, True), (after, False)]
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel"])
+def test_a_crawl_that_is_over_cannot_be_moved(by_ann: Caller, ann: User, real_redis: object, verb: str) -> None:
+    crawl = a_finished_crawl(ann)
+    response = by_ann.post(f"/crawls/{crawl.id}/{verb}")
+    assert (response.status_code, crawl.state) == (409, State.FINISHED)
+    assert "there is nothing to" in response.json()["detail"]
+
+
+def test_a_deleted_crawl_is_gone_with_its_pages(by_ann: Caller, ann: User, real_redis: object) -> None:
+    crawl = a_finished_crawl(ann, discovered=1, outcomes={"2xx": 1}, statuses={"200": 1})
+    a_page(crawl)
+    assert by_ann.delete(f"/crawls/{crawl.id}").status_code == 204
+    assert not Page.objects.exists()
+    assert by_ann.get(f"/crawls/{crawl.id}").status_code == 404
+
+
+@pytest.mark.parametrize(("body", "sent"), [(None, 2), ({}, 2), ({"pages": []}, 0), ({"pages": ["first"]}, 1)])
+def test_dead_letters_are_sent_again_all_or_those_named(
+    by_ann: Caller, ann: User, real_redis: object, body: dict[str, Any] | None, sent: int
+) -> None:
+    crawl = a_finished_crawl(ann, discovered=2, outcomes={"timeout": 2}, statuses={})
+    letters = [a_page(crawl, f"https://example.com/{n}", Outcome.TIMEOUT, given_up=True) for n in range(2)]
+    named = json.loads(json.dumps(body).replace('"first"', str(letters[0].pk)))
+    assert by_ann.post(f"/crawls/{crawl.id}/retry-failed", named).json()["sent"] == sent
+
+
+def test_every_answer_may_be_kept_by_nobody_and_runs_nothing(by_ann: Caller) -> None:
+    response = by_ann.get("/crawls")
+    assert response["Cache-Control"] == "no-store"
+    assert response["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("path", ["/crawls?q=%00", "/crawls/a%00b"])
+def test_a_nul_in_the_address_is_a_bad_request(by_ann: Caller, path: str) -> None:
+    assert by_ann.get(path).status_code == 400
+
+
+def test_trouble_nobody_thought_of_is_a_problem_and_in_the_log(
+    by_ann: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("crawler.api.crawls.visible_crawls", lambda user: 1 / 0)
+    response = by_ann.get("/crawls")
+    assert (response.status_code, response["Content-Type"]) == (500, "application/problem+json")
+    assert "ZeroDivisionError" in caplog.text

@@ -1,0 +1,83 @@
+"""The examples of docs/api.md, run as they stand there against a real server, worker and site."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler.core.scopes import Scope
+from tests import site
+from tests.api.calling import a_token
+from tests.browser.conftest import answers
+from tests.conftest import free_port
+from tests.site import Site
+from tests.stack import OWN_WORKER, ROOT, Stack
+from tests.web.factories import a_person
+
+DOCUMENT = (ROOT / "docs" / "api.md").read_text()
+
+
+def examples(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def small_site() -> Iterator[Site]:
+    pages = {"/": site.page("/a", "/missing"), "/a": site.page("/")}
+    with Site(pages).serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str, small_site: Site) -> Iterator[tuple[Stack, str]]:
+    """A stack that crawls the small site, and its address."""
+    address = f"127.0.0.1:{free_port()}"
+    stack = Stack(tmp_path_factory.mktemp("examples"), redis_url, CRAWLER_PRIVATE_HOSTS=small_site.host)
+    stack.redis.flushall()
+    try:
+        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.spawn(*OWN_WORKER)
+        stack.env["TOKEN"] = stack.within(lambda: a_token(_ann(), *Scope))
+        stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))
+        yield stack, f"http://{address}"
+    finally:
+        stack.end()
+
+
+def _ann() -> User:
+    return a_person("ann")
+
+
+def here(example: str, base_url: str, small_site: Site) -> str:
+    """The example with this server's address and the small site's."""
+    return example.replace("http://127.0.0.1:8000", base_url).replace("https://example.com", small_site.url)
+
+
+def test_the_python_example_lists_broken_pages_and_where_they_are_linked(
+    server: tuple[Stack, str], small_site: Site, python: str
+) -> None:
+    stack, base_url = server
+    [example] = examples("python")
+    printed = stack.run(python, "-c", here(example, base_url, small_site)).stdout
+    assert "finished 3 pages fetched" in printed
+    assert f"404 {small_site.url}/missing\n  linked from {small_site.url}/ as" in printed
+
+
+def test_the_curl_examples_start_a_crawl_and_follow_it_to_its_end(
+    server: tuple[Stack, str], small_site: Site, tmp_path: Path
+) -> None:
+    stack, base_url = server
+    assert shutil.which("curl")
+    start, follow, firecrawl = (here(example, base_url, small_site) for example in examples("sh"))
+    start = re.sub(r"export TOKEN=.*", "", start)
+    script = f'set -e\n{start}\necho\nCRAWL=$(curl --silent -H "Authorization: Bearer $TOKEN" $API/crawls'
+    script += f' | grep -o \'"id": *"[^"]*\' | head -1 | cut -d\'"\' -f4)\n{follow}\n{firecrawl}'
+    printed = stack.run("bash", "-c", script).stdout
+    assert '"state": "running"' in printed
+    assert "event: finished" in printed
+    assert '"success": true' in printed

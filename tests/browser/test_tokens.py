@@ -1,0 +1,46 @@
+"""Somebody makes a token, copies it, looks up what it can do and tries it there, and revokes it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Web
+
+PHONE = {"width": 390, "height": 844}
+
+
+def make_token(tab: Page, web: Web, name: str) -> str:
+    """The secret of a new token."""
+    tab.goto(web.login_link())
+    tab.get_by_role("link", name="API tokens").click()
+    tab.get_by_label("Name").fill(name)
+    tab.get_by_role("button", name="Make a token").click()
+    return tab.get_by_label("Token", exact=True).input_value()
+
+
+def test_a_token_is_made_copied_and_revoked(web: Web, tab: Page) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    secret = make_token(tab, web, "nightly build")
+    tab.get_by_role("button", name="Copy").click()
+    expect(tab.get_by_text("Copied.")).to_be_visible()
+    assert tab.evaluate("navigator.clipboard.readText()") == secret
+
+    tab.get_by_text("Revoke …").click()
+    tab.get_by_role("button", name="Yes, revoke nightly build").click()
+    expect(tab.get_by_text("None yet.")).to_be_visible()
+
+
+def test_it_works_without_javascript_and_on_a_phone(web: Web, browser: Browser) -> None:
+    tab = browser.new_context(java_script_enabled=False, viewport=PHONE).new_page()
+    assert make_token(tab, web, "nightly build").startswith("sc_")
+    expect(tab.get_by_role("button", name="Copy")).to_be_hidden()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_page_of_calls_shows_them_and_does_one_under_its_policy(web: Web, tab: Page) -> None:
+    tab.goto(web.login_link())
+    tab.goto(f"{web.base_url}/api/v1/docs")
+    tab.get_by_role("button", name="get /api/v1/me", exact=False).first.click()
+    tab.get_by_role("button", name="Try it out").click()
+    tab.get_by_role("button", name="Execute").click()
+    expect(tab.locator(".live-responses-table .microlight").first).to_contain_text('"user": "admin"')

@@ -1,0 +1,75 @@
+"""Firecrawl's words for a crawl as ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.firecrawl import Asked, of_path, options_of, status_of
+from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions, check_options
+from crawler.core.patterns import Patterns
+
+USUAL = options_of(Asked(url="https://example.com/"))
+
+
+def changed(**asked: Any) -> dict[str, Any]:
+    """What saying this changes."""
+    options = options_of(Asked(**{"url": "https://example.com/", **asked}))
+    return {name: value for name, value in options.items() if USUAL.get(name) != value}
+
+
+def test_what_is_not_said_is_as_firecrawl_has_it() -> None:
+    assert (USUAL["max_pages"], USUAL["sitemaps"], USUAL["externals"]) == (10_000, True, "ignore")
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        ({"limit": 5}, {"max_pages": 5}),
+        ({"max_depth": 2}, {"max_depth": 2}),
+        ({"subdomains": True}, {"subdomains": True}),
+        ({"skip_sitemap": True}, {"sitemaps": False}),
+        ({"ignore_query": True}, {"drop_parameters": ("*",)}),
+        ({"delay": 2.0, "concurrency": 1}, {"delay": 2.0, "concurrency": 1}),
+        ({"url": "example.com/docs/start"}, {"path_prefixes": ("/docs/",)}),  # its children, as they are called there
+        ({"url": "example.com/docs/start", "entire_domain": True}, {}),
+        ({"include_paths": ("a",), "on_full_url": True}, {"include": ("a",)}),
+    ],
+)
+def test_what_is_said_is_an_option_of_ours(asked: dict[str, Any], options: dict[str, Any]) -> None:
+    assert changed(**asked) == options
+
+
+def test_our_own_check_passes_them() -> None:
+    asked = Asked(url="example.com/a/", include_paths=("^/a",), exclude_paths=("b$",), ignore_query=True)
+    check_options(CrawlOptions(**options_of(asked)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "found"),
+    [
+        ("^/blog/", "https://example.com/blog/1", True),
+        ("^/blog/", "https://example.com/en/blog/1", False),
+        ("blog/.*", "https://example.com/en/blog/1", True),
+        ("blog", "https://blog.example.com/", False),
+        ("blog", "https://example.com/?from=blog", False),
+        ("/end$", "https://example.com/the/end?page=2", True),
+        ("/end$", "https://example.com/the/ending", False),
+        ("a|b$", "https://example.com/a/c", True),
+        ("a|b$", "https://example.com/bc", False),
+        ("^/a|^/b", "https://www.example.com/b", True),
+        ("^/(a|b)", "https://example.com/b", True),
+        ("^/(a|b)", "https://example.com/c/b", False),
+        (r"^/[|(]\||^/z", "https://example.com/z", True),
+        (".*/a", "https://example.com/a", True),
+    ],
+)
+def test_patterns_are_looked_for_in_the_path(pattern: str, url: str, found: bool) -> None:
+    assert Patterns.of([of_path(pattern, "example.com")]).found_in(url) is found
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_a_word_there(state: State) -> None:
+    assert status_of(state) in {"scraping", "completed", "cancelled"}

@@ -1,0 +1,26 @@
+"""What tokens may do."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.errors import BadInput
+from crawler.core.scopes import MEANINGS, USUAL, Scope, checked, held
+
+
+def test_every_scope_has_a_meaning_for_people() -> None:
+    assert set(MEANINGS) == set(Scope)
+
+
+def test_scopes_come_once_each_in_their_order() -> None:
+    assert checked(["crawls:write", "crawls:read", "crawls:write"]) == USUAL
+
+
+@pytest.mark.parametrize("names", [[], ["crawls"], ["crawls:read", ""]])
+def test_other_names_and_none_are_refused(names: list[str]) -> None:
+    with pytest.raises(BadInput):
+        checked(names)
+
+
+def test_a_stored_name_of_another_version_allows_nothing() -> None:
+    assert held(["crawls:read", "moon:fly"]) == {Scope.CRAWLS_READ}

@@ -1,0 +1,95 @@
+"""Claims to calls that may be sent twice: who gets one, and how long it is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler.idempotency import (
+    A_TRY,
+    KEPT,
+    Claim,
+    Done,
+    Mine,
+    OtherCall,
+    UnderWay,
+    claim,
+    digest_of,
+    give_back,
+    keep,
+    let_go,
+    sweep,
+)
+from crawler.models import RepeatedCall
+from tests.web.factories import a_person
+
+NOW = datetime(2030, 1, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return a_person("ann")
+
+
+def claimed(user: User, *, digest: str = "d", after: timedelta = timedelta(0)) -> Claim:
+    return claim(user, "k", digest, NOW + after)
+
+
+def mine(user: User, *, after: timedelta = timedelta(0)) -> Mine:
+    found = claimed(user, after=after)
+    assert isinstance(found, Mine)
+    return found
+
+
+def test_the_first_gets_it_and_the_next_is_told_to_wait(ann: User) -> None:
+    assert not mine(ann).is_second_try
+    assert claimed(ann) == UnderWay()
+
+
+def test_whoever_comes_after_the_answer_gets_it(ann: User) -> None:
+    keep(mine(ann), 201, {"Location": "/x"}, "{}")
+    assert claimed(ann, after=timedelta(hours=23)) == Done(201, {"Location": "/x"}, "{}")
+
+
+def test_another_call_does_not_get_it(ann: User) -> None:
+    keep(mine(ann), 201, {}, "{}")
+    assert claimed(ann, digest="other") == OtherCall()
+
+
+def test_a_silent_try_is_taken_over_by_one_with_the_same_id_to_make(ann: User) -> None:
+    first = mine(ann)
+    second = mine(ann, after=A_TRY)
+    assert (second.is_second_try, second.made_id) == (True, first.made_id)
+    assert claimed(ann, after=A_TRY) == UnderWay()
+
+
+def test_whoever_was_taken_for_dead_keeps_no_answer(ann: User) -> None:
+    first = mine(ann)
+    second = mine(ann, after=A_TRY)
+    keep(first, 500, {}, "late")
+    keep(second, 201, {}, "in time")
+    assert claimed(ann) == Done(201, {}, "in time")
+
+
+def test_trouble_lets_the_next_try_come_at_once(ann: User) -> None:
+    let_go(mine(ann))
+    assert mine(ann).is_second_try
+
+
+def test_a_refusal_forgets_the_call(ann: User) -> None:
+    give_back(mine(ann))
+    assert isinstance(claimed(ann, digest="mended"), Mine)
+
+
+def test_answers_are_forgotten_after_a_day(ann: User) -> None:
+    keep(mine(ann), 201, {}, "{}")
+    assert sweep(NOW + KEPT - timedelta(seconds=1)) == 0
+    assert sweep(NOW + KEPT) == 1
+    assert not RepeatedCall.objects.exists()
+
+
+@pytest.mark.parametrize("other", [("PUT", "/a", b"x"), ("POST", "/b", b"x"), ("POST", "/a", b"y")])
+def test_calls_differ_by_method_path_and_body(other: tuple[str, str, bytes]) -> None:
+    assert digest_of(*other) != digest_of("POST", "/a", b"x") == digest_of("POST", "/a", b"x")
