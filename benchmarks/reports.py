@@ -35,7 +35,7 @@ def main() -> None:
     try:
         for run in range(2):
             began = time.perf_counter()
-            crawls.append(made_up(typed.pages, typed.links, random.Random(f"{typed.seed}/{run}"), run))
+            crawls.append(made_up(typed.pages, typed.links, random.Random(f"{typed.seed}/{run}"), run))  # noqa: S311 (made up)
             print(f"crawl {crawls[-1]} made in {time.perf_counter() - began:.0f} s", flush=True)
         older, newer = (Crawl.objects.get(id=crawl) for crawl in crawls)
         time_all(newer, older)
@@ -48,7 +48,7 @@ def main() -> None:
 def time_all(crawl: object, other: object) -> None:
     """Print for each report how many there are and how long the count and the first page of rows took."""
     from crawler.reports.catalogue.entries import REPORTS
-    from crawler.reports.comparison import CHANGES, compare
+    from crawler.reports.comparison import CHANGES, Compared
 
     for report in REPORTS:
         began = time.perf_counter()
@@ -65,7 +65,7 @@ def time_all(crawl: object, other: object) -> None:
         print(flush=True)
     for change in CHANGES:
         began = time.perf_counter()
-        found = compare(crawl, other, change)
+        found = Compared(crawl, other, change)
         number = found.count()
         list(found[:100])
         print(f"compare {change.slug:16} {number:>8,}  {time.perf_counter() - began:6.2f} s", flush=True)

@@ -7,6 +7,7 @@ by that id whether it was made, and makes it only if not.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -55,9 +56,10 @@ class OtherCall:
 Claim = Mine | Done | UnderWay | OtherCall
 
 
-def digest_of(method: str, path: str, body: bytes) -> str:
-    """What tells one call from another. Keyed, because bodies may hold passwords."""
-    text = b"\n".join([method.encode(), path.encode(), body])
+def digest_of(method: str, path: str, body: bytes, scopes: Iterable[str] = ()) -> str:
+    """What tells one call from another. Keyed, because bodies may hold passwords; with what its caller may do, because
+    whoever may do less must not be given the answer."""
+    text = b"\n".join([method.encode(), path.encode(), " ".join(sorted(scopes)).encode(), body])
     return salted_hmac("crawler.idempotency", text, algorithm="sha256").hexdigest()
 
 

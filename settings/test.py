@@ -15,6 +15,8 @@ DEBUG = False
 SECRET_KEY = "only-for-tests"  # noqa: S105
 ALLOWED_HOSTS = ["*"]
 CRAWLER_PROXY = None
+CRAWLER_ACTIVE_CRAWLS = CRAWLER_PAGES_A_DAY = CRAWLER_KEEP_DAYS = 0
+CRAWLER_METRICS_TOKEN = ""
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"

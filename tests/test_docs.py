@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from crawler.exports.formats import FORMATS
+from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
 from crawler.reports.comparison import CHANGES, Change
@@ -15,6 +17,7 @@ from crawler.reports.comparison import CHANGES, Change
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
+EXPORTS = (ROOT / "docs" / "exports.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
 
@@ -56,3 +59,8 @@ def test_every_change_between_crawls_is_explained(change: Change) -> None:
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("name", [*FORMATS, *KEYS])
+def test_every_export_format_and_column_is_documented(name: str) -> None:
+    assert f"`{name}`" in EXPORTS

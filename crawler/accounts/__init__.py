@@ -8,7 +8,7 @@ sessions     where a person is logged in
 """
 
 from crawler.accounts.links import FIRST_NAME, LIFETIME, LoginTokens, first_account, make_link, redeem
-from crawler.accounts.permissions import groups_of, may, visible_crawls, visible_schedules
+from crawler.accounts.permissions import groups_of, may, rights_of, visible_crawls, visible_schedules
 
 __all__ = [
     "FIRST_NAME",
@@ -19,6 +19,7 @@ __all__ = [
     "make_link",
     "may",
     "redeem",
+    "rights_of",
     "visible_crawls",
     "visible_schedules",
 ]

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes, force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from crawler.accounts.links import LoginTokens
+from crawler.accounts.links import LoginTokens, first_account
 from crawler.core.errors import BadInput
 
 LIFETIME = 3 * 24 * 3600  # seconds a link can be used; Django's PASSWORD_RESET_TIMEOUT is no longer
@@ -34,6 +34,8 @@ def invite(email: str, groups: Sequence[str] = (), *, staff: bool = False) -> Us
     is no address, an account in use, or a group that does not exist; then nothing was made."""
     address = _checked(email)
     known = [_group(name) for name in groups]
+    if not User.objects.exists():
+        first_account()  # else the login link would find an account, and none that may do everything
     with transaction.atomic():
         account = User.objects.filter(username__iexact=address).first() or _made(address)
         if account.has_usable_password() or not account.is_active:

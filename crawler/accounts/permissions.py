@@ -28,9 +28,15 @@ def visible_schedules(user: Anybody) -> QuerySet[Schedule]:
     return _visible(Schedule.objects.all(), user)
 
 
+def rights_of(user: Anybody, item: Crawl | Schedule) -> frozenset[Right]:
+    """What this person may do with a crawl or a schedule."""
+    standing = _standing(user, item)
+    return frozenset(right for right in Right if rights.may(standing, right))
+
+
 def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:
-    """Whether this person may do this with a crawl or a schedule."""
-    return rights.may(_standing(user, item), right)
+    """Whether they may do this."""
+    return right in rights_of(user, item)
 
 
 def groups_of(user: Anybody) -> QuerySet[Group]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +16,12 @@ from crawler.api.shapes.crawl import ROOT
 from crawler.core.scopes import Scope
 from crawler.exports.formats import FORMATS
 
-PIECES = 500  # lines of an export sent at a time
-MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+CONTENTS = {
+    "application/jsonl": {"example": '{"url": "https://example.com/", "status": 1, "http_status": 200, ...}\n'},
+    "text/csv": {"example": "url,status,outcome,http_status,...\r\nhttps://example.com/,1,2xx,200,...\r\n"},
+    "application/octet-stream": {"example": "what else there is"},
+}
+"""What is answered, by the format that is asked for."""
 
 router = Router(tags=["exports"])
 
@@ -50,9 +52,7 @@ def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     "/{uuid:crawl_id}/exports/{export_format}",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export the pages",
-    openapi_extra=described(
-        '{"url": "https://example.com/", "status": 1, "http_status": 200, ...}\n', media_type="application/jsonl"
-    ),
+    openapi_extra={"responses": {200: {"content": CONTENTS}}},
 )
 def get_export(
     request: ApiRequest, crawl_id: UUID, export_format: str, externals: bool = False
@@ -62,15 +62,8 @@ def get_export(
     crawl = crawl_named(request, crawl_id)
     if export_format not in FORMATS:
         raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")
-    pieces = joined(FORMATS[export_format](crawl, externals=externals))
-    media_type = MEDIA_TYPES.get(export_format, "application/octet-stream")
-    name = f"{'links' if externals else 'pages'}-{crawl.id}.{export_format}"
+    made = FORMATS[export_format]
+    pieces = made(crawl, externals=externals)
+    name = f"{'links' if externals else made.what}-{crawl.id}.{export_format.rpartition('.')[2]}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingHttpResponse(pieces, content_type=media_type, headers=headers)
-
-
-def joined(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
-    """Many pieces at a time: each that is sent costs the server a write."""
-    waiting = iter(pieces)
-    while some := list(islice(waiting, PIECES)):
-        yield b"".join(piece.encode() if isinstance(piece, str) else piece for piece in some)
+    return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)

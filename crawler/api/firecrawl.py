@@ -11,6 +11,7 @@ from uuid import UUID
 
 from ninja import Query, Router
 
+from crawler import table
 from crawler.accounts import visible_crawls
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import CRAWL_ID, described
@@ -39,6 +40,7 @@ TOLD = 1000  # errors in one answer
 NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
 
 router = Router(tags=["Firecrawl"])
+ON_THE_MAP = [Outcome.SUCCESS, Outcome.UNCHANGED, Outcome.LIMIT, ""]  # pages that are there, or may be
 FAILED = [outcome for outcome in Outcome if outcome.kind is Kind.FAILED]
 
 
@@ -104,7 +106,7 @@ def crawl_status(
     """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
     each with the addresses it links to."""
     found = crawl_watched(request, crawl_id)
-    answered = Page.objects.filter(crawl=found, kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
+    answered = table.in_order(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
     listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
     tallies = found.tallies
     return {
@@ -146,7 +148,7 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 )
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
-    pages = Page.objects.filter(crawl=crawl_named(request, crawl_id), kind=PAGE).order_by("id")
+    pages = table.in_order(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
     failed = pages.filter(outcome__in=FAILED)[:TOLD]
     blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:TOLD]
     return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
@@ -163,13 +165,14 @@ def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     ),
 )
 def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
-    """From your newest crawl of the site: nothing is asked for now. 404 when there is none."""
+    """From your newest crawl of the site, its pages beyond the limits too: nothing is asked for now. 404 when there is
+    none."""
     site = site_of(host_of(from_person(body.url)))
     newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:LOOKED_AT]
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:
         raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made of what it finds.")
-    found = Page.objects.filter(crawl=known, kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED, ""])
+    found = table.in_order(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
     if body.search:
         found = found.filter(url__icontains=body.search)
     links = (url for url in found.order_by("id").values_list("url", flat=True).iterator() if _belongs(url, site, body))

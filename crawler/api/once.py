@@ -31,7 +31,7 @@ def key_of(request: HttpRequest) -> str | None:
 
 def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """The answer to the call: made now, or made before."""
-    digest = idempotency.digest_of("POST", request.path, request.body)
+    digest = idempotency.digest_of("POST", request.path, request.body, caller.scopes)
     match idempotency.claim(caller.user, key, digest, timezone.now()):
         case Mine() as mine:
             return _done(request, mine, call)

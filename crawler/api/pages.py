@@ -8,6 +8,7 @@ from uuid import UUID
 
 from ninja import Path, Query, Router
 
+from crawler import table
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
 from crawler.api.finding import crawl_named, page_named
@@ -57,7 +58,7 @@ def list_pages(
 ) -> dict[str, Any]:
     """In the order of their discovery. Rows are those of an export."""
     crawl = crawl_named(request, crawl_id)
-    pages = Page.objects.filter(crawl=crawl)
+    pages = Page.objects.filter(crawl=crawl, key=key_of(from_person(url))) if url else table.in_order(crawl.id)
     pages = pages.filter(kind=kind) if kind else pages.exclude(outcome=Outcome.EXTERNAL)
     if outcome:
         pages = pages.filter(outcome__in=["" if chosen == OPEN else chosen for chosen in outcome])
@@ -65,8 +66,6 @@ def list_pages(
         pages = pages.filter(http_status=http_status)
     if q:
         pages = pages.filter(url__icontains=q)
-    if url:
-        pages = pages.filter(key=key_of(from_person(url)))
     return by_id(request, pages, cursor, limit, shapes.lines_of)
 
 

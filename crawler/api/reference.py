@@ -65,6 +65,7 @@ PROBLEMS = {
     "404": "It is not there, or is not yours.",
     "409": "It cannot be done in this state, or is being done right now.",
     "413": "The body is too large.",
+    "414": "The address is too long; the web server says so itself, in a page for people.",
     "422": "Something that was sent cannot be used.",
     "429": "Too many calls within a minute.",
     "503": "Redis or the database does not answer.",

@@ -7,6 +7,7 @@ A crawl of 100,000 pages with five million links keeps 40 MB of the first and ab
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -37,6 +38,16 @@ def short_key(url: str) -> bytes:
 
 def keys(links: Sequence[str]) -> bytes:
     return b"".join([key_of(url)[:KEY_BYTES] for url in links])
+
+
+def number(key: bytes) -> int:
+    """A page's short key as a number; they sort alike."""
+    return int.from_bytes(key[:KEY_BYTES], "big")
+
+
+def numbers(keys: bytes) -> tuple[int, ...]:
+    """The same of each of a page's links, in their order."""
+    return struct.unpack(f">{len(keys) // KEY_BYTES}Q", keys)
 
 
 def packed(links: Sequence[str], texts: Sequence[str], rels: Mapping[str, str], page: str) -> bytes:

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Unpack
 
-from django.db.models import QuerySet
-
-from crawler.exports.rows import KEYS, rows
-from crawler.models import Crawl, Page
-
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 (wide forms run as well)
-"""What makes a spreadsheet take a cell for a formula. Titles and errors are written by strangers."""
+from crawler.exports.cells import flat
+from crawler.exports.columns import columns_of
+from crawler.exports.rows import rows
+from crawler.exports.selection import Chosen
+from crawler.models import Crawl
 
 
-def lines(crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
     """The header and one record a page, each ending with CR LF."""
+    names = [column.name for column in columns_of(crawl)]
+    return table(names, (row.values() for row in rows(crawl, **chosen)))
+
+
+def table(names: Sequence[str], records: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Any table in this form: its header, and one record a row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(KEYS)
+    writer.writerow(map(flat, names))
     yield _taken(buffer)
-    for row in rows(crawl, externals=externals, among=among):
-        writer.writerow(map(defused, row.values()))
+    for record in records:
+        writer.writerow(map(flat, record))
         yield _taken(buffer)
-
-
-def defused(cell: Any) -> Any:
-    """The cell, behind an apostrophe when it is text that a spreadsheet would run as a formula."""
-    if isinstance(cell, str) and cell.lstrip(" ").startswith(FORMULA_STARTS):
-        return f"'{cell}"
-    return cell
 
 
 def _taken(buffer: io.StringIO) -> str:

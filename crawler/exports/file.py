@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from crawler.core.errors import BadInput
+from crawler.exports.gathered import Piece
 
 
 def check_writable(file: str) -> None:
@@ -27,7 +28,7 @@ def check_writable(file: str) -> None:
         raise BadInput("export", f"{file} cannot be written: {reason(error)}.") from None
 
 
-def write(file: str, pieces: Iterable[str]) -> None:
+def write(file: str, pieces: Iterable[Piece]) -> None:
     """Write all pieces to a draft beside the file, then rename it; on any trouble the file stays as it was.
 
     Something that is no ordinary file (a pipe, /dev/stdout) is written to directly. Raises OSError.
@@ -49,9 +50,9 @@ def reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _fill(path: Path, pieces: Iterable[str]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as out:
-        out.writelines(pieces)
+def _fill(path: Path, pieces: Iterable[Piece]) -> None:
+    with path.open("wb") as out:
+        out.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
 
 
 def _is_special(file: str) -> bool:

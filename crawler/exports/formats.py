@@ -2,41 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Protocol
-
-from django.db.models import QuerySet
+from typing import ClassVar, Protocol, Unpack
 
 from crawler.core.errors import BadInput
-from crawler.exports import csv, jsonl
-from crawler.models import Crawl, Page
+from crawler.exports import csv, graphml, jsonl, links, parquet, sitemap, sitemap_zip, xlsx
+from crawler.exports.gathered import Piece, gathered
+from crawler.exports.selection import Chosen
+from crawler.models import Crawl
 
 
-class Lines(Protocol):
-    """An export's text, piece by piece: of the pages, of the links that leave the site, or of these rows alone."""
+class Pieces(Protocol):
+    """An export, piece by piece."""
 
-    def __call__(
-        self, crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None
-    ) -> Iterator[str]: ...
+    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str] | Iterator[bytes]: ...
 
 
-FORMATS: dict[str, Lines] = {
-    "jsonl": jsonl.lines,
-    "csv": csv.lines,
+class Check(Protocol):
+    """BadInput when an export cannot be made, before anything of it is written."""
+
+    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> None: ...
+
+
+def _always(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+    """Nothing speaks against it."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to write down a crawl. Called, it gives the pieces to be written; BadInput when it cannot."""
+
+    do_not_call_in_templates: ClassVar[bool] = True  # Django would, to see what comes of it
+
+    name: str  # for people
+    about: str  # what is in it, in a few words
+    media_type: str
+    pieces: Pieces
+    check: Check = _always
+    is_text: bool = True
+    what: str = "pages"  # what a downloaded file's name begins with
+    has_externals: bool = False  # it can hold the links to other sites in place of the pages
+    endings: tuple[str, ...] = ()  # of file names that ask for it, beside its key
+
+    def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
+        self.check(crawl, **chosen)
+        return gathered(self.pieces(crawl, **chosen))
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format(
+        "CSV", "a table of the pages for any spreadsheet", "text/csv; charset=utf-8", csv.lines, has_externals=True
+    ),
+    "xlsx": Format(
+        "Excel",
+        "the same table as a workbook, up to 1,048,575 pages",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        xlsx.pieces,
+        check=xlsx.check,
+        is_text=False,
+        has_externals=True,
+    ),
+    "jsonl": Format("JSON lines", "one JSON object a page", "application/jsonl", jsonl.lines, has_externals=True),
+    "parquet": Format(
+        "Parquet",
+        "typed columns for DuckDB, pandas, Spark",
+        "application/vnd.apache.parquet",
+        parquet.pieces,
+        is_text=False,
+        has_externals=True,
+    ),
+    "links.csv": Format(
+        "Links",
+        "every link: source, target, text, rel, status of the target",
+        "text/csv; charset=utf-8",
+        links.lines,
+        what="links",
+        has_externals=True,
+    ),
+    "graphml": Format(
+        "GraphML",
+        "pages and links for Gephi, yEd, NetworkX",
+        "application/graphml+xml",
+        graphml.lines,
+        check=graphml.check,
+        what="graph",
+    ),
+    "sitemap.xml": Format(
+        "Sitemap",
+        "pages that belong into an index, up to 50,000",
+        "application/xml",
+        sitemap.lines,
+        check=sitemap.check,
+        what="sitemap",
+        endings=("xml",),
+    ),
+    "sitemap.zip": Format(
+        "Sitemaps",
+        "the same however many, packed, with their index",
+        "application/zip",
+        sitemap_zip.pieces,
+        check=sitemap_zip.check,
+        is_text=False,
+        what="sitemaps",
+    ),
 }
-"""Format -> the function that gives an export's text."""
+"""Every format by its key: what `--format` takes, and what a file name ends in."""
 
 
 def format_of(file: str) -> str:
-    """The format a file name's ending asks for; "-" (standard output) is JSON lines."""
+    """The format a file name's ending asks for, the longest that fits; "-" (standard output) is JSON lines."""
     if file == "-":
         return "jsonl"
-    ending = PurePath(file).suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
+    name = PurePath(file).name.lower()
+    fitting = [(len(ending), key) for ending, key in _ENDINGS.items() if _has(name, ending)]
+    if not fitting:
         raise BadInput("export", f"The format of {file} is not known; its name must end in {_endings()}.")
-    return ending
+    return max(fitting)[1]
+
+
+_ENDINGS = {ending: key for key, made in FORMATS.items() for ending in (key, *made.endings)}
+
+
+def _has(name: str, ending: str) -> bool:
+    """ "pages.csv" has "csv"; "links.csv" and "site-links.csv" have "links.csv" beside it."""
+    if "." not in ending:
+        return PurePath(name).suffix == f".{ending}"
+    return name == ending or name.endswith(tuple(f"{mark}{ending}" for mark in ".-_"))
 
 
 def _endings() -> str:
-    return " or ".join(f".{name}" for name in FORMATS)
+    *others, last = (f".{key}" for key in FORMATS)
+    return f"{', '.join(others)} or {last}"

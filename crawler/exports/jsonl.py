@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Unpack
 
 import msgspec
-from django.db.models import QuerySet
 
 from crawler.exports.rows import rows
-from crawler.models import Crawl, Page
+from crawler.exports.selection import Chosen
+from crawler.models import Crawl
 
 _encode = msgspec.json.Encoder().encode
 
 
-def lines(crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None) -> Iterator[str]:
+def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
     """One line a page, each ending with a line feed."""
-    for row in rows(crawl, externals=externals, among=among):
+    for row in rows(crawl, **chosen):
         yield _encode(row).decode() + "\n"

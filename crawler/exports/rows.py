@@ -2,70 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
-from django.db.models import Q, QuerySet
+from crawler.exports.columns import OF_FACTS, OF_PAGES, USUAL, column_name, fields_of
+from crawler.exports.selection import Chosen, selected
+from crawler.models import Crawl, Page, PageFacts
 
-from crawler.core.directives import NOINDEX
-from crawler.core.outcomes import Outcome
-from crawler.core.work import EXTERNAL
-from crawler.models import Crawl, Page
+CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents or facts needs
 
-CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents needs
+KEYS = tuple(column.name for column in USUAL)
+"""The keys of every row, in the order of a table's columns; those of extracted fields come behind them."""
 
-KEYS = (
-    "url",
-    "status",
-    "outcome",
-    "http_status",
-    "content_type",
-    "title",
-    "depth",
-    "parent",
-    "redirect_to",
-    "bytes",
-    "elapsed_ms",
-    "attempts",
-    "fetched_at",
-    "error",
-    "directives",
-    "rel",
-    "not_followed",
-    "reused",
-    "kind",
-    "in_sitemap",
-    "linked",
-    "lastmod",
-)
-"""The keys of a row, in the order of a table's columns: the page's fields of those names, and the URL of its parent."""
-
-_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
-_FIELDS = tuple("parent_id" if key == "parent" else key for key in KEYS)
+_PAGE_KEYS = tuple(column.name for column in OF_PAGES)
+_PAGE_FIELDS = ("id", *("parent_id" if key == "parent" else key for key in _PAGE_KEYS))
+_FACT_FIELDS = tuple(column.name for column in OF_FACTS)
+_NO_FACTS: Mapping[str, Any] = {**dict.fromkeys(_FACT_FIELDS), "fields": {}}
 
 
-def rows(crawl: Crawl, *, externals: bool = False, among: QuerySet[Page] | None = None) -> Iterator[dict[str, Any]]:
-    """One row a page, in the order the pages were discovered; memory stays bounded however many there are. They are
-    those the receipt counts, so links that leave the site are among them only when they were asked for; with
-    `externals` there are those links in place of the pages, asked for or only recorded; with `among` there are these
-    rows alone, in their order.
+def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
+    """One row a page (see `selection`), in the order the pages were discovered; memory stays bounded however many there
+    are.
 
-    One query streams the pages, and one for each CHUNK of them finds the parents' URLs. `parent`, `outcome`,
-    `http_status`, `redirect_to` and `fetched_at` are None where there is none; `fetched_at` is ISO 8601 in UTC. A crawl
-    that obeys noindex has no rows of pages that ask to be left out.
+    One query streams the pages; for each CHUNK of them one finds the parents' URLs and one the facts. `parent`,
+    `outcome`, `http_status`, `redirect_to`, `fetched_at` and `canonical` are None where there is none, and so is all
+    that only an answer tells; `fetched_at` is ISO 8601 in UTC. A field has the value that its rule made: text, a
+    number, a truth value, a list, or None.
     """
-    found = Page.objects.filter(crawl=crawl)
-    chosen = found.filter(kind=EXTERNAL) if externals else found.exclude(outcome=Outcome.EXTERNAL)
-    if crawl.chosen.obey_noindex:
-        chosen = chosen.exclude(_NOINDEX)
-    ordered = chosen.order_by("id")
-    if among is not None:
-        ordered = among.exclude(_NOINDEX) if crawl.chosen.obey_noindex else among
-    pages = ordered.values(*_FIELDS).iterator(chunk_size=CHUNK)
+    names = {field: column_name(field) for field in fields_of(crawl)}
+    pages = selected(crawl, **chosen).values(*_PAGE_FIELDS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
-        parents = _urls(page["parent_id"] for page in chunk)
-        yield from (_row(page, parents) for page in chunk)
+        parents, facts = _urls(page["parent_id"] for page in chunk), _facts(page["id"] for page in chunk)
+        yield from (_row(page, parents, facts.get(page["id"], _NO_FACTS), names) for page in chunk)
 
 
 def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
@@ -73,10 +42,21 @@ def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
     return dict(Page.objects.filter(id__in=wanted).values_list("id", "url"))
 
 
-def _row(page: dict[str, Any], parents: dict[int, str]) -> dict[str, Any]:
-    row = dict(zip(KEYS, page.values(), strict=True))
+def _facts(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    found = PageFacts.objects.filter(page_id__in=list(page_ids)).values("page_id", "fields", *_FACT_FIELDS)
+    return {facts["page_id"]: facts for facts in found}
+
+
+def _row(
+    page: dict[str, Any], parents: dict[int, str], facts: Mapping[str, Any], names: dict[str, str]
+) -> dict[str, Any]:
+    row = dict(zip(("id", *_PAGE_KEYS), page.values(), strict=True))
+    del row["id"]
     row["parent"] = parents.get(page["parent_id"])
     row["outcome"] = page["outcome"] or None
     row["redirect_to"] = page["redirect_to"] or None
     row["fetched_at"] = page["fetched_at"].isoformat(timespec="milliseconds") if page["fetched_at"] else None
+    row.update((name, facts[name]) for name in _FACT_FIELDS)
+    row["canonical"] = facts["canonical"] or None
+    row.update((name, facts["fields"].get(field)) for field, name in names.items())
     return row

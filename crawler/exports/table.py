@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from crawler.exports.csv import defused
+from crawler.exports.cells import defused
 
 Cells = Sequence[str | int | None]
 

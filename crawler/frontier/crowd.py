@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from redis import Redis
 
@@ -37,6 +36,8 @@ def seen(redis: Redis, crawls: Sequence[str], now: float) -> Crowd:
             where = [keys.results, keys.leases, keys.taken, keys.known_hosts, keys.hosts]
             script.run(pipe, "crowd", where, [keys.queue(""), now])
         answers = pipe.execute()
-    *sums, longest = zip(*answers, strict=True)
-    totals: list[Any] = [*map(sum, sums), max(map(float, longest))]
-    return Crowd(*totals)
+    columns = list(zip(*answers, strict=True))
+    numbers: list[int] = [sum(column) for column in columns[:-1]]
+    reports, leases, overdue, handed_out, waiting, past_due, hosts, held = numbers
+    longest = max(map(float, columns[-1]))
+    return Crowd(reports, leases, overdue, handed_out, waiting, past_due, hosts, held, longest)

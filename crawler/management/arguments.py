@@ -146,7 +146,9 @@ def _add_notices(parser: ArgumentParser) -> None:
 
 def _add_result(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("what you get")
-    group.add_argument("--export", metavar="FILE", help="write the pages to FILE: .jsonl, .csv, or -")
+    group.add_argument(
+        "--export", metavar="FILE", help="write the pages to FILE: .csv, .xlsx, .jsonl ...; see docs/exports.md"
+    )
     group.add_argument("--json", action="store_true", help="print the receipt as one JSON object")
 
 

@@ -20,6 +20,7 @@ from redis.exceptions import RedisError
 from crawler import queues
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.exports import file
+from crawler.exports.gathered import Piece
 from crawler.models import Crawl
 from crawler.reports.replies import Reply
 
@@ -147,11 +148,14 @@ class Door(BaseCommand):
         if queues.live_workers() == 0:
             self.say(NO_WORKER)
 
-    def save(self, target: str, pieces: Iterable[str]) -> None:
+    def save(self, target: str, pieces: Iterable[Piece]) -> None:
         """Write an export to a file, or to stdout for "-"; ends the command when that does not work."""
         if target == "-":
             for piece in pieces:
-                self.print(piece)
+                if isinstance(piece, bytes):
+                    self.stdout.buffer.write(piece)  # type: ignore[attr-defined]  # of the stream behind it
+                else:
+                    self.print(piece)
             return
         try:
             file.write(target, pieces)

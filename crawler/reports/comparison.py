@@ -132,12 +132,15 @@ BY_SLUG = {change.slug: change for change in CHANGES}
 class Compared:
     """The pages of two crawls that differ in one way, in the order of their discovery."""
 
-    def __init__(self, now: Crawl, before: Crawl, change: Change) -> None:
+    def __init__(self, now: Crawl, before: Crawl, change: Change, known: int | None = None) -> None:
+        """`known`: how many there are, where that was counted already."""
         prepared = Crawl._meta.pk.get_db_prep_value
         self._crawls = {"now": prepared(now.id, connection), "before": prepared(before.id, connection)}
-        self._change = change
+        self._change, self._known = change, known
 
     def count(self) -> int:
+        if self._known is not None:
+            return self._known
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT count(*) {self._change.found}", self._crawls)
             return int(cursor.fetchone()[0])

@@ -96,7 +96,7 @@ def said(report: Mapping[str, Any]) -> Known:
         ("Heading (h1)", _heading(page)),
         ("Canonical address", _canonical(page, report["url"])),
         ("Directives", to_crawlers),
-        ("Words", words.count(page["words"])),
+        ("Words", "not counted" if page["words"] is None else words.count(page["words"])),
     ]
 
 

@@ -18,16 +18,22 @@ TONES = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
 
 
 def table_of(
-    request: HttpRequest, crawl: Crawl, columns: Sequence[Column], lines: Lines, opened: Callable[[str], str]
+    request: HttpRequest,
+    crawl: Crawl,
+    columns: Sequence[Column],
+    lines: Lines,
+    opened: Callable[[str], str],
+    *,
+    bars: bool = False,
 ) -> dict[str, Any]:
-    """What the template of a table needs; `opened` gives the address of what lies behind a line."""
+    """What the template of a table needs; `opened` gives the address of what lies behind a line. With `bars` the number
+    that leads there has a bar beside it, as long as the number is large."""
     paginator: Paginator[Line] = Paginator(lines, paging.PER_PAGE)  # type: ignore[arg-type]  # it only counts and slices
     found = paginator.get_page(request.GET.get("page"))
-    return {
-        "columns": columns,
-        "found": found,
-        "rows": [_row(crawl, columns, line, opened) for line in found.object_list],
-    }
+    rows = [_row(crawl, columns, line, opened) for line in found.object_list]
+    if bars:
+        _draw_bars([cell for row in rows for cell in row if "opens" in cell])
+    return {"columns": columns, "found": found, "rows": rows}
 
 
 def _row(crawl: Crawl, columns: Sequence[Column], line: Line, opened: Callable[[str], str]) -> list[dict[str, Any]]:
@@ -40,6 +46,12 @@ def _row(crawl: Crawl, columns: Sequence[Column], line: Line, opened: Callable[[
     return cells
 
 
+def _draw_bars(cells: Sequence[dict[str, Any]]) -> None:
+    longest = max((cell["number"] for cell in cells), default=0)
+    for cell in cells:
+        cell["bar"] = {"value": cell["number"], "max": longest}
+
+
 def _cell(column: Column, cell: Cell) -> dict[str, Any]:
     shown: dict[str, Any] = {"title": column.title, "kind": column.kind.value}
     match column.kind:
@@ -48,7 +60,7 @@ def _cell(column: Column, cell: Cell) -> dict[str, Any]:
         case Kind.ANSWER:
             return shown | {"text": str(cell or ""), "tone": TONES.get(str(cell)[:1], "bad")}
         case _:
-            return shown | {"text": _text(column.kind, cell)}
+            return shown | {"text": _text(column.kind, cell), "number": cell}
 
 
 def _link(url: str) -> dict[str, str]:

@@ -47,9 +47,10 @@ def crawl_comparison(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> Ht
 def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID, slug: str) -> HttpResponse:
     """The pages that differ in one way, a page of them at a time."""
     context, change = _sides(request, crawl_id, other_id), _named(slug)
-    lines = Compared(context["crawl"], context["other"], change)
+    known = changes_between(context["crawl"], context["other"])[slug]
+    lines = Compared(context["crawl"], context["other"], change, known)
     context |= table_of(request, context["crawl"], change.columns, lines, lambda key: "")
-    context |= {"change": change, "count": words.counted(context["found"].paginator.count, "page")}
+    context |= {"change": change, "count": words.counted(known, "page")}
     return render(request, "crawler/comparison_change.html", context)
 
 

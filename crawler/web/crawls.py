@@ -1,18 +1,16 @@
-"""The doors of a crawl: the list with the form, starting one, its page, its state as JSON, its pages as a file."""
+"""The doors of a crawl: the list with the form, starting one, its page, and its state as JSON."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -25,9 +23,7 @@ from crawler.core.rights import Right
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
-from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
-from crawler.sealing import shown
 from crawler.web import lists
 from crawler.web.forms import CrawlForm
 from crawler.web.schedules import runs_of
@@ -37,15 +33,12 @@ from crawler.web.signing_in import SECRETS
 from crawler.web.status import status_of, summary_of
 
 PER_PAGE = 25  # crawls on one page of the list
-LINES = 500  # lines of an export sent at a time
 MAY_LOOK = {
     Right.SEE: "",  # whoever may not look is told that nothing is there
     Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
     Right.OWN: "You may look at this crawl, but this is for its owner to do.",
 }
 """What somebody is told who may not do more."""
-
-MEDIA_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 
 @never_cache
@@ -94,8 +87,7 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
     context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(crawl)}
-    context |= {"list_report": lists.report_of(crawl), "sent": shown(crawl.sealed)}
-    context |= sharing_of(request.user, crawl)
+    context |= {"list_report": lists.report_of(crawl), **sharing_of(request.user, crawl)}
     return render(request, "crawler/crawl.html", context)
 
 
@@ -106,23 +98,6 @@ def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """The same as JSON; the open page asks for it every second."""
     crawl = visible_crawl(request, crawl_id)
     return JsonResponse(_status_for(request, crawl))
-
-
-@never_cache
-@require_GET
-@page
-def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> StreamingHttpResponse:
-    """The pages as a download, streamed; of a crawl that still runs, those known by now. With `?externals` the links
-    that leave the site in their place."""
-    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
-    if export_format not in FORMATS:
-        raise Http404
-    externals = "externals" in request.GET
-    pieces = pieces_of(FORMATS[export_format](crawl, externals=externals))
-    response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES.get(export_format, "text/plain; charset=utf-8"))
-    name = f"{'links' if externals else 'pages'}-{crawl.id}.{export_format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
 
 
 def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
@@ -138,12 +113,6 @@ def _started(form: CrawlForm, owner: User | None) -> Crawl:
     if rule:
         return begin_schedule(urls, options, rule, owner=owner, allow_private=allow_private, sealed=sealed)
     return start_crawl(urls, options, owner=owner, allow_private=allow_private, sealed=sealed)
-
-
-def pieces_of(lines: Iterator[str]) -> Iterator[str]:
-    """Many lines at a time: each piece costs the server a write."""
-    while piece := "".join(islice(lines, LINES)):
-        yield piece
 
 
 def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:

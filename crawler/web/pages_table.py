@@ -18,7 +18,7 @@ from crawler.models import Crawl
 from crawler.reports.orphans import knows_orphans
 from crawler.reports.pages_columns import shown_columns
 from crawler.reports.pages_table import chosen, leaf_of
-from crawler.web.crawls import MEDIA_TYPES, pieces_of, visible_crawl
+from crawler.web.crawls import visible_crawl
 from crawler.web.pages_form import COMMON_TYPES, PagesForm
 from crawler.web.pages_rows import counted, rows, ways
 from crawler.web.shell import page
@@ -47,8 +47,9 @@ def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str)
     form = PagesForm(request.GET, crawl)
     if not form.is_valid() or form.query is None:
         return _page(request, crawl, form)
-    pieces = pieces_of(FORMATS[export_format](crawl, among=chosen(crawl, form.query)))
-    response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[export_format])
+    made = FORMATS[export_format]
+    pieces = made(crawl, among=chosen(crawl, form.query))
+    response = StreamingHttpResponse(pieces, content_type=made.media_type)
     response["Content-Disposition"] = f'attachment; filename="pages-{crawl.id}.{export_format}"'
     return response
 

@@ -17,7 +17,7 @@ from crawler.models import Crawl
 from crawler.reports import words
 from crawler.reports.catalogue.counted import BUDGET, Numbers, number_of, numbers_of
 from crawler.reports.catalogue.entries import BY_SLUG, REPORTS
-from crawler.reports.catalogue.report import Report
+from crawler.reports.catalogue.report import Group, Report
 from crawler.web.cells import names, table_of
 from crawler.web.crawls import visible_crawl
 from crawler.web.shell import page
@@ -47,7 +47,9 @@ def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpRespons
     context: dict[str, Any] = {"crawl": crawl, "report": report, "lacking": report.lacking(crawl)}
     if not context["lacking"]:
         opened = partial(_part_address, crawl, report)
-        context |= table_of(request, crawl, report.columns, report.lines(crawl), opened)
+        context |= table_of(
+            request, crawl, report.columns, report.lines(crawl), opened, bars=report.group is Group.FIGURES
+        )
         context["count"] = words.counted(number_of(crawl, report), report.noun)
     return render(request, "crawler/report.html", context)
 

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from crawler.accounts import may, visible_schedules
+from crawler.accounts import may, rights_of, visible_schedules
 from crawler.core.rights import Right
 from crawler.engine.schedules import pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Crawl, Schedule
@@ -68,8 +68,7 @@ def runs_of(crawl: Crawl) -> dict[str, Any]:
 
 
 def _row(request: HttpRequest, schedule: Schedule) -> dict[str, Any]:
-    rights = [right for right in Right if may(request.user, right, schedule)]
-    return {"schedule": schedule, "last": _last_run(schedule), "rights": rights}
+    return {"schedule": schedule, "last": _last_run(schedule), "rights": rights_of(request.user, schedule)}
 
 
 def _last_run(schedule: Schedule) -> Crawl | None:

@@ -8,11 +8,12 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AnonymousUser, Group, User
 
-from crawler.accounts import groups_of, may
+from crawler.accounts import groups_of, may, rights_of
 from crawler.core.rights import Right
 from crawler.engine.share import share
 from crawler.models import Crawl
 from crawler.reports.retention import deleted_on
+from crawler.sealing import shown
 
 NEEDED = {"delete": Right.OWN}
 """What a button of a crawl's page takes, where that is not the right to control it."""
@@ -68,7 +69,7 @@ def share_as_chosen(form: forms.Form, crawl: Crawl, owner: User | None) -> None:
 
 def permitted(can: dict[str, bool], user: User | AnonymousUser, crawl: Crawl) -> dict[str, bool]:
     """Which of the buttons this person gets."""
-    rights = {right for right in Right if may(user, right, crawl)}
+    rights = rights_of(user, crawl)
     return {verb: is_so and NEEDED.get(verb, Right.CONTROL) in rights for verb, is_so in can.items()}
 
 
@@ -78,14 +79,17 @@ def is_locked(user: User | AnonymousUser, crawl: Crawl) -> bool:
 
 
 def sharing_of(user: User | AnonymousUser, crawl: Crawl) -> dict[str, Any]:
-    """What a crawl's page tells of its owner, its group and its time; with the forms where they are the reader's."""
-    owns = may(user, Right.OWN, crawl)
+    """What a crawl's page tells of its owner, its group and its time; with the forms, and what it sends to sign in,
+    where it is the reader's."""
+    rights = rights_of(user, crawl)
+    owns = Right.OWN in rights
     form = SharingForm(user=user, crawl=crawl) if owns else None
     deleted: datetime | None = deleted_on(crawl)
     return {
         "sharing": form if form is not None and form.fields else None,
         "owns": owns,
-        "locked": is_locked(user, crawl),
+        "locked": Right.CONTROL not in rights,
+        "sent": shown(crawl.sealed) if owns else [],
         "is_mine": crawl.owner_id == user.pk,
         "deleted_on": deleted,
     }

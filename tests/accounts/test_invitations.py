@@ -14,7 +14,14 @@ from tests.accounts.factories import a_group
 from tests.accounts.test_links import parts
 
 pytestmark = pytest.mark.django_db
+
 ADDRESS = "ann@example.com"
+
+
+@pytest.fixture(autouse=True)
+def root(db: None) -> User:
+    """Whoever invites."""
+    return User.objects.create_superuser("root")
 
 
 def test_the_account_is_named_by_its_address_and_has_no_password() -> None:
@@ -25,9 +32,15 @@ def test_the_account_is_named_by_its_address_and_has_no_password() -> None:
     assert list(account.groups.all()) == [editors]
 
 
+def test_on_a_new_installation_the_first_account_is_not_the_one_invited() -> None:
+    User.objects.all().delete()
+    assert not invite(ADDRESS).is_superuser
+    assert redeem(*parts(make_link("http://x"))) == User.objects.get(username="admin")
+
+
 def test_inviting_again_makes_no_second_account() -> None:
     assert invite(ADDRESS) == invite(ADDRESS.upper(), staff=True)
-    assert User.objects.get().is_staff
+    assert User.objects.get(username=ADDRESS).is_staff
 
 
 @pytest.mark.parametrize(
@@ -37,20 +50,20 @@ def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(BadInput) as refused:
         invite(address)
     assert refused.value.field == "email"
-    assert not User.objects.exists()
+    assert User.objects.count() == 1
 
 
 def test_a_group_that_does_not_exist_is_refused_and_nothing_is_made() -> None:
     with pytest.raises(BadInput, match="no group 'editors'"):
         invite(ADDRESS, ["editors"])
-    assert not User.objects.exists()
+    assert User.objects.count() == 1
 
 
 def test_an_account_in_use_is_not_invited() -> None:
     User.objects.create_user(ADDRESS, password="secret")
     with pytest.raises(BadInput, match=r"account ann@example\.com already"):
         invite(ADDRESS, staff=True)
-    assert not User.objects.get().is_staff
+    assert not User.objects.get(username=ADDRESS).is_staff
 
 
 def test_a_link_works_until_a_password_is_chosen() -> None:
@@ -59,15 +72,15 @@ def test_a_link_works_until_a_password_is_chosen() -> None:
     assert invited(*link) == invited(*link) == account
     assert accept(account, "correct horse")
     assert (invited(*link), invited(*other)) == (None, None)
-    assert User.objects.get().check_password("correct horse")
+    assert User.objects.get(username=ADDRESS).check_password("correct horse")
 
 
 def test_of_two_at_the_same_moment_one_gets_in() -> None:
     invite(ADDRESS)
-    first, second = User.objects.get(), User.objects.get()
+    first, second = (User.objects.get(username=ADDRESS) for _ in range(2))
     assert accept(first, "correct horse")
     assert not accept(second, "battery staple")
-    assert User.objects.get().check_password("correct horse")
+    assert User.objects.get(username=ADDRESS).check_password("correct horse")
 
 
 @pytest.mark.parametrize(("age", "works"), [(timedelta(days=2, hours=23), True), (timedelta(days=3, hours=1), False)])
@@ -81,9 +94,7 @@ def test_a_link_lives_three_days(age: timedelta, works: bool) -> None:
 def test_an_invitation_is_no_login_link_and_the_other_way_round() -> None:
     account = invite(ADDRESS)
     assert redeem(*parts(link_for(account, "http://x"))) is None
-    root = User.objects.create_superuser("root")
     assert invited(*parts(make_link("http://x"))) is None
-    assert root.is_superuser
 
 
 def test_nobody_is_invited_to_an_account_that_has_a_password_or_was_closed() -> None:

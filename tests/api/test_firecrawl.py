@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -83,6 +84,11 @@ def test_the_status_is_one_they_know(by_ann: Caller, ann: User, state: State, st
     assert (answer["status"], answer["total"], answer["completed"]) == (status, 3, 3)
 
 
+def test_their_clients_get_a_date_on_which_it_expires(by_ann: Caller, ann: User) -> None:
+    answer = by_ann.get(f"/crawl/{a_finished_crawl(ann).id}").json()
+    assert datetime.fromisoformat(answer["expiresAt"]).year == 9999
+
+
 def test_its_pages_come_with_their_metadata_and_an_address_of_more(by_ann: Caller, ann: User) -> None:
     crawl = a_finished_crawl(ann)
     first = a_page(crawl, "https://example.com/", title="Start")
@@ -142,9 +148,10 @@ def test_a_map_is_made_of_the_newest_crawl_of_the_site(
     a_finished_crawl(ann)
     crawl = a_finished_crawl(ann, start_urls=["https://www.example.com/"])
     pages = {"/": "https://example.com/", "/docs/": "https://example.com/docs/", "//docs.": "https://docs.example.com/"}
-    for url in pages.values():
-        a_page(crawl, url)
+    for url, came in zip(pages.values(), [200, 200, Outcome.LIMIT], strict=True):
+        a_page(crawl, url, came)
     a_page(crawl, "https://example.com/gone", 404)
+    a_page(crawl, "https://example.com/private", Outcome.ROBOTS)
     answer = by_ann.post("/map", {"url": "example.com", **more}).json()
     assert answer["links"] == [pages[name] for name in found]
 

@@ -97,6 +97,11 @@ def test_an_answer_is_forgotten_after_a_day(by_root: Caller, real_redis: object)
     assert Crawl.objects.count() == 2
 
 
+def test_a_token_that_may_do_less_is_not_given_the_answer(by_root: Caller, root: User, real_redis: object) -> None:
+    by_root.post("/crawls", HERE, **KEY)
+    assert Caller(a_token(root, Scope.CRAWLS_READ)).post("/crawls", HERE, **KEY).status_code == 422
+
+
 def test_one_persons_keys_are_not_anothers(by_root: Caller, by_ann: Caller, real_redis: object) -> None:
     by_root.post("/crawls", HERE, **KEY)
     assert by_ann.post("/crawls", HERE, **KEY).json()["errors"][0]["field"] == "allow_private"
@@ -126,6 +131,6 @@ def test_of_calls_at_the_same_moment_one_makes_a_crawl(root: User, real_redis: o
 
 def claimed(user: User, body: dict[str, Any], caller: Caller, *, age: timedelta = timedelta(0)) -> RepeatedCall:
     """The claim of a try of this call, begun so long ago, that has not answered."""
-    digest = idempotency.digest_of("POST", "/api/v1/crawls", caller.bytes_of(body))
+    digest = idempotency.digest_of("POST", "/api/v1/crawls", caller.bytes_of(body), Scope)
     idempotency.claim(user, "k-1", digest, timezone.now() - age)
     return RepeatedCall.objects.get()

@@ -132,6 +132,7 @@ CIRCLES = [
     circle_of(CrawlOptions(private_hosts=("10.0.0.0/8",))),
     circle_of(CrawlOptions(obey_robots=False)),
     circle_of(CrawlOptions(obey_nofollow=True)),
+    circle_of(CrawlOptions(near_duplicates=True)),
     circle_of(CrawlOptions(obey_robots=False, obey_nofollow=True)),
 ]
 

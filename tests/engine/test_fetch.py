@@ -86,10 +86,10 @@ PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty"
 def test_a_fault_of_ours_costs_one_page_and_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     extract = links.extract
 
-    def faulty(html: str, url: str) -> links.Extracted:
+    def faulty(html: str, url: str, *, sketches: bool = False) -> links.Extracted:
         if url.endswith("/faulty"):
             raise ZeroDivisionError("a fault")
-        return extract(html, url)
+        return extract(html, url, sketches=sketches)
 
     monkeypatch.setattr(links, "extract", faulty)
     bench.start()

@@ -9,7 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from crawler.core.options import CrawlOptions
 from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, rows
-from crawler.models import Crawl, Page
+from crawler.exports.selection import selected
+from crawler.models import Crawl, Page, PageFacts
 from tests.exports.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +22,8 @@ def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
     [row] = rows(crawl)
     assert " ".join(row) == (
         "url status outcome http_status content_type title depth parent redirect_to bytes elapsed_ms attempts "
-        "fetched_at error directives rel not_followed reused kind in_sitemap linked lastmod"
+        "fetched_at error directives rel not_followed reused kind in_sitemap linked lastmod "
+        "description h1 canonical words first_byte_ms"
     )
 
 
@@ -52,6 +54,16 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         linked=False,
         lastmod="2025-01-01",
     )
+    moved = Page.objects.get(url="http://site.test/old")
+    PageFacts.objects.create(
+        page_id=moved.id,
+        crawl=crawl,
+        description="What was here",
+        h1="Moved on",
+        canonical="http://site.test/new",
+        words=2,
+        first_byte_ms=5,
+    )
     assert list(rows(crawl))[1] == {
         "url": "http://site.test/old",
         "status": 1,
@@ -75,6 +87,11 @@ def test_a_closed_page_tells_everything_that_is_known() -> None:
         "in_sitemap": True,
         "linked": False,
         "lastmod": "2025-01-01",
+        "description": "What was here",
+        "h1": "Moved on",
+        "canonical": "http://site.test/new",
+        "words": 2,
+        "first_byte_ms": 5,
     }
 
 
@@ -89,6 +106,11 @@ def test_what_is_not_there_is_none() -> None:
         "parent",
         "redirect_to",
         "fetched_at",
+        "description",
+        "h1",
+        "canonical",
+        "words",
+        "first_byte_ms",
     }
 
 
@@ -115,7 +137,7 @@ def test_a_crawl_without_pages_gives_no_rows() -> None:
 
 
 @pytest.mark.parametrize("pages", [3, 4, 5])
-def test_parents_are_found_with_one_query_a_chunk_and_no_page_is_lost_at_its_edge(
+def test_parents_and_facts_are_found_with_one_query_each_a_chunk_and_no_page_is_lost_at_its_edge(
     pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows_module, "CHUNK", 2)
@@ -129,7 +151,7 @@ def test_parents_are_found_with_one_query_a_chunk_and_no_page_is_lost_at_its_edg
         found = [(row["url"], row["parent"]) for row in rows(crawl)]
     urls = ["http://site.test/", *(f"http://site.test/{number}" for number in range(1, pages))]
     assert found == list(zip(urls, [None, *urls[:-1]], strict=True))
-    assert len(queries) == 1 + (pages + 1) // 2
+    assert len(queries) == 2 + 2 * ((pages + 1) // 2)
 
 
 def test_links_to_other_sites_that_were_only_recorded_are_no_pages() -> None:
@@ -143,6 +165,44 @@ def test_links_to_other_sites_are_exported_in_place_of_the_pages() -> None:
         ("http://recorded.test/", "external", "http://site.test/"),
         ("http://checked.test/", "4xx", "http://site.test/"),
     ]
+
+
+def test_pages_are_read_in_their_order_without_being_sorted() -> None:
+    crawl = make_crawl()
+    for number in range(3):
+        make_page(crawl, f"http://site.test/{number}")
+    plan = selected(crawl).values("id", "url").explain()
+    assert "TEMP B-TREE" not in plan
+    assert "INTEGER PRIMARY KEY" in plan
+
+
+def test_a_small_crawl_between_many_pages_of_others_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.exports.selection.WIDEST", 1)
+    crawl, other = make_crawl(), make_crawl()
+    for number, owner in enumerate([crawl, other, other, other, crawl]):
+        make_page(owner, f"http://site.test/{number}")
+    assert [row["url"] for row in rows(crawl)] == ["http://site.test/0", "http://site.test/4"]
+
+
+def test_chosen_pages_are_those_alone_in_the_order_they_were_chosen_in() -> None:
+    crawl = with_links_to_other_sites()
+    among = Page.objects.exclude(url="http://site.test/").order_by("-url")
+    assert [row["url"] for row in rows(crawl, among=among)] == ["http://recorded.test/", "http://checked.test/"]
+
+
+def test_chosen_pages_of_another_crawl_are_not_told() -> None:
+    with_links_to_other_sites()
+    assert list(rows(make_crawl(), among=Page.objects.all())) == []
+
+
+def test_extracted_fields_are_columns_behind_the_others_and_never_hide_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.exports.rows.fields_of", lambda crawl: ["price", "title"])
+    crawl = make_crawl()
+    page = make_page(crawl, "http://site.test/", title="A page")
+    PageFacts.objects.create(page_id=page.id, crawl=crawl, fields={"price": 3.5, "title": ["a", "b"]})
+    [row] = rows(crawl)
+    assert list(row)[-2:] == ["price", "field_title"]
+    assert (row["price"], row["field_title"], row["title"]) == (3.5, ["a", "b"], "A page")
 
 
 def with_links_to_other_sites() -> Crawl:

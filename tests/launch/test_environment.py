@@ -107,3 +107,16 @@ def test_a_proxy_that_cannot_be_used_stops_the_start(monkeypatch: pytest.MonkeyP
 def test_no_proxy_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_PROXY", " ")
     assert environment.proxy("CRAWLER_PROXY") is None
+
+
+def test_one_of_a_few_words_is_read_whatever_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_LOG_FORMAT", " JSON ")
+    assert environment.choice("CRAWLER_LOG_FORMAT", "text", ("text", "json")) == "json"
+    monkeypatch.delenv("CRAWLER_LOG_FORMAT")
+    assert environment.choice("CRAWLER_LOG_FORMAT", "text", ("text", "json")) == "text"
+
+
+def test_another_word_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_LOG_FORMAT", "xml")
+    with pytest.raises(ImproperlyConfigured, match=r"CRAWLER_LOG_FORMAT is 'xml'; it must be one of: text, json"):
+        environment.choice("CRAWLER_LOG_FORMAT", "text", ("text", "json"))

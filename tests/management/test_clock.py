@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 import redis
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from crawler.core.options import CrawlOptions
+from crawler.idempotency import KEPT, claim
 from crawler.management.commands.clock import Clock
-from crawler.models import Answer, Crawl, Schedule
+from crawler.models import Answer, Crawl, RepeatedCall, Schedule
 from tests.conftest import free_port
 from tests.exports.factories import make_crawl, make_page
 from tests.stack import Stack
@@ -57,6 +59,12 @@ def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: 
             make_crawl(state="finished", finished_at=long_ago)
             continue
         assert Crawl.objects.count() == left, now
+
+
+def test_a_tick_forgets_calls_of_the_api_that_are_too_old(real_redis: redis.Redis) -> None:
+    claim(User.objects.create_user("ann"), "key", "digest", timezone.now() - KEPT)
+    Clock().tick(now=0.0)
+    assert not RepeatedCall.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -87,7 +87,7 @@ def make_running(**fields: Any) -> Crawl:
         ([SITE, "--exclude", "("], "'(' is not a usable regular expression"),
         ([SITE, "--notify", "nobody"], "'nobody' is neither an e-mail address nor a web address"),
         ([SITE, "--notify", "ftp://site.test/"], "ftp://site.test/"),
-        ([SITE, "--export", "pages.xlsx"], "must end in .jsonl or .csv"),
+        ([SITE, "--export", "pages.doc"], "must end in .csv, .xlsx"),
         ([SITE, "--export", "no/such/folder/pages.csv"], "no/such/folder/pages.csv cannot be written"),
         ([SITE, "--export", "-", "--json"], "both want stdout"),
         ([SITE, "--no-such-option"], "--no-such-option"),

@@ -18,7 +18,7 @@ def test_it_prints_a_link_that_works(capsys: pytest.CaptureFixture[str]) -> None
     assert exit_code("invite", *words) == 0
     link = capsys.readouterr().out.strip()
     assert Client().get(link).status_code == 200
-    account = User.objects.get()
+    account = User.objects.get(username="ann@example.com")
     assert (account.is_staff, account.is_superuser, list(account.groups.all())) == (True, False, [group])
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
-from crawler.models import Crawl, Schedule
+from crawler.models import Crawl, Page, Schedule
 from crawler.web import urls
 from tests.accounts.factories import a_group
 from tests.web.factories import SITE, a_finished_crawl, a_page, a_person
@@ -32,6 +32,17 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "crawl-detail": ("GET", "", LOOK),
     "crawl-status": ("GET", "", LOOK),
     "crawl-export": ("GET", "csv", LOOK),
+    "crawl-pages": ("GET", "", LOOK),
+    "crawl-pages-export": ("GET", "csv", LOOK),
+    "page-detail": ("GET", "", LOOK),
+    "crawl-reports": ("GET", "", LOOK),
+    "crawl-report": ("GET", "statuses", LOOK),
+    "crawl-report-export": ("GET", "csv statuses", LOOK),
+    "crawl-report-part": ("GET", "2xx-200 statuses", LOOK),
+    "crawl-compare": ("GET", "", LOOK),
+    "crawl-comparison": ("GET", "", LOOK),
+    "crawl-comparison-change": ("GET", "new", LOOK),
+    "crawl-comparison-export": ("GET", "csv new", LOOK),
     "crawl-why": ("GET", "", LOOK),
     "crawl-dead-letters": ("GET", "", LOOK),
     "crawl-orphans": ("GET", "", LOOK),
@@ -50,6 +61,8 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "schedule-remove": ("POST", "", OWN),
     "account": ("GET", "", EVERYBODY),
     "account-password": ("GET", "", EVERYBODY),
+    "token-list": ("GET", "", EVERYBODY),
+    "token-revoke": ("POST", "1", (302,) * 7),
     "account-log-out-everywhere": ("POST", "", (302,) * 7),
     "invitation": ("GET", "", (410,) * 7),
     "login": ("GET", "", (200, *[302] * 6)),
@@ -82,6 +95,7 @@ def shared(people: dict[str, User]) -> tuple[dict[str, Crawl], dict[str, Schedul
     for name, group, controls in (("usual", readers, False), ("controller", controllers, True)):
         crawls[name] = a_finished_crawl(people["owner"], group=group, group_controls=controls)
         a_page(crawls[name])
+        a_finished_crawl(people["owner"], group=group, group_controls=controls)  # to compare it with
         schedules[name] = Schedule.objects.create(owner=people["owner"], group=group, group_controls=controls, **rule)
     return crawls, schedules
 
@@ -118,7 +132,19 @@ def a_browser(person: User | None) -> Client:
 
 def _address(name: str, crawl: Crawl, schedule: Schedule, sent: str) -> str:
     route = next(str(pattern.pattern) for pattern in patterns() if pattern.name == name)
-    values = {"<uuid:crawl_id>": crawl.pk, "<uuid:schedule_id>": schedule.pk, "<str:export_format>": sent}
+    first, _, second = sent.partition(" ")
+    other = Crawl.objects.filter(group=crawl.group).exclude(pk=crawl.pk).get()
+    values = {
+        "<uuid:crawl_id>": crawl.pk,
+        "<uuid:other_id>": other.pk,
+        "<int:page_id>": Page.objects.filter(crawl_id=crawl.pk).values_list("pk", flat=True).first(),
+        "<uuid:schedule_id>": schedule.pk,
+        "<str:export_format>": first,
+        "<slug:export_format>": first,
+        "<path:key>": first,
+        "<slug:slug>": second or first,
+        "<int:token_id>": first,
+    }
     for place, value in values.items():
         route = route.replace(place, str(value))
     return "/" + route.replace("<str:uidb64>", "MQ").replace("<str:token>", "abc-def")

@@ -11,9 +11,8 @@ from django.db import connection
 from django.test import Client
 
 from crawler.core.lifecycle import State
-from crawler.core.outcomes import Outcome
 from crawler.models import Crawl
-from crawler.web.crawls import LINES, PER_PAGE
+from crawler.web.crawls import PER_PAGE
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}
@@ -75,15 +74,13 @@ def test_the_list_costs_the_same_few_queries_however_long(
         as_ann.get("/")
 
 
-@pytest.mark.parametrize("path", ["", "status", "export.jsonl"])
+@pytest.mark.parametrize("path", ["", "status"])
 def test_somebody_elses_crawl_is_not_there(as_ann: Client, path: str) -> None:
     crawl = a_crawl(a_person("bob"))
     assert as_ann.get(f"/crawls/{crawl.id}/{path}").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "path", ["/", f"/crawls/{UUID(int=7)}/", f"/crawls/{UUID(int=7)}/status", f"/crawls/{UUID(int=7)}/export.csv"]
-)
+@pytest.mark.parametrize("path", ["/", f"/crawls/{UUID(int=7)}/", f"/crawls/{UUID(int=7)}/status"])
 @pytest.mark.django_db
 def test_the_pages_need_a_login(client: Client, path: str) -> None:
     response = client.get(path)
@@ -208,31 +205,6 @@ def test_a_dead_redis_is_told_and_the_table_still_shown(as_ann: Client, ann: Use
 
 def test_a_state_is_never_kept_by_a_cache(as_ann: Client, ann: User) -> None:
     assert "no-store" in as_ann.get(f"/crawls/{a_crawl(ann).id}/status")["Cache-Control"]
-
-
-def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    for number in range(LINES + 1):
-        a_page(crawl, f"https://example.com/{number}")
-    response = as_ann.get(f"/crawls/{crawl.id}/export.jsonl")
-    lines = response.getvalue().decode().splitlines()
-    assert [json.loads(line)["url"] for line in lines] == [f"https://example.com/{n}" for n in range(LINES + 1)]
-    assert response["Content-Disposition"] == f'attachment; filename="pages-{crawl.id}.jsonl"'
-
-
-def test_an_unknown_format_is_not_there(as_ann: Client, ann: User) -> None:
-    assert as_ann.get(f"/crawls/{a_finished_crawl(ann).id}/export.exe").status_code == 404
-
-
-def test_links_to_other_sites_are_a_download_of_their_own(as_ann: Client, ann: User) -> None:
-    crawl = a_finished_crawl(ann)
-    a_page(crawl)
-    a_page(crawl, "https://other.example/", Outcome.EXTERNAL, kind="external", fetched_at=None)
-    response = as_ann.get(f"/crawls/{crawl.id}/export.jsonl?externals")
-    assert f'filename="links-{crawl.id}.jsonl"' in response["Content-Disposition"]
-    (line,) = response.getvalue().decode().splitlines()
-    assert json.loads(line)["url"] == "https://other.example/"
-    assert "export.csv?externals" in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
 def test_a_paused_crawl_says_so(as_ann: Client, ann: User) -> None:

@@ -20,7 +20,7 @@ def test_one_chooses_a_password_and_is_in(client: Client, link: str) -> None:
     assert "ann@example.com" in client.get(link).content.decode()
     assert client.post(link, NEW)["Location"] == "/"
     assert client.get("/").status_code == 200
-    assert User.objects.get().check_password("correct horse battery")
+    assert User.objects.get(username="ann@example.com").check_password("correct horse battery")
 
 
 def test_looking_does_not_use_it_up_but_choosing_does(client: Client, link: str) -> None:
@@ -34,4 +34,4 @@ def test_a_slip_of_the_pen_is_told_and_the_link_lives(client: Client, link: str,
     response = client.post(link, {**NEW, "new_password2": second})
     assert response.status_code == 400
     assert client.get(link).status_code == 200
-    assert not User.objects.get().has_usable_password()
+    assert not User.objects.get(username="ann@example.com").has_usable_password()

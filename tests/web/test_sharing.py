@@ -114,6 +114,7 @@ def test_a_member_who_crawls_again_gets_neither_credentials_nor_addresses(
 ) -> None:
     options = CrawlOptions(notify_webhooks=("https://example.com/secret",), max_pages=77)
     crawl = a_finished_crawl(ann, options=options, group=editors, sealed=seal(parse(bearer="abc")))
+    assert ('id="sent"' in text_of(as_bob, crawl), 'id="sent"' in text_of(as_ann, crawl)) == (False, True)
     theirs = as_bob.get(f"/?again={crawl.id}").content.decode()
     assert 'value="77"' in theirs
     assert "example.com/secret" not in theirs

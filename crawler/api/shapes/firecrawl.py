@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ninja import Schema
@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from crawler.core.firecrawl import LIMIT, Asked
 
 LARGEST = 2**31
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class Firecrawls(Schema):
@@ -82,7 +83,7 @@ class CrawlStatus(Schema):
     total: int
     completed: int
     creditsUsed: int = Field(0, description="Nothing costs anything here.")  # noqa: N815
-    expiresAt: datetime | None = Field(None, description="Never, by itself.")  # noqa: N815
+    expiresAt: datetime = Field(NEVER, description="Never, by itself: their clients want a date.")  # noqa: N815
     next: str | None
     data: list[Document]
 
@@ -122,7 +123,7 @@ STATUS_EXAMPLE: dict[str, Any] = {
     "total": 36,
     "completed": 36,
     "creditsUsed": 0,
-    "expiresAt": None,
+    "expiresAt": "9999-12-31T00:00:00Z",
     "next": None,
     "data": [
         {

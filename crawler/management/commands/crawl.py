@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler.core.errors import BadInput
 from crawler.core.lifecycle import State
 from crawler.engine import control
 from crawler.engine.start import start_crawl
@@ -101,6 +102,8 @@ class Command(Door):
             self.save(target, FORMATS[format_of(target)](crawl))
         except Ended as ended:
             return ended
+        except BadInput as error:  # a crawl that is done was no bad input, and its pages can be had in another format
+            return Ended(Exit.NOT_DONE, f"{error} To write it now: manage.py export {crawl.id} --format FORMAT")
         return None
 
     def _print_receipt(self, crawl: Crawl, options: dict[str, Any]) -> None:

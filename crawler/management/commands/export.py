@@ -1,10 +1,11 @@
-"""`manage.py export`: writes the pages of a crawl to a file or to stdout."""
+"""`manage.py export`: writes a crawl to a file or to stdout."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler.core.errors import BadInput
 from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS
 from crawler.management.door import Door, Exit, crawl_of
@@ -13,19 +14,23 @@ EXAMPLES = """\
 examples:
   python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format csv --output pages.csv
   python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format jsonl | head
-  python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format csv --externals --output links.csv
-"""
+  python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format csv --externals --output others.csv
+  python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format links.csv --output links.csv
+  python manage.py export 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --format sitemap.xml --output sitemap.xml
+
+formats:
+""" + "".join(f"  {key:<13}{made.about}\n" for key, made in FORMATS.items())
 
 
 class Command(Door):
-    """Write the pages of a crawl, open ones included, as JSON lines or CSV."""
+    """Write the pages of a crawl, open ones included, or its links, in one of several formats."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", help="the crawl")
-        parser.add_argument("--format", choices=list(FORMATS), required=True, help="what to write")
+        parser.add_argument("--format", choices=list(FORMATS), metavar="F", required=True, help="see below")
         parser.add_argument(
             "--output",
             default="-",
@@ -36,8 +41,10 @@ class Command(Door):
         parser.add_argument("--externals", action="store_true", help="links to other sites, in place of the pages")
 
     def perform(self, options: dict[str, Any]) -> int:
-        crawl = crawl_of(options["id"])
-        if options["output"] != "-":
-            check_writable(options["output"])
-        self.save(options["output"], FORMATS[options["format"]](crawl, externals=options["externals"]))
+        crawl, made, target = crawl_of(options["id"]), FORMATS[options["format"]], options["output"]
+        if target != "-":
+            check_writable(target)
+        elif not made.is_text and self.stdout.isatty():
+            raise BadInput("output", f"{made.name} is nothing a terminal can show; give --output FILE.")
+        self.save(target, made(crawl, externals=options["externals"]))
         return Exit.DONE

@@ -1,0 +1,78 @@
+"""The pages and links of a crawl as GraphML (http://graphml.graphdrawing.org/specification.html), for Gephi, yEd,
+NetworkX and igraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Unpack
+
+from django.db.models import QuerySet
+
+from crawler.core.outcomes import Outcome
+from crawler.exports.edges import edges
+from crawler.exports.selection import Chosen, of_site_alone, selected
+from crawler.exports.targets import Target
+from crawler.exports.text import in_xml
+from crawler.models import Crawl, Page
+
+NODE_KEYS = {
+    "url": "string",
+    "title": "string",
+    "kind": "string",
+    "outcome": "string",
+    "http_status": "int",
+    "content_type": "string",
+    "depth": "int",
+    "bytes": "long",
+    "elapsed_ms": "int",
+}
+EDGE_KEYS = {"text": "string", "rel": "string"}
+"""Name -> type in GraphML, of what is said of each page and of each link."""
+
+CHUNK = 1000  # pages in memory at a time
+
+
+def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+    """BadInput when links to other sites were asked for."""
+    of_site_alone("GraphML", **chosen)
+
+
+def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
+    """Each page as a node "nID", then each link from one of them to one of them as an edge. Links to what the crawl has
+    no page of are left out."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    yield from (_declared("node", name, kind) for name, kind in NODE_KEYS.items())
+    yield from (_declared("edge", name, kind) for name, kind in EDGE_KEYS.items())
+    yield f'  <graph id="{crawl.id}" edgedefault="directed">\n'
+    pages = selected(crawl, **chosen)
+    for page in pages.values("id", *NODE_KEYS).iterator(chunk_size=CHUNK):
+        yield f'    <node id="n{page["id"]}">{_data("node", page, NODE_KEYS)}</node>\n'
+    is_node = _among(pages) if "among" in chosen else _is_page
+    for edge in edges(crawl, **chosen):
+        if edge.leads_to and is_node(edge.leads_to):
+            data = _data("edge", edge._asdict(), EDGE_KEYS)
+            yield f'    <edge source="n{edge.page}" target="n{edge.leads_to.id}">{data}</edge>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _declared(what: str, name: str, kind: str) -> str:
+    return f'  <key id="{what}-{name}" for="{what}" attr.name="{name}" attr.type="{kind}"/>\n'
+
+
+def _data(what: str, values: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """What there is to say; nothing of what is empty or not known."""
+    return "".join(
+        f'<data key="{what}-{name}">{in_xml(str(values[name]))}</data>'
+        for name in names
+        if values[name] not in ("", None)
+    )
+
+
+def _is_page(target: Target) -> bool:
+    """Links that were only recorded are no nodes."""
+    return target.answer != Outcome.EXTERNAL
+
+
+def _among(pages: QuerySet[Page]) -> Callable[[Target], bool]:
+    ids = set(pages.order_by().values_list("id", flat=True).iterator(chunk_size=CHUNK))
+    return lambda target: target.id in ids

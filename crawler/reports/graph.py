@@ -1,0 +1,115 @@
+"""The pages and links of a crawl as a picture, small enough to be looked at: a large site is drawn by folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.db.models import QuerySet
+
+from crawler.core import linkage
+from crawler.core.clusters import Cluster, clustered
+from crawler.core.outcomes import Outcome
+from crawler.core.picture import Line, Node, Picture, Spot, answer_of, picture, thinned
+from crawler.core.work import PAGE
+from crawler.models import Crawl, Page, PageLinks
+
+MOST_PAGES = 2_000  # that are drawn one by one
+MOST_NODES = 400  # where there are more pages than that
+MOST_READ = 200_000  # pages that are looked at; the others of the crawl, found last, are not in the picture
+MOST_LINKED = 20_000  # pages of a crawl whose links are all read; of a larger one is shown where pages were found
+MOST_LINES = 40_000
+CHUNK = 2_000  # rows in memory at a time
+AT_ONCE = 500  # pages named in one question
+
+_FIELDS = ("id", "url", "key", "parent_id", "depth", "outcome", "http_status")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What is drawn."""
+
+    within: str  # what the URLs of all its pages begin with; "" = the whole crawl
+    pages: int  # that are in it
+    is_cut: bool  # there are more pages, which are not in it
+    has_links: bool  # every link between its nodes is a line; else those alone by which pages were first found
+    has_counts: bool  # links to a node are counted, from wherever in the crawl
+    nodes: Sequence[Node]
+    titles: dict[int, str]  # page -> title, of the nodes that are single pages
+    lines: Sequence[Line]
+    crowded: int  # nodes to which no lines are drawn, because too many lead there
+
+
+def graph_of(crawl: Crawl, within: str = "") -> Graph:
+    """The graph of a crawl, or of those of its pages whose URLs begin with `within`."""
+    known = _spots(crawl, within)
+    spots = sorted(known[:MOST_READ], key=lambda spot: spot.url)
+    drawn = picture(spots, _clusters(spots))
+    has_counts = crawl.discovered <= MOST_LINKED
+    has_links = has_counts or len(spots) <= MOST_PAGES
+    if has_counts:
+        _draw_links(PageLinks.objects.filter(crawl=crawl), drawn)
+    elif has_links:
+        for at in range(0, len(spots), AT_ONCE):
+            _draw_links(PageLinks.objects.filter(page_id__in=[spot.id for spot in spots[at : at + AT_ONCE]]), drawn)
+    else:
+        drawn.add_parents(spots)
+    lines, crowded = thinned(drawn.lines(), MOST_LINES)
+    return Graph(
+        within=within,
+        pages=len(spots),
+        is_cut=len(known) > len(spots),
+        has_links=has_links,
+        has_counts=has_counts,
+        nodes=drawn.nodes,
+        titles=_titles(drawn.nodes),
+        lines=lines,
+        crowded=crowded,
+    )
+
+
+def folders(url: str) -> list[tuple[str, str]]:
+    """The way to a URL or to the beginning of some: name and beginning of its host and of each folder, from the top."""
+    parts = urlsplit(url)
+    if not parts.netloc or not parts.path:
+        return []
+    beginning = f"{parts.scheme}://{parts.netloc}/"
+    way = [(parts.netloc, beginning)]
+    for name in parts.path.split("/")[1:-1]:
+        beginning += f"{name}/"
+        way.append((f"{name}/", beginning))
+    return way
+
+
+def _spots(crawl: Crawl, within: str) -> list[Spot]:
+    """Pages of the site in the order of their discovery, one more than are looked at when there are more."""
+    found = Page.objects.filter(crawl=crawl, kind=PAGE).exclude(outcome=Outcome.EXTERNAL)
+    if within:
+        found = found.filter(url__startswith=within)
+    rows = found.order_by("id").values_list(*_FIELDS)[: MOST_READ + 1].iterator(chunk_size=CHUNK)
+    return [
+        Spot(page, url, linkage.number(bytes(key)), parent, depth, answer_of(outcome), str(status or outcome))
+        for page, url, key, parent, depth, outcome, status in rows
+        if url.startswith(within)  # to SQLite small and large letters are the same
+    ]
+
+
+def _clusters(spots: Sequence[Spot]) -> list[Cluster]:
+    urls = [spot.url for spot in spots]
+    if len(urls) <= MOST_PAGES:
+        return [Cluster(url, place, place + 1) for place, url in enumerate(urls)]
+    return clustered(urls, MOST_NODES)
+
+
+def _draw_links(rows: QuerySet[PageLinks], drawn: Picture) -> None:
+    for page, keys in rows.order_by("page_id").values_list("page_id", "keys").iterator(chunk_size=CHUNK):
+        drawn.add_links(page, linkage.numbers(bytes(keys)))
+
+
+def _titles(nodes: Sequence[Node]) -> dict[int, str]:
+    pages = [node.page_id for node in nodes if node.page_id is not None]
+    titles = dict[int, str]()
+    for at in range(0, len(pages), AT_ONCE):
+        titles.update(Page.objects.filter(id__in=pages[at : at + AT_ONCE]).values_list("id", "title"))
+    return titles

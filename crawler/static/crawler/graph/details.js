@@ -1,0 +1,36 @@
+/* What is known of the selected node, and where more of it can be read. */
+
+import { count, folderAddress, isWebAddress, statusOf } from "./words.js";
+
+function link(text, href) {
+  const made = document.createElement("a");
+  made.textContent = text;
+  made.href = href;
+  return made;
+}
+
+export function showDetails(root, graph, place) {
+  const card = document.getElementById("details");
+  card.hidden = place === null;
+  if (place === null) return;
+  const node = graph.nodes[place];
+  const isPage = node.page !== null;
+  card.querySelector("h3").textContent = node.title || node.name;
+  const address = card.querySelector(".address");
+  address.replaceChildren(isPage && isWebAddress(node.url) ? link(node.url, node.url) : isPage ? node.url : `${node.url}…`);
+  const facts = {
+    Answer: statusOf(node, graph.answerNames),
+    Depth: isPage ? count(node.depth) : `${count(node.depth)} and deeper`,
+    ...(isPage ? {} : { Pages: count(node.pages) }),
+    ...(graph.has_counts ? { "Links to it": count(node.linked_from) } : {}),
+    ...(graph.has_links ? { "Links on it": count(node.links) } : {}),
+  };
+  card.querySelector("dl").replaceChildren(...Object.entries(facts).map(([name, value]) => {
+    const line = document.createElement("div");
+    line.append(Object.assign(document.createElement("dt"), { textContent: name }));
+    line.append(Object.assign(document.createElement("dd"), { textContent: value }));
+    return line;
+  }));
+  const more = isPage ? link("All about this page", `${graph.pages_url}${node.page}/`) : link("Open this folder", folderAddress(root, node));
+  card.querySelector(".also").replaceChildren(more);
+}

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from crawler.core.options import CrawlOptions
+from crawler.exports.links import lines
+from crawler.models import Crawl, Page
+from tests.exports.factories import make_linked_crawl, make_links, make_page
+
+pytestmark = pytest.mark.django_db
+
+
+def told(crawl: Crawl, **chosen: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO("".join(lines(crawl, **chosen)), newline="")))
+
+
+def test_every_link_is_a_line_with_what_became_of_its_target() -> None:
+    crawl = make_linked_crawl()
+    assert told(crawl) == [
+        link("http://site.test/", "http://site.test/a", "To a", "", "200"),
+        link("http://site.test/", "http://site.test/gone", "Gone", "nofollow", "404"),
+        link("http://site.test/", "http://other.test/", "Other", "", "external"),
+        link("http://site.test/", "http://site.test/never-found", "Never", "", ""),
+        link("http://site.test/a", "http://site.test/", "Home", "", "200"),
+        link("http://site.test/a", "http://site.test/slow", "'=slow", "", "timeout"),
+    ]
+
+
+def test_links_that_leave_the_site_are_told_alone() -> None:
+    assert [link["target"] for link in told(make_linked_crawl(), externals=True)] == ["http://other.test/"]
+
+
+def test_links_of_chosen_pages_are_told_alone() -> None:
+    crawl = make_linked_crawl()
+    among = Page.objects.filter(url="http://site.test/a")
+    assert {link["source"] for link in told(crawl, among=among)} == {"http://site.test/a"}
+
+
+def test_pages_that_ask_to_be_left_out_are_on_neither_side_when_that_is_obeyed() -> None:
+    crawl = make_linked_crawl(options=CrawlOptions(obey_noindex=True).to_plain())
+    Page.objects.filter(url="http://site.test/a").update(directives="noindex")
+    assert [link["target"] for link in told(crawl)] == [
+        "http://site.test/gone",
+        "http://other.test/",
+        "http://site.test/never-found",
+    ]
+
+
+def test_the_order_of_the_pages_is_kept_over_many_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.exports.edges.AT_ONCE", 2)
+    crawl = make_linked_crawl()
+    pages = [make_page(crawl, f"http://site.test/{number}") for number in range(5)]
+    for page in pages:
+        make_links(page, ("http://site.test/", "Home", ""))
+    assert [link["source"] for link in told(crawl)][6:] == [page.url for page in pages]
+
+
+def link(source: str, target: str, text: str, rel: str, status: str) -> dict[str, str]:
+    return {"source": source, "target": target, "text": text, "rel": rel, "status": status}
