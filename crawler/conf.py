@@ -76,6 +76,11 @@ def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 
 
+def content_object_bytes() -> int:
+    """Bytes of kept content, compressed, after which a fetch job begins another object."""
+    return int(settings.CRAWLER_CONTENT_OBJECT_MB * 1024 * 1024)
+
+
 def secret_key() -> str:
     return str(settings.SECRET_KEY)
 

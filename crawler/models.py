@@ -173,7 +173,8 @@ class PageFacts(models.Model):
     words = models.IntegerField(null=True)  # of the visible text; None = not counted
     insecure = models.JSONField(default=list)  # what an https page loads over http
     fields = models.JSONField(default=dict)  # name -> value, by the crawl's extraction rules
-    kept = models.JSONField(default=dict)  # form -> where its content is kept
+    notes = models.JSONField(default=dict)  # name of a field -> why it has no value, or not all of it
+    kept = models.JSONField(default=dict)  # form -> [object, offset, length], or a sentence why it is not kept
 
     def __str__(self) -> str:
         return f"facts of page {self.page_id}"

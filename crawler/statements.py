@@ -103,10 +103,10 @@ def keep_links(crawl: UUID, results: Iterable[PageResult]) -> None:
 
 _FACTS = (
     "headers, first_byte_ms, description, h1, h1_count, canonical, canonicals, digest, sketch, words, insecure,"
-    " fields, kept"
+    " fields, notes, kept"
 )
 _KEEP_FACTS = f"""
-    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 15)})
+    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 16)})
     ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _FACTS.split(", "))}
 """  # noqa: S608 (the names of columns)
 
@@ -135,6 +135,7 @@ def _facts(result: PageResult) -> tuple[Any, ...]:
         facts.words,
         _as_json(facts.insecure),
         _as_json(facts.fields),
+        _as_json(facts.notes),
         _as_json(result.kept),
     )
 

@@ -66,6 +66,12 @@ USE_TZ = True
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 
+STORAGES: dict[str, dict[str, Any]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "content": environment.content_storage(DATA_DIR / "content"),
+}
+
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
@@ -95,6 +101,7 @@ CRAWLER_PAGES_A_DAY = int(environment.number("CRAWLER_PAGES_A_DAY", 0, least=0))
 CRAWLER_KEEP_DAYS = environment.number("CRAWLER_KEEP_DAYS", 0, least=0)
 CRAWLER_METRICS_TOKEN = environment.text("CRAWLER_METRICS_TOKEN", "")
 CRAWLER_API_PER_MINUTE = int(environment.number("CRAWLER_API_PER_MINUTE", 600, least=0))
+CRAWLER_CONTENT_OBJECT_MB = environment.number("CRAWLER_CONTENT_OBJECT_MB", 32, least=0.001)
 CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
 LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}

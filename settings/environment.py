@@ -6,12 +6,14 @@ A value that cannot be used stops the start with a line that names the variable 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import warnings
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -19,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from crawler.core.errors import BadInput
 from crawler.core.proxies import Proxy
 
+FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -118,6 +121,31 @@ def kept_secret(file: Path) -> str:
         finally:
             draft.unlink()
     return file.read_text().strip()
+
+
+def content_storage(default_folder: Path) -> dict[str, Any]:
+    """Django's storage dictionary for kept content: a folder, a bucket, or any storage class by its dotted name.
+
+    "s3://bucket/prefix?endpoint_url=https://..." names a bucket; options behind "?" go to the storage as they are.
+    """
+    value = _env.str("CRAWLER_CONTENT_STORAGE", default="").strip()
+    place, _, options = value.partition("?")
+    given = dict(parse_qsl(options))
+    if not place or place.startswith(("/", ".")):
+        return {"BACKEND": FILES, "OPTIONS": {"location": place or str(default_folder), **given}}
+    if place.startswith("s3://"):
+        if not (find_spec("storages") and find_spec("boto3")):
+            raise ImproperlyConfigured(
+                'CRAWLER_CONTENT_STORAGE names a bucket, whose driver is missing: pip install "django-storages[s3]".'
+            )
+        bucket, _, prefix = place.removeprefix("s3://").partition("/")
+        return {"BACKEND": S3, "OPTIONS": {"bucket_name": bucket, "location": prefix, "file_overwrite": False, **given}}
+    if re.fullmatch(r"\w+(\.\w+)+", place):
+        return {"BACKEND": place, "OPTIONS": given}
+    raise ImproperlyConfigured(
+        f"CRAWLER_CONTENT_STORAGE is {value!r}. It must be a folder such as /srv/content, a bucket such as "
+        "s3://bucket/prefix, or the dotted name of a Django storage class."
+    )
 
 
 def allowed_hosts(default: list[str]) -> list[str]:

@@ -40,7 +40,7 @@ def claim(user: User | None, now: datetime) -> None:
     """The same in the transaction that begins the crawl. The account's row is locked until its end, so of two crawls
     begun at one moment the second counts the first."""
     if user is not None:
-        User.objects.select_for_update().filter(pk=user.pk).first()
+        User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()  # ticks may count pages meanwhile
         check(user, now)
 
 

@@ -41,6 +41,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     insecure: tuple[str, ...] = ()  # what an https page loads over http, the first MAX_INSECURE
     sketch: bytes = b""  # by which near-duplicates are found; b"" unless it was asked for
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
+    notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
 
 
 NOTHING = Facts()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 
@@ -42,11 +43,19 @@ def circle_of(options: CrawlOptions, sent: bytes = b"") -> bytes:
     3. They treat robots.txt the same way: an answer had by ignoring it is none for a crawl that obeys.
     4. They leave out the same links of a page.
     5. They make sketches of pages, or not: an answer remembered without one would never have it.
+    6. They read the same fields from a page: what other rules found is no answer to these.
 
     The usual crawl, with none of this, is in the circle b"".
     """
-    own = (sent, sorted(options.private_hosts), options.obey_robots, options.obey_nofollow, options.near_duplicates)
-    is_usual = own == (b"", [], True, False, False)
+    own: tuple[Any, ...] = (
+        sent,
+        sorted(options.private_hosts),
+        options.obey_robots,
+        options.obey_nofollow,
+        options.near_duplicates,
+        options.fields,
+    )
+    is_usual = own == (b"", [], True, False, False, ())
     return b"" if is_usual else blake2b(msgspec.msgpack.encode(own), digest_size=32).digest()
 
 

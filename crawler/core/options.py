@@ -10,8 +10,10 @@ import msgspec
 
 from crawler.core import parameters
 from crawler.core.errors import BadInput
+from crawler.core.forms import check_keep
 from crawler.core.hosts import check_host, check_prefix
 from crawler.core.patterns import check_pattern
+from crawler.core.rules import FieldRule, check_rules
 from crawler.core.urls import from_person, origin_of
 
 MAX_CONCURRENCY = 64
@@ -50,6 +52,8 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     near_duplicates: bool = False  # compare what pages say, so that those which say nearly the same are found
     deadline: float | None = None  # seconds the crawl may take; what is open then closes as expired; None = no end
     page_ttl: float | None = None  # seconds a page may stay open before it closes as expired; None = no end
+    fields: tuple[FieldRule, ...] = ()  # what is read from each page
+    keep: tuple[str, ...] = ()  # forms in which the pages' content is kept, of `core.forms`
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_emails: tuple[str, ...] = ()
     notify_webhooks: tuple[str, ...] = ()
@@ -79,6 +83,8 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
         for pattern in patterns:
             check_pattern(field, pattern)
+    check_rules("fields", options.fields)
+    check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
     for url in options.sitemap_urls:
         _check_sitemap(url)
     for address in options.notify_emails:

@@ -12,6 +12,7 @@ import msgspec
 from crawler.core.facts import NOTHING as NO_FACTS
 from crawler.core.facts import Facts
 from crawler.core.outcomes import Outcome
+from crawler.core.rules import FieldRule
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
@@ -45,6 +46,8 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.scope`
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
     sketches: bool = False  # make one of each page's text, see `core.sketches`
+    fields: tuple[FieldRule, ...] = ()  # what is read from each page
+    keep: tuple[str, ...] = ()  # forms in which content is kept, of `core.forms`
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
@@ -119,7 +122,7 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     headers: str = ""  # of the response, one a line, as sent
     first_byte_ms: int = 0  # until they were complete
     facts: Facts = NO_FACTS  # what an HTML page says of itself
-    kept: dict[str, Any] = {}  # form -> where its content is kept
+    kept: dict[str, Any] = {}  # form -> [object, offset, length], or a sentence why it is not kept
 
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):

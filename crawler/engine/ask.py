@@ -17,6 +17,7 @@ from crawler.core.politeness import PATIENCE
 from crawler.core.sitemaps.places import named_in_robots
 from crawler.core.urls import normalise, origin_of
 from crawler.core.work import EXTERNAL, SITEMAP, PageResult, PageTask
+from crawler.engine.more import NO_MORE, More
 from crawler.engine.permission import Permission, Ruling
 from crawler.engine.sitemaps import MAX_BODY, with_entries
 from crawler.engine.turns import NotYet, Turns
@@ -39,9 +40,10 @@ class Asker:
         *,
         tells_sitemaps: bool = False,
         sketches: bool = False,
+        more: More = NO_MORE,
     ) -> None:
         self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
-        self._tells_sitemaps, self._sketches = tells_sitemaps, sketches
+        self._tells_sitemaps, self._sketches, self._more = tells_sitemaps, sketches, more
         self._told: set[str] = set()  # origins
         self._headed: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
@@ -77,8 +79,17 @@ class Asker:
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
             return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
+        if self._more:
+            return self._with_more(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task))
         return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
+
+    def _with_more(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
+        """The page with what its crawl wants beside: fields, and content to be kept."""
+        fetched = self._fetcher.get(task.url, wants=self._more.wants, headers=conditions(task))
+        fetched = self._more.as_without(fetched)
+        result = result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
+        return self._more.added(result, fetched, task.url)
 
     def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
         """Whether an external link leads anywhere, asked without credentials.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from crawler import pages, queues
+from crawler.content.storage import delete_of
 from crawler.crashpoints import crash_point
 from crawler.engine.control import cancel
 from crawler.engine.wake import keep_or_cut_lifeline
@@ -44,9 +45,13 @@ def _condemned(crawl_id: UUID) -> bool:
 
 
 def delete_some(crawl_id: UUID) -> bool:
-    """Delete some rows of a crawl that is over; whether that was the end of it."""
+    """Delete some rows of a crawl that is over, and last of all its kept content; whether that was the end of it.
+    ServiceDown when the storage of that content does not answer; then it can be gone on with later."""
     if pages.delete_rows(crawl_id, ROWS_AT_ONCE):
         return False
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is not None and crawl.chosen.keep:
+        delete_of(str(crawl_id))
     Crawl.objects.filter(id=crawl_id).delete()
     Frontier(queues.connection(), str(crawl_id)).bury()
     keep_or_cut_lifeline()

@@ -210,4 +210,6 @@ def _policy(desk: Desk) -> FetchPolicy:
         own_hosts=own_hosts_of(desk.crawl),
         sealed=desk.crawl.sealed,
         sketches=options.near_duplicates,
+        fields=options.fields,
+        keep=options.keep,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from crawler import conf, logs, queues, table
+from crawler.content.sweep import sweep
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.wake import keep_or_cut_lifeline
@@ -31,6 +32,8 @@ def clear_away(crawl: Crawl) -> None:
     if Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING).exists():
         queues.send_notify()
     keep_or_cut_lifeline()
+    if crawl.chosen.keep:
+        sweep(crawl.id)
 
 
 def _audit(crawl: Crawl) -> None:

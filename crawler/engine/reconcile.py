@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -12,6 +13,7 @@ from redis import Redis
 
 from crawler import queues, table
 from crawler.core.completion import Signs, needs_tick
+from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.engine.delete import delete_some
 from crawler.engine.discard import discard_abandoned
@@ -24,6 +26,8 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS
 from crawler.models import NOT_OVER, Crawl, Delivery
+
+log = logging.getLogger(__name__)
 
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
 NEEDED = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # of a row that may be long
@@ -86,9 +90,16 @@ def _sweep(redis: Redis, alive: set[str]) -> None:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
         if frontier.is_condemned():
-            any(delete_some(UUID(name)) for _ in range(DELETIONS_A_LOOK))
+            _go_on_deleting(UUID(name))
         elif crawl is not None and crawl.is_over:
             clear_away(crawl)
+
+
+def _go_on_deleting(crawl_id: UUID) -> None:
+    try:
+        any(delete_some(crawl_id) for _ in range(DELETIONS_A_LOOK))
+    except ServiceDown as error:
+        log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 
 
 def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:

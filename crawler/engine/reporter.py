@@ -7,19 +7,27 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import msgspec
+
+from crawler.content.shelf import Shelf, named
 from crawler.core.work import Batch, PageResult, SliceReport
+from crawler.crashpoints import crash_point
 
 FLUSH_SECONDS = 1.0  # a slow slice shows what it has found after this
 FLUSH_ENDED_SECONDS = 0.3  # one of many that has ended shows that after this: its host waits for the next one
+FLUSH_KEEPING_SECONDS = 3.0  # no sooner where content is kept: each time it becomes objects of their own
 FEW_SLICES = 8  # those of one host end at about the same time
 FLUSH_PAGES = 200
 
 
 class Reporter:
-    """`leave` hands reports to the manager; it is called by one thread at a time."""
+    """`leave` hands reports to the manager; it is called by one thread at a time. Content that is to be kept comes with
+    the results and is put on the shelf; it is in the storage before a result that refers to it is left."""
 
     def __init__(self, batch: Batch, leave: Callable[[Sequence[SliceReport]], object]) -> None:
         self._batch, self._leave = batch, leave
+        self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
+        self._patience = FLUSH_KEEPING_SECONDS if self._shelf is not None else 0.0
         self._lock = threading.Lock()
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
@@ -28,10 +36,12 @@ class Reporter:
 
     def add(self, number: int, result: PageResult) -> None:
         with self._lock:
-            self._results[number].append(result)
+            self._results[number].append(self._shelved(result))
             self.outcomes[result.outcome.value] += 1
             waiting = sum(len(results) for results in self._results.values())
-            if waiting >= FLUSH_PAGES or time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            age = time.monotonic() - self._flushed_at
+            is_full = self._shelf is not None and self._shelf.is_full
+            if waiting >= FLUSH_PAGES or age >= max(FLUSH_SECONDS, self._patience) or is_full:
                 self._flush()
 
     def end(self, number: int, next_at: float, requests: int) -> None:
@@ -45,6 +55,8 @@ class Reporter:
         with self._lock:
             age = time.monotonic() - self._flushed_at
             is_awaited = self._ended and len(self._results) > FEW_SLICES
+            if age < self._patience:
+                return
             if age >= FLUSH_SECONDS or (is_awaited and age >= FLUSH_ENDED_SECONDS):
                 self._flush()
 
@@ -52,7 +64,25 @@ class Reporter:
         with self._lock:
             self._flush()
 
+    def _shelved(self, result: PageResult) -> PageResult:
+        if self._shelf is None or not result.kept:
+            return result
+        return msgspec.structs.replace(result, kept=self._shelf.put(result.kept))
+
+    def _take_down(self) -> None:
+        """Save what is on the shelf, and tell the results where."""
+        if self._shelf is None:
+            return
+        names = self._shelf.clear()
+        for number, results in self._results.items():
+            self._results[number] = [
+                msgspec.structs.replace(result, kept=named(result.kept, names)) if result.kept else result
+                for result in results
+            ]
+        crash_point("fetch: content kept")
+
     def _flush(self) -> None:
+        self._take_down()
         reports = [
             SliceReport(
                 batch=self._batch.id,

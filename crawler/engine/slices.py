@@ -14,6 +14,7 @@ from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
 from crawler.engine.ask import Asker
 from crawler.engine.keeping import Keep, Standby
+from crawler.engine.more import More
 from crawler.engine.permission import Permission
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.http import HttpFetcher
@@ -185,5 +186,6 @@ class SliceRun:
                 self.turns,
                 tells_sitemaps=self._policy.sitemaps,
                 sketches=self._policy.sketches,
+                more=More(self._policy.fields, self._policy.keep),
             )
         return self._asker

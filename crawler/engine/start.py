@@ -80,9 +80,9 @@ def drafted(
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = Guard(options.private_hosts)
     for url in start_urls:
-        _check_address(guard, url, "start_urls")
+        check_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
-        _check_address(guard, url, "sitemap_urls")
+        check_address(guard, url, "sitemap_urls")
     check_sealed(guard, sealed)
     return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
 
@@ -118,7 +118,7 @@ def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
     check_options(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     for url in options.notify_webhooks:
-        _check_address(Guard(allowed), url, "notify_webhooks")
+        check_address(Guard(allowed), url, "notify_webhooks")
     return msgspec.structs.replace(options, private_hosts=allowed)
 
 
@@ -133,7 +133,7 @@ def services_needed() -> Iterator[None]:
         raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
 
 
-def _check_address(guard: Guard, url: str, field: str) -> None:
+def check_address(guard: Guard, url: str, field: str) -> None:
     """Refuse early what the guard would refuse at the moment of connecting."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -15,6 +15,9 @@ links        the links as a table
 graphml      pages and links as a graph
 sitemap      the pages that belong into an index, as a sitemap
 sitemap_zip  the same as several sitemaps and their index
+kept         the pages whose content was kept, and where it is
+warc         their requests and answers as an archive
+content_zip  their content as files
 text         text of strangers inside XML
 sink         a file that a library writes and we hand on
 gathered     pieces that are worth a write

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import ClassVar, Protocol, Unpack
 
 from crawler.core.errors import BadInput
-from crawler.exports import csv, graphml, jsonl, links, parquet, sitemap, sitemap_zip, xlsx
+from crawler.core.forms import HTML, MARKDOWN, TEXT, WARC
+from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, sitemap_zip, warc, xlsx
 from crawler.exports.gathered import Piece, gathered
 from crawler.exports.selection import Chosen
 from crawler.models import Crawl
@@ -45,11 +47,43 @@ class Format:
     what: str = "pages"  # what a downloaded file's name begins with
     has_externals: bool = False  # it can hold the links to other sites in place of the pages
     endings: tuple[str, ...] = ()  # of file names that ask for it, beside its key
+    form: str = ""  # of kept content, see `core.forms`; a crawl that does not keep it has nothing to write
 
     def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
         self.check(crawl, **chosen)
         return gathered(self.pieces(crawl, **chosen))
 
+
+def _zip(name: str, form: str) -> Format:
+    return Format(
+        name,
+        "the content that was kept, a file a page",
+        "application/zip",
+        partial(content_zip.pieces, form),
+        check=partial(content_zip.check, form),
+        is_text=False,
+        what=form,
+        form=form,
+    )
+
+
+KEPT = {
+    "warc.gz": Format(
+        "WARC",
+        "requests and answers, for archives and tools that replay them",
+        "application/warc",
+        warc.pieces,
+        check=warc.check,
+        is_text=False,
+        what="crawl",
+        endings=("warc",),
+        form=WARC,
+    ),
+    "html.zip": _zip("HTML", HTML),
+    "text.zip": _zip("Text", TEXT),
+    "markdown.zip": _zip("Markdown", MARKDOWN),
+}
+"""Of crawls that keep content."""
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
@@ -73,6 +107,7 @@ FORMATS: Mapping[str, Format] = {
         is_text=False,
         has_externals=True,
     ),
+    **KEPT,
     "links.csv": Format(
         "Links",
         "every link: source, target, text, rel, status of the target",

@@ -9,6 +9,7 @@
 - `connection`, `kept`, `trust`: connections on that route, those kept for the next request, whose certificates count
 - `adapter`, `answer`: what requests sends through, and what comes back
 - `reading`, `mending`: a response as far as it has arrived, and heads a strict parser does not take
+- `recorded`: both heads of an exchange, for an archive
 - `body`: whether a body is worth reading, and how much of it
 - `outgoing`: what requests say beside the URL, and which hosts are sent credentials
 - `headers`, `encodings`: what a response's headers say, and its body undone

@@ -16,6 +16,7 @@ from crawler.fetching.connection import connect
 from crawler.fetching.exchange import Exchange
 from crawler.fetching.kept import Kept
 from crawler.fetching.reading import Reading
+from crawler.fetching.recorded import RecordedReading
 from crawler.fetching.routes import Route
 from crawler.fetching.trust import Trust
 
@@ -51,7 +52,8 @@ class RoutedAdapter(BaseAdapter):
         origin = origin_of(request.url or "")
         message = self._message(request, origin)
         connection = self._kept.take(origin) or connect(origin, self._route, self._exchange, self._trust)
-        reading = Reading(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
+        kind = RecordedReading if self._exchange.records else Reading
+        reading = kind(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
         try:
             connection.send(message)
             while not reading.status:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from crawler.fetching.connection import Connection
 from crawler.fetching.reading import Reading
+from crawler.fetching.recorded import Recorded, RecordedReading, recorded
 
 MAX_HEAD = 8000  # characters of an answer's headers that are kept for people
 
@@ -35,6 +36,13 @@ class Answer:
     def head(self) -> str:
         """Its headers as they came, one a line, as Latin-1; at most MAX_HEAD characters."""
         return b"\n".join([name + b": " + value for name, value in self._reading.fields]).decode("latin-1")[:MAX_HEAD]
+
+    def recorded(
+        self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
+    ) -> Recorded | None:
+        """Both heads of the exchange, see `recorded`; None unless they were to be kept."""
+        reading = self._reading
+        return recorded(method, target, host, sent, public, reading) if isinstance(reading, RecordedReading) else None
 
     def length(self) -> int | None:
         """Bytes of the body as announced, before any was read; None when only its end will tell."""

@@ -22,6 +22,7 @@ class Exchange:
         self._clock = clock
         self._began = clock()
         self.on_sent: Callable[[], None] | None = None
+        self.records = False  # both heads are to be kept as they went over the wire
 
     def begin(self, url: str) -> None:
         self.url = url

@@ -10,6 +10,7 @@ from typing import Protocol, Self
 import msgspec
 
 from crawler.core.outcomes import Outcome
+from crawler.fetching.recorded import Recorded
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 MIB = 1024 * 1024
@@ -25,6 +26,11 @@ def is_html(media_type: str) -> bool:
 
 def anything(media_type: str) -> bool:
     return True
+
+
+def anything_named(media_type: str) -> bool:
+    """Whatever says what it is; of what does not say, HTML alone."""
+    return bool(media_type)
 
 
 def nothing(media_type: str) -> bool:
@@ -55,6 +61,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     last_modified: str = ""
     robots_tags: tuple[str, ...] = ()  # the X-Robots-Tag headers
     headers: str = ""  # all of them, one a line, as sent
+    recorded: Recorded | None = None  # both heads as they were, where they are to be kept
     body: bytes = b""  # decoded; empty unless it was wanted and complete
     bytes_read: int = 0  # of the body, as they came over the wire (chunk framing not counted)
     elapsed_ms: int = 0

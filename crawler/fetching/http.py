@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from crawler.core.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.credentials import Credentials
 from crawler.core.outcomes import Outcome, of_status
-from crawler.core.urls import normalise
+from crawler.core.urls import normalise, origin_of
 from crawler.fetching.adapter import RoutedAdapter
 from crawler.fetching.answer import Answer
 from crawler.fetching.body import Wish, body_of
@@ -22,6 +22,7 @@ from crawler.fetching.fetcher import NOTHING, Fetched, Limits, Wants, is_html, n
 from crawler.fetching.guard import Guard
 from crawler.fetching.headers import media_type_of, parse_retry_after, text_of
 from crawler.fetching.outgoing import Headers, Outgoing
+from crawler.fetching.recorded import Recorded
 from crawler.fetching.routes import Gateway, Route, refusal
 from crawler.fetching.trouble import TROUBLE, explain, one_line, outcome_of
 from crawler.fetching.trust import Trust, public_trust
@@ -32,7 +33,8 @@ LONGEST_VALIDATOR = 500  # characters of an ETag or Last-Modified worth keeping
 class HttpFetcher:
     """A `Fetcher` that keeps one connection per host open. Not for sharing between threads.
 
-    `credentials` go to `own_hosts` alone, as `core.belonging` gives them. With a `gateway` every request takes it.
+    `credentials` go to `own_hosts` alone, as `core.belonging` gives them. With a `gateway` every request takes it. With
+    `records` every answer has both heads as they were (`Fetched.recorded`).
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class HttpFetcher:
         clock: Clock = time.monotonic,
         now: Clock = time.time,
         trust: Trust = public_trust,
+        records: bool = False,
     ) -> None:
         self._limits = limits or Limits()
         self._now = now
         self._gateway = gateway
         self._exchange = Exchange(self._limits, clock)
+        self._exchange.records = records
         self._adapter = RoutedAdapter(Route(guard, self._exchange, gateway), self._exchange, trust)
         self._outgoing = Outgoing(user_agent, credentials, own_hosts)
 
@@ -115,6 +119,8 @@ class HttpFetcher:
         except TROUBLE as error:
             return Fetched(outcome=outcome_of(error), error=explain(error))
         fetched = self._head_of(answer)
+        if self._exchange.records:
+            fetched = replace(fetched, recorded=self._recorded(request, answer))
         try:
             body = body_of(answer, fetched, wish, self._limits.max_body_bytes)
             return replace(fetched, body=body, bytes_read=answer.bytes_read)
@@ -122,6 +128,13 @@ class HttpFetcher:
             return replace(fetched, outcome=outcome_of(error), error=explain(error), bytes_read=answer.bytes_read)
         finally:
             answer.close()
+
+    def _recorded(self, request: requests.PreparedRequest, answer: Answer) -> Recorded | None:
+        url, origin = request.url or "", origin_of(request.url or "")
+        host = origin[origin.index("//") + 2 :]
+        return answer.recorded(
+            request.method or "", url[len(origin) :], host, request.headers, self._outgoing.public_names
+        )
 
     def _is_the_proxys(self, answer: Answer) -> bool:
         """To a request for a whole URL the proxy's own 407 comes in place of the host's answer."""

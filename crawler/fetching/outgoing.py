@@ -22,6 +22,7 @@ class Outgoing:
         usual = {"User-Agent": user_agent, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
         needed = {"Accept-Encoding": ACCEPTED}
         self._public: Headers = CaseInsensitiveDict({**usual, **needed})
+        self.public_names = frozenset(name.lower() for name in self._public)
         private = request_headers(credentials)
         self._private: Headers | None = CaseInsensitiveDict({**usual, **private, **needed}) if private else None
         self._trusted: dict[str, bool] = {}  # origin -> whether it is the crawl's own

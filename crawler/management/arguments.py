@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, BooleanOptionalAction, _ArgumentGroup
 from typing import Any
 
+from crawler.core.forms import FORMS
 from crawler.core.options import EXTERNALS, CrawlOptions
 from crawler.management.numbers import number, positive, seconds, size, some_seconds, span, whole
 from crawler.management.secrets import add_secrets
@@ -50,6 +51,7 @@ def add_settled(parser: ArgumentParser) -> None:
     _add_manners(parser)
     _add_reports(parser)
     _add_memory(parser)
+    _add_content(parser)
     add_secrets(parser)
     _add_notices(parser)
 
@@ -137,6 +139,19 @@ def _add_memory(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("asking for less")
     group.add_argument("--revisit", action="store_true", help="get only what changed since the last crawl")
     group.add_argument("--cache", type=span, metavar="TIME", help="reuse answers younger than TIME, such as 10m")
+
+
+def _add_content(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("what is read from pages, and kept of them")
+    group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
+    group.add_argument(
+        "--keep",
+        action="append",
+        choices=FORMS,
+        default=[],
+        metavar="FORM",
+        help="keep content: html, text, markdown, warc *",
+    )
 
 
 def _add_notices(parser: ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from crawler.core.options import CrawlOptions
 from crawler.exports.file import check_writable
 from crawler.exports.formats import format_of
 from crawler.management.arguments import usual
+from crawler.management.rules_file import rules_in
 
 
 def check_usage(typed: dict[str, Any]) -> None:
@@ -57,6 +58,8 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
         near_duplicates=typed["near_duplicates"],
         revisit=typed["revisit"],
         response_ttl=typed["cache"],
+        fields=rules_in(typed["fields"]),
+        keep=tuple(dict.fromkeys(typed["keep"])),
         deadline=typed["deadline"],
         page_ttl=typed["page_ttl"],
         notify_emails=emails,

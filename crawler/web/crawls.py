@@ -46,7 +46,7 @@ MAY_LOOK = {
 @page
 def crawl_list(request: HttpRequest) -> HttpResponse:
     """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl."""
-    form = CrawlForm(user=request.user, like=_crawl_named(request, request.GET.get("again", "")))
+    form = CrawlForm(user=request.user, like=crawl_named(request, request.GET.get("again", "")))
     return _list_page(request, form, status=200)
 
 
@@ -55,7 +55,7 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
-    like = _crawl_named(request, request.POST.get("again", ""))
+    like = crawl_named(request, request.POST.get("again", ""))
     form = CrawlForm(request.POST, request.FILES, user=request.user, like=like)
     if not form.is_valid():
         return _list_page(request, form, status=400)
@@ -132,7 +132,7 @@ def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
     return get_object_or_404(crawls, pk=crawl_id)
 
 
-def _crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
+def crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
     """The crawl another is to be like. What it sends to sign in, and whom it tells, is for its owner alone to use."""
     try:
         crawl = visible_crawls(request.user).filter(pk=UUID(typed)).first()

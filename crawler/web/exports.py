@@ -42,14 +42,19 @@ def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> Ht
         return _page(request, crawl, trouble=str(error), status=400)
     response = StreamingHttpResponse(pieces, content_type=made.media_type)
     what = "links" if externals else made.what
-    response["Content-Disposition"] = f'attachment; filename="{what}-{crawl.id}.{export_format.rpartition(".")[2]}"'
+    response["Content-Disposition"] = f'attachment; filename="{what}-{crawl.id}.{_ending(export_format)}"'
     return response
+
+
+def _ending(export_format: str) -> str:
+    """Of a downloaded file's name. What is packed as a whole says what it is, too."""
+    return export_format if export_format.endswith(".gz") else export_format.rpartition(".")[2]
 
 
 def _page(request: HttpRequest, crawl: Crawl, *, trouble: str = "", status: int = 200) -> HttpResponse:
     context = {
         "crawl": crawl,
-        "formats": FORMATS.items(),
+        "formats": [(key, made) for key, made in FORMATS.items() if made.form in ("", *crawl.chosen.keep)],
         "has_externals": crawl.chosen.externals != "ignore",
         "trouble": trouble,
     }

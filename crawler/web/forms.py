@@ -18,17 +18,24 @@ from crawler.core.options import CrawlOptions, check_options
 from crawler.core.urls import from_person
 from crawler.models import Crawl
 from crawler.sealing import seal, shown
+from crawler.web.content_fields import ContentFields, chosen_content, typed_content
 from crawler.web.fields import LinesField, NumberInput
 from crawler.web.groups import FIELDS, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
 from crawler.web.sharing import SharingFields
 from crawler.web.signing_in import BOTH, GONE, SignInFields, taken_over, typed_in
 
-PLACES = {"private_hosts": "allow_private", "list": "upload", "credentials": "same_credentials"}
+PLACES = {
+    "private_hosts": "allow_private",
+    "list": "upload",
+    "credentials": "same_credentials",
+    "fields": "rules",
+    "keep": "keep_html",
+}
 """What an error may be about -> the field it is shown at, where that has another name."""
 
 
-class CrawlForm(SharingFields, SignInFields, OptionFields):
+class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
     """Start URLs or a list, options, and what to sign in with."""
 
     field_order = ("start_urls", *USUAL, *FIELDS)  # as they stand on the page: the first error gets the cursor
@@ -96,7 +103,7 @@ class CrawlForm(SharingFields, SignInFields, OptionFields):
         chosen["drop_parameters"] = dropping.chosen(
             self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
         )
-        return CrawlOptions(**chosen)
+        return CrawlOptions(**chosen, **chosen_content(self.cleaned_data))
 
     def clean_same_credentials(self) -> bool:
         if self.cleaned_data["same_credentials"] and self.like is None:
@@ -170,6 +177,7 @@ def _typed_for(crawl: Crawl) -> dict[str, Any]:
     """What had to be typed for this crawl: field -> value, for those that differ from the default."""
     chosen = {name: getattr(crawl.chosen, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
+    other |= typed_content(other)
     if "*" in other.pop("private_hosts", ()):
         other["allow_private"] = True
     if crawl.sealed:

@@ -32,6 +32,12 @@ FOLDED = (
     ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),
     ("Endless series", "calendars, filters, parameters", ("traps", "keep_parameters", "drop_parameters")),
     ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
+    ("What is read from each page", "fields by CSS selectors", ("rules", "try_url")),
+    (
+        "Keeping content",
+        "HTML, text, Markdown, WARC",
+        ("keep_html", "keep_text", "keep_markdown", "keep_warc"),
+    ),
     ("Again and again", "a schedule", ("schedule",)),
     ("When it is finished", "whom to tell", ("notify_emails", "notify_webhooks")),
     ("Sharing", "who else sees it", ("group", "group_controls")),
@@ -53,6 +59,11 @@ class Group:
     fields: list[BoundField]
     changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
     is_open: bool  # something in it is wrong or must be typed again, which must not hide
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether what is typed in it can be tried on a page."""
+        return any(field.name == "rules" for field in self.fields)
 
 
 def groups_of(form: BaseForm) -> list[Group]:

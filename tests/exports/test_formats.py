@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
+from crawler.core.forms import FORMS
 from crawler.exports.formats import FORMATS, format_of
 from tests.exports.factories import make_crawl
 
@@ -22,6 +23,9 @@ from tests.exports.factories import make_crawl
         ("map.xml", "sitemap.xml"),
         ("my-sitemap.zip", "sitemap.zip"),
         ("site.graphml", "graphml"),
+        ("site.warc.gz", "warc.gz"),
+        ("site.warc", "warc.gz"),
+        ("site.markdown.zip", "markdown.zip"),
     ],
 )
 def test_the_ending_of_a_file_name_asks_for_a_format(file: str, format_name: str) -> None:
@@ -46,6 +50,6 @@ def test_what_holds_pages_of_the_site_alone_refuses_links_to_others_at_once(form
 @pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.django_db
 def test_a_format_is_text_or_bytes_as_it_says(format_name: str) -> None:
-    pieces = list(FORMATS[format_name](make_crawl()))
+    pieces = list(FORMATS[format_name](make_crawl(options={"keep": FORMS})))
     expected = str if FORMATS[format_name].is_text else bytes
     assert all(isinstance(piece, expected) for piece in pieces)

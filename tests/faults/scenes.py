@@ -142,6 +142,7 @@ SCENES: Mapping[str, Scene] = {
         [Deed([["report_often"], START, WORK], [("fetch: page to be asked for", 4, "kill")])]
     ),
     "fetch: pages asked": dies("fetch: pages asked", 2),
+    "fetch: content kept": dies("fetch: content kept", 2, options={"keep": ("html", "warc")}),
     "fetch: reports left": dies("fetch: reports left", 2),
     "horse: pages asked": Scene([Deed([START, ["work", "forking"]], [("fetch: pages asked", 2, "stop_worker, kill")])]),
     # A watch, a notify job

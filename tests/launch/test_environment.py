@@ -120,3 +120,43 @@ def test_another_word_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_LOG_FORMAT", "xml")
     with pytest.raises(ImproperlyConfigured, match=r"CRAWLER_LOG_FORMAT is 'xml'; it must be one of: text, json"):
         environment.choice("CRAWLER_LOG_FORMAT", "text", ("text", "json"))
+
+
+@pytest.mark.parametrize(
+    ("value", "backend", "options"),
+    [
+        ("", environment.FILES, {"location": "/default"}),
+        ("/srv/content", environment.FILES, {"location": "/srv/content"}),
+        (
+            "s3://bucket/some/prefix?endpoint_url=https://s3.test&region_name=eu",
+            environment.S3,
+            {
+                "bucket_name": "bucket",
+                "location": "some/prefix",
+                "file_overwrite": False,
+                "endpoint_url": "https://s3.test",
+                "region_name": "eu",
+            },
+        ),
+        ("my.module.Storage?a=b", "my.module.Storage", {"a": "b"}),
+    ],
+)
+def test_content_is_kept_where_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, value: str, backend: str, options: dict[str, object]
+) -> None:
+    monkeypatch.setenv("CRAWLER_CONTENT_STORAGE", value)
+    monkeypatch.setattr(environment, "find_spec", lambda name: True)
+    assert environment.content_storage(Path("/default")) == {"BACKEND": backend, "OPTIONS": options}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("bucket", "must be a folder"), ("ftp://host/path", "must be a folder"), ("s3://bucket", "django-storages")],
+)
+def test_a_place_for_content_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, value: str, said: str
+) -> None:
+    monkeypatch.setenv("CRAWLER_CONTENT_STORAGE", value)
+    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=said):
+        environment.content_storage(Path("/default"))

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import pytest
+
+from crawler.core.errors import BadInput
 from crawler.core.options import CrawlOptions
 from crawler.core.parameters import USUAL
+from crawler.core.rules import FieldRule
 from crawler.management.choices import chosen
 from crawler.management.commands.crawl import Command
 
@@ -32,6 +39,7 @@ EVERYTHING = {
     "near_duplicates": (["--near-duplicates"], True),
     "revisit": (["--revisit"], True),
     "response_ttl": (["--cache", "60s"], 60.0),
+    "keep": (["--keep", "warc", "--keep", "html", "--keep", "warc"], ("warc", "html")),
     "deadline": (["--deadline", "2h"], 7200.0),
     "page_ttl": (["--page-ttl", "90"], 90.0),
     "notify_emails": (["--notify", "a@b.test"], ("a@b.test",)),
@@ -50,9 +58,33 @@ def test_a_url_alone_means_the_default_options() -> None:
 
 
 def test_every_option_can_be_typed() -> None:
-    assert set(EVERYTHING) == set(CrawlOptions.__struct_fields__) - {"private_hosts"}  # that is --allow-private
+    others = {"private_hosts", "fields"}  # that is --allow-private, and below
+    assert set(EVERYTHING) == set(CrawlOptions.__struct_fields__) - others
     words = [word for typed, _ in EVERYTHING.values() for word in typed]
     assert options_for(*words) == CrawlOptions(**{name: value for name, (_, value) in EVERYTHING.items()})
+
+
+def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text("title: h1\n")
+    assert options_for("--fields", str(file)).fields == (FieldRule(name="title", selector="h1"),)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        (b"", "there are no rules in it"),
+        (b"\xff\xfe", "not text in UTF-8"),
+        (b"- name: a", "Rule 1 ('a') has no selector"),
+    ],
+)
+def test_a_file_that_holds_no_rules_is_bad_input(tmp_path: Path, content: bytes | None, said: str) -> None:
+    file = tmp_path / "rules.yaml"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(BadInput, match=re.escape(said)):
+        options_for("--fields", str(file))
 
 
 def test_the_usual_parameters_can_be_kept() -> None:

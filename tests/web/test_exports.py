@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from crawler.core.forms import FORMS
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.exports import sitemap
@@ -31,12 +32,13 @@ def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> No
 
 @pytest.mark.parametrize("export_format", FORMATS)
 def test_every_format_can_be_downloaded_under_a_name_of_its_kind(as_ann: Client, ann: User, export_format: str) -> None:
-    crawl = a_finished_crawl(ann)
+    crawl = a_finished_crawl(ann, options=CrawlOptions(keep=FORMS))
     a_page(crawl)
     response = as_ann.get(f"/crawls/{crawl.id}/export.{export_format}")
     assert response.status_code == 200
     assert response["Content-Type"] == FORMATS[export_format].media_type
-    assert response["Content-Disposition"].endswith(f'{crawl.id}.{export_format.rpartition(".")[2]}"')
+    ending = {"warc.gz": "warc.gz"}.get(export_format, export_format.rpartition(".")[2])
+    assert response["Content-Disposition"].endswith(f'{crawl.id}.{ending}"')
     assert response.getvalue()
 
 
@@ -68,7 +70,7 @@ def test_what_cannot_be_made_says_so_on_a_page_and_sends_no_file(
 
 
 def test_every_format_is_on_the_page_with_what_is_in_it(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
+    crawl = a_crawl(ann, options=CrawlOptions(keep=FORMS))
     html = as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
     for key, made in FORMATS.items():
         assert f'<a href="/crawls/{crawl.id}/export.{key}">{made.name}</a>' in html
@@ -79,6 +81,14 @@ def test_every_format_is_on_the_page_with_what_is_in_it(as_ann: Client, ann: Use
 def test_a_crawl_that_ignores_other_sites_offers_no_links_to_them(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann, options=CrawlOptions(externals="ignore"))
     assert "?externals" not in as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
+
+
+def test_a_crawl_that_kept_nothing_offers_no_content_and_says_how_to_keep_it(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    assert "export.warc.gz" not in as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
+    response = as_ann.get(f"/crawls/{crawl.id}/export.warc.gz")
+    assert response.status_code == 400
+    assert "kept no content as warc" in response.content.decode()
 
 
 def test_text_of_strangers_does_not_run_in_a_spreadsheet(as_ann: Client, ann: User) -> None:

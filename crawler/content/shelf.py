@@ -1,0 +1,124 @@
+"""Where a fetch job gathers content until it leaves the results that refer to it: in memory, then in a temporary file,
+then as objects of the storage. Trouble with either costs the content of some pages, and no page.
+
+What a crash leaves behind: an object nothing refers to, which `sweep` deletes once the crawl is over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from itertools import count
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from rq.timeouts import BaseTimeoutException
+
+from crawler import conf
+from crawler.content import storage, warc
+from crawler.core.forms import WARC
+
+log = logging.getLogger(__name__)
+
+IN_MEMORY = 2 * 1024 * 1024  # bytes of each form; what is more goes to a temporary file
+NOT_KEPT = "not kept: "
+
+
+class _Object:
+    """An object while it is filled."""
+
+    def __init__(self, name: str, beginning: bytes) -> None:
+        self.name = name
+        self._stream = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed below)
+        self._stream.write(beginning)
+        self.length = len(beginning)
+
+    def add(self, member: bytes) -> tuple[int, int]:
+        """Offset and length. An OSError leaves the object as it was."""
+        offset = self.length
+        self._stream.seek(offset)
+        self._stream.write(member)
+        self._stream.flush()
+        self.length += len(member)
+        return offset, len(member)
+
+    def saved(self) -> str:
+        """The name it has in the storage; raises whatever the storage raises."""
+        self._stream.seek(self.length)
+        self._stream.truncate()
+        self._stream.seek(0)
+        return storage.save(self.name, self._stream)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class Shelf:
+    """The objects of one batch, at most one of a form at a time. Not for sharing between threads."""
+
+    def __init__(self, crawl: str, batch: str) -> None:
+        self._crawl, self._batch = crawl, batch
+        self._objects: dict[str, _Object] = {}
+        self._numbers = count(1)
+        self._largest = conf.content_object_bytes()
+
+    @property
+    def is_full(self) -> bool:
+        return any(held.length >= self._largest for held in self._objects.values())
+
+    def put(self, contents: Mapping[str, bytes | str]) -> dict[str, Any]:
+        """Put a page's contents, form -> member, on the shelf: form -> offset and length. A sentence in place of a
+        member stays as it is."""
+        return {
+            form: content if isinstance(content, str) else self._put(form, content)
+            for form, content in contents.items()
+        }
+
+    def clear(self) -> dict[str, str | None]:
+        """Save all objects and begin new ones; form -> the object's name, or None where it could not be saved."""
+        names = {form: self._saved(held) for form, held in self._objects.items()}
+        self._objects = {}
+        return names
+
+    def _put(self, form: str, member: bytes) -> Any:
+        try:
+            if form not in self._objects:
+                self._objects[form] = self._new(form)
+            return [*self._objects[form].add(member)]
+        except OSError as error:
+            log.warning("content of a page of crawl %s is not kept: %s", self._crawl, error)
+            return f"{NOT_KEPT}{error.strerror or error}"
+
+    def _new(self, form: str) -> _Object:
+        ending = "warc.gz" if form == WARC else f"{form}.gz"
+        name = f"{storage.folder_of(self._crawl)}/{self._batch}-{next(self._numbers)}.{ending}"
+        return _Object(name, warc.info(name.rpartition("/")[2], about()) if form == WARC else b"")
+
+    def _saved(self, held: _Object) -> str | None:
+        try:
+            return held.saved()
+        except BaseTimeoutException:
+            raise  # RQ ends this job
+        except Exception:
+            log.exception("content of crawl %s is not kept: %s could not be saved", self._crawl, held.name)
+            return None
+        finally:
+            held.close()
+
+
+def named(places: Mapping[str, Any], names: Mapping[str, str | None]) -> dict[str, Any]:
+    """The places of a page with the names of their objects: form -> [object, offset, length], or a sentence."""
+    return {form: place if isinstance(place, str) else _named(place, names.get(form)) for form, place in places.items()}
+
+
+def about() -> dict[str, str]:
+    """What a WARC says of its maker."""
+    return {
+        "software": conf.user_agent(),
+        "format": "WARC File Format 1.1",
+        "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+    }
+
+
+def _named(place: list[int], name: str | None) -> Any:
+    return f"{NOT_KEPT}the storage could not be written to" if name is None else [name, *place]

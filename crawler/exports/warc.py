@@ -1,0 +1,27 @@
+"""The requests and answers of a crawl as one WARC file: the records of every page that was kept, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Unpack
+
+from crawler.content import warc
+from crawler.content.shelf import about
+from crawler.core.forms import WARC
+from crawler.exports.kept import check as check_kept
+from crawler.exports.kept import kept
+from crawler.exports.selection import Chosen
+from crawler.models import Crawl
+
+
+def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
+    """BadInput when there is nothing to write."""
+    check_kept(WARC, crawl, **chosen)
+
+
+def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
+    """A record that says who made it, then response and request of each page: gzip members, as they are stored."""
+    said = {**about(), "isPartOf": str(crawl.id), "description": f"a crawl of {crawl.site}"}
+    yield warc.info(f"{crawl.id}.warc.gz", said)
+    for page in kept(WARC, crawl, **chosen):
+        yield page.member

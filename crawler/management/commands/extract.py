@@ -1,0 +1,75 @@
+"""`manage.py extract`: tries extraction rules on one page, without a crawl."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.core.options import CrawlOptions
+from crawler.core.urls import from_person
+from crawler.engine.preview import Preview, preview
+from crawler.management.door import Door, Ended, Exit
+from crawler.management.rules_file import rules_in
+from crawler.management.secrets import add_secrets, credentials_of
+from crawler.sealing import seal
+
+EXAMPLES = """\
+examples:
+  python manage.py extract https://example.com/product/1 --fields rules.yaml
+  python manage.py extract https://example.com/product/1 --fields rules.json --json
+
+exit codes:
+  0    the page was read, whatever was found on it
+  1    the page could not be had
+  2    something that was typed cannot be used
+"""
+
+SHOWN = 200  # characters of a value
+
+
+class Command(Door):
+    """Try extraction rules on one page: ask for it as a crawl would, and show what each rule finds."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("url", metavar="URL", help="the page to try them on")
+        parser.add_argument("--fields", metavar="FILE", required=True, help="the rules, in YAML or JSON")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        parser.add_argument("--allow-private", action="store_true", help="addresses like 127.0.0.1, too")
+        parser.add_argument("--ignore-robots", action="store_true", help="do not obey robots.txt (on sites you own)")
+        add_secrets(parser)
+
+    def perform(self, options: dict[str, Any]) -> int:
+        chosen = CrawlOptions(fields=rules_in(options["fields"]), obey_robots=not options["ignore_robots"])
+        tried = preview(
+            options["url"],
+            chosen,
+            start_urls=[from_person(options["url"])],
+            allow_private=options["allow_private"],
+            sealed=seal(credentials_of(options)),
+        )
+        if tried.trouble:
+            raise Ended(Exit.NOT_DONE, f"{tried.url} could not be tried: {tried.trouble}")
+        self.print(_as_json(tried) if options["json"] else _as_text(tried))
+        return Exit.DONE
+
+
+def _as_json(tried: Preview) -> str:
+    fields = {row.name: row.value for row in tried.rows}
+    notes = {row.name: row.note for row in tried.rows if row.note}
+    return json.dumps({"url": tried.url, "fields": fields, "notes": notes}, ensure_ascii=False) + "\n"
+
+
+def _as_text(tried: Preview) -> str:
+    width = max(len(row.name) for row in tried.rows)
+    lines = [tried.url]
+    for row in tried.rows:
+        values = row.value if isinstance(row.value, list) else [row.value]
+        shown = [json.dumps(value, ensure_ascii=False)[:SHOWN] for value in values if value is not None] or ["-"]
+        lines += [f"  {row.name if place == 0 else '':{width}}  {value}" for place, value in enumerate(shown)]
+        if row.note:
+            lines.append(f"  {'':{width}}  ({row.note})")
+    return "\n".join(lines) + "\n"

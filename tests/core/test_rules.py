@@ -1,0 +1,136 @@
+"""Extraction rules as people write them: what is taken, and what is refused with a word on which part is wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.core.errors import BadInput
+from crawler.core.options import CrawlOptions, check_options
+from crawler.core.rules import MAX_RULES, FieldRule, check_rules
+from crawler.core.rules_text import EXAMPLE, rules_of, text_of
+
+
+def rule(**parts: object) -> FieldRule:
+    return FieldRule(**{"name": "a", "selector": "p", **parts})  # type: ignore[arg-type]
+
+
+def refused(*rules: FieldRule) -> str:
+    with pytest.raises(BadInput) as caught:
+        check_rules("fields", rules)
+    assert caught.value.field == "fields"
+    return caught.value.message
+
+
+def unread(text: str) -> str:
+    with pytest.raises(BadInput) as caught:
+        rules_of("fields", text)
+    return caught.value.message
+
+
+def test_the_example_can_be_used() -> None:
+    rules = rules_of("fields", EXAMPLE)
+    check_rules("fields", rules)
+    assert [rule.name for rule in rules] == ["price", "pictures", "sku"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {name: a, selector: p}",
+        "a: p",
+        "a: {selector: p}",
+        json.dumps([{"name": "a", "selector": "p"}]),
+        json.dumps({"a": "p"}),
+    ],
+)
+def test_a_rule_can_be_written_in_several_ways(text: str) -> None:
+    assert rules_of("fields", text) == (rule(),)
+
+
+def test_nothing_typed_means_no_rules() -> None:
+    assert rules_of("fields", " \n# none yet\n") == ()
+
+
+def test_rules_come_back_as_they_were() -> None:
+    rules = (rule(many=True, type="url", attribute="href"), rule(name="b", pattern=r"\d: 'x' #"))
+    assert rules_of("fields", text_of(rules)) == rules
+    assert text_of(()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- name: a\n  selector: [", "neither YAML nor JSON: line 2"),
+        ("just words", "These are no extraction rules"),
+        ("- p", "Rule 1 is not a mapping"),
+        ("- name: a", "Rule 1 ('a') has no selector"),
+        ("- selector: p", "Rule 1 has no name"),
+        ("- {name: a, selector: p, css: x}", "there is no part named 'css'; there are name, selector"),
+        ("- {name: a, selector: p, many: 2}", "Rule 1 ('a'), many: it must be true or false, not 2"),
+        ("- {name: no, selector: p}", "name: it must be text, not False; put it in quotes"),
+        ("- {name: a, name: b, selector: p}", "'name' is given twice"),
+        ("- &x [*x]", "anchors (&) and aliases (*) cannot be used"),
+        ("[" * 5000, "nested too deeply"),
+        ("a: " + "p" * 100_001, "longer than 100,000"),
+        ("a: !!python/object/apply:os.system [ls]", "neither YAML nor JSON"),
+        ("\0", "neither YAML nor JSON"),
+    ],
+)
+def test_what_is_no_rules_is_told_with_its_place(text: str, said: str) -> None:
+    assert said in unread(text)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"name": "2a"}, "Rule 1 ('2a'), name: it must begin with a letter"),
+        ({"name": "a" * 51}, "50 at most"),
+        ({"selector": " "}, "selector: it is empty"),
+        ({"selector": "p["}, "selector: 'p[' cannot be used: malformed"),
+        ({"selector": "a::attr(href)"}, "`attribute: href` takes an attribute"),
+        ({"selector": "p" * 501}, "longer than 500"),
+        ({"selector": ":is(" * 120}, "cannot be used"),
+        ({"what": "words"}, "what: it can be text or html, not 'words'"),
+        ({"attribute": "a b"}, "attribute: 'a b' is not the name of one"),
+        ({"attribute": "href", "what": "html"}, "take its html or an attribute, not both"),
+        ({"type": "money"}, "type: it can be text, number, integer, date, url, boolean; not 'money'"),
+        ({"type": "boolean", "many": True}, "many: a boolean says whether"),
+        ({"pattern": "("}, "pattern: '(' is not a usable regular expression"),
+        ({"pattern": "(?=x)"}, "it looks ahead"),
+        ({"pattern": "x{1000}" * 5}, "too large a regular expression"),
+        ({"pattern": "x" * 501}, "pattern: it is longer than 500"),
+    ],
+)
+def test_the_part_that_cannot_be_used_is_named(parts: dict[str, object], said: str) -> None:
+    assert said in refused(rule(**parts))
+
+
+def test_two_rules_cannot_have_one_name() -> None:
+    assert "Rule 2 ('A'), name: another rule has it" in refused(rule(), rule(name="A"))
+
+
+def test_there_are_not_too_many() -> None:
+    assert "51 extraction rules" in refused(*(rule(name=f"a{number}") for number in range(MAX_RULES + 1)))
+
+
+def test_the_options_of_a_crawl_are_judged_with_its_rules_and_come_back_from_json() -> None:
+    options = CrawlOptions(fields=(rule(type="number"),), keep=("html", "warc"))
+    assert check_options(CrawlOptions.from_plain(json.loads(json.dumps(options.to_plain())))) == options
+    with pytest.raises(BadInput, match="Rule 1"):
+        check_options(CrawlOptions(fields=(rule(selector="["),)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (CrawlOptions(keep=("pdf",)), "html, text, markdown, warc; not as 'pdf'"),
+        (CrawlOptions(keep=("html",), revisit=True), "Leave these out, or keep no content"),
+        (CrawlOptions(keep=("html",), response_ttl=60.0), "Leave these out, or keep no content"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(options: CrawlOptions, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as caught:
+        check_options(options)
+    assert caught.value.field == "keep"
