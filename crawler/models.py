@@ -51,6 +51,7 @@ class Crawl(models.Model):
     retries = models.BigIntegerField(default=0)
     samples = models.JSONField(default=list)  # recent progress, see `core.progress`
     priorities = models.JSONField(default=list)  # of its pages, the most urgent first
+    recent = models.JSONField(default=dict)  # the pages closed last, see `core.recent`
 
     class Meta:
         indexes: ClassVar = [

@@ -22,6 +22,7 @@ from crawler.core.discovery import Discovery
 from crawler.core.lists import Entry
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import with_sample
+from crawler.core.recent import with_closed
 from crawler.core.tallies import Tallies
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
@@ -30,6 +31,9 @@ from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 
 ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 """The heaps of pages that were asked for."""
+
+MOVED = ("discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities", "recent")
+"""What a transaction moves on the crawl's row."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class _Change:
         self.outcomes: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
         self.priorities: set[int] = set()  # of the pages that were opened
+        self.answered: list[PageResult] = []  # those that closed pages, in the order they came in
 
     def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
         self.outcomes[outcome.value] += pages
@@ -236,6 +241,7 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         statements.keep_links(crawl, (of_page[page] for page in closed))
         statements.keep_facts(crawl, (of_page[page] for page in closed))
+        change.answered += [result for page, result in of_page.items() if page in closed]
     return closed
 
 
@@ -307,8 +313,7 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.retries += change.retries
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed)
     crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
-    crawl.save(
-        update_fields=["discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities"]
-    )
+    crawl.recent = with_closed(crawl.recent, change.answered)
+    crawl.save(update_fields=MOVED)
     if change.asked and crawl.owner_id is not None:
         usage.add(crawl.owner_id, change.asked, now)

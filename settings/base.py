@@ -18,7 +18,6 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django_rq",
-    "ninja",
     "crawler",
 ]
 
@@ -65,6 +64,8 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
+# Swagger UI. Its package is no installed app: that would load it, and pydantic, wherever a worker starts.
+STATICFILES_DIRS = [("ninja", environment.folder_of("ninja") / "static" / "ninja")]
 
 STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -46,6 +46,14 @@ def data_dir() -> Path:
     return path
 
 
+def folder_of(package: str) -> Path:
+    """Where a package lies, which is not loaded by this."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ImproperlyConfigured(f"The package {package} is missing: pip install -r requirements.txt.")
+    return Path(spec.origin).parent
+
+
 def redis_url() -> str:
     url: str = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
     if not url.startswith(("redis://", "rediss://", "unix://")):

@@ -8,7 +8,9 @@ outcomes, tallies         how a page closed, and the receipt they add up to
 work                      the messages between manager and fetch jobs
 lifecycle, completion     what may follow what, and when a crawl is finished
 diagnosis                 why a crawl is not finished, in plain sentences
-progress                  how fast, and for how long still
+progress, recent          how fast, and for how long still; the pages closed last
+presets                   the usual ways to begin a crawl, and the options each stands for
+chart                     where a line goes and how long a bar is
 figures                   numbers as people read them
 suspects   pages that may have killed their worker
 deadlines  until when a page may be asked for

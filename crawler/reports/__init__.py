@@ -2,6 +2,7 @@
 
 receipt    the sum of a crawl: the one function behind page, command line, export and notice
 progress   where a crawl stands right now
+breakdown  how deep its pages lie and on which hosts, counted now and then
 why        why a crawl is not finished: what is open, who has it, what it waits for
 observe    the facts behind that, from the table and from Redis
 dead_letters    pages that were given up although another try might do better

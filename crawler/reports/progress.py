@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
 from crawler.core import progress
-from crawler.core.outcomes import Kind, Outcome
+from crawler.core.outcomes import Outcome
+from crawler.core.recent import KEPT, is_trouble
+from crawler.core.urls import key_of
 from crawler.core.work import PAGE
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of
 
-SHOWN = 12  # pages in a list on the crawl page
+SHOWN = KEPT  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
@@ -34,13 +37,18 @@ def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
 
 def last_pages(crawl: Crawl) -> list[Page]:
     """The pages closed last, newest first."""
-    return list(Page.objects.filter(crawl=crawl, fetched_at__isnull=False).order_by("-fetched_at")[:SHOWN])
+    if "closed" in crawl.recent:
+        return [page for page in _in_order(crawl.recent["closed"]) if page.fetched_at is not None]
+    found = Page.objects.filter(crawl=crawl, fetched_at__isnull=False)  # a crawl from before they were kept
+    return list(found.order_by("-fetched_at")[:SHOWN])
 
 
 def troubled_pages(crawl: Crawl) -> list[Page]:
     """The newest pages that failed or answered with an error status, dead letters aside: they have a list of theirs."""
-    errors = [Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *(o for o in Outcome if o.kind is Kind.FAILED)]
-    return list(Page.objects.filter(crawl=crawl, outcome__in=errors, given_up=False).order_by("-id")[:SHOWN])
+    if "troubled" in crawl.recent:
+        return [page for page in _in_order(crawl.recent["troubled"]) if _is_troubled(page)]
+    found = Page.objects.filter(crawl=crawl, given_up=False, outcome__in=filter(is_trouble, Outcome))
+    return list(found.order_by("-id")[:SHOWN])
 
 
 def start_trouble(crawl: Crawl) -> list[Page]:
@@ -58,4 +66,17 @@ def start_count(crawl: Crawl) -> int:
 
 
 def _start_pages(crawl: Crawl) -> QuerySet[Page]:
-    return Page.objects.filter(crawl=crawl, kind=PAGE, parent_id=None, depth=0, hops=0)
+    """By their keys: an index finds those among a million pages. No list is asked for here, whose pages are all of
+    them start pages."""
+    return Page.objects.filter(crawl=crawl, kind=PAGE, key__in=[key_of(url) for url in crawl.start_urls])
+
+
+def _in_order(ids: Sequence[int]) -> list[Page]:
+    """The pages with these ids, in their order. They are asked for by nothing else: an index of the crawl's pages would
+    be taken then, and all of them read to find these few."""
+    by_id = Page.objects.in_bulk(ids[:SHOWN])
+    return [by_id[page] for page in ids if page in by_id]
+
+
+def _is_troubled(page: Page) -> bool:
+    return bool(page.outcome) and is_trouble(Outcome(page.outcome)) and not page.given_up

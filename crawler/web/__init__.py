@@ -12,6 +12,11 @@ pages_table    the table of all pages of a crawl, and its rows as a file
 pages_form     what the table can be asked for
 pages_rows     the table's heads, cells and ways on
 page_detail    all that is known of one page
+crawl_list   which crawls the list shows: filters and paging
+checking  the door that judges one field of the form as it is left
+figures   the door to the pictures of a crawl
+pictures  what they show, as values for the template
+navigation   where one can go from a page
 control   the doors that move a crawl: pause, resume, cancel, delete, send dead letters again
 dead_letters    all the dead letters of a crawl, paged
 why       why a crawl is not finished

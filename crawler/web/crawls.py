@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -25,14 +24,15 @@ from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
 from crawler.web import lists
+from crawler.web.crawl_list import list_of
 from crawler.web.forms import CrawlForm
+from crawler.web.pictures import quick_figures
 from crawler.web.schedules import runs_of
 from crawler.web.sharing import permitted, share_as_chosen, sharing_of
-from crawler.web.shell import page
+from crawler.web.shell import is_part, page
 from crawler.web.signing_in import SECRETS
-from crawler.web.status import status_of, summary_of
+from crawler.web.status import status_of
 
-PER_PAGE = 25  # crawls on one page of the list
 MAY_LOOK = {
     Right.SEE: "",  # whoever may not look is told that nothing is there
     Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
@@ -45,7 +45,10 @@ MAY_LOOK = {
 @require_GET
 @page
 def crawl_list(request: HttpRequest) -> HttpResponse:
-    """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl."""
+    """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl. An open page
+    asks for the list alone when a filter is changed, and now and then."""
+    if is_part(request):
+        return render(request, "crawler/crawl_rows.html", list_of(request, visible_crawls(request.user)))
     form = CrawlForm(user=request.user, like=crawl_named(request, request.GET.get("again", "")))
     return _list_page(request, form, status=200)
 
@@ -87,7 +90,11 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
     context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(crawl)}
-    context |= {"list_report": lists.report_of(crawl), **sharing_of(request.user, crawl)}
+    context |= {
+        "figures": quick_figures(crawl, time.time()),
+        "list_report": lists.report_of(crawl),
+        **sharing_of(request.user, crawl),
+    }
     return render(request, "crawler/crawl.html", context)
 
 
@@ -145,6 +152,5 @@ def crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
 
 
 def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:
-    crawls = Paginator(visible_crawls(request.user).order_by("-created_at"), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"form": form, "crawls": crawls, "summaries": [summary_of(crawl) for crawl in crawls]}
+    context = {"form": form, **list_of(request, visible_crawls(request.user))}
     return render(request, "crawler/crawls.html", context, status=status)

@@ -9,18 +9,20 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadedfile import UploadedFile
+from django.forms.boundfield import BoundWidget
 from django.utils.datastructures import MultiValueDict
 
 from crawler.core import dropping
 from crawler.core.belonging import own_hosts
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions, check_options
+from crawler.core.presets import Preset, applied, found_in
 from crawler.core.urls import from_person
 from crawler.models import Crawl
 from crawler.sealing import seal, shown
 from crawler.web.content_fields import ContentFields, chosen_content, typed_content
 from crawler.web.fields import LinesField, NumberInput
-from crawler.web.groups import FIELDS, USUAL, Group, groups_of, mark_defaults
+from crawler.web.groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
 from crawler.web.sharing import SharingFields
 from crawler.web.signing_in import BOTH, GONE, SignInFields, taken_over, typed_in
@@ -34,12 +36,34 @@ PLACES = {
 }
 """What an error may be about -> the field it is shown at, where that has another name."""
 
+PRESETS = {
+    Preset.SITE: ("Whole site", "Whatever its links lead to."),
+    Preset.SECTION: ("One section", "Only what lies in the folder of the address."),
+    Preset.LIST: ("A list of URLs", "Those you paste or upload, and nothing they lead to."),
+    Preset.SITEMAP: ("Sitemap only", "What the site's sitemaps name, and nothing it leads to."),
+}
+"""Each with its name and what it takes in."""
+
 
 class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
     """Start URLs or a list, options, and what to sign in with."""
 
-    field_order = ("start_urls", *USUAL, *FIELDS)  # as they stand on the page: the first error gets the cursor
+    field_order = (
+        "preset",
+        "start_urls",
+        *LISTED,
+        *USUAL,
+        *FIELDS,
+    )  # as they stand on the page: the first error gets the cursor
 
+    preset = forms.ChoiceField(
+        label="What to crawl",
+        required=False,
+        initial=Preset.SITE.value,
+        choices=[(preset.value, name) for preset, (name, _) in PRESETS.items()],
+        widget=forms.RadioSelect(),
+        error_messages={"invalid_choice": "Choose one of: whole site, one section, a list of URLs, sitemap only."},
+    )
     start_urls = LinesField(
         label="Start URL",
         rows=1,
@@ -88,7 +112,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         again. The person must be allowed to see it."""
         self.like = like if like and like.sealed else None
         super().__init__(data, files, label_suffix="", initial=_typed_for(like) if like else None)
-        self.fields["start_urls"].required = not (files and files.get("upload"))
+        self.fields["start_urls"].required = not self._has_list()
         if not user.is_superuser:
             del self.fields["allow_private"]
         self.offer_groups(user)
@@ -103,7 +127,19 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         chosen["drop_parameters"] = dropping.chosen(
             self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
         )
-        return CrawlOptions(**chosen, **chosen_content(self.cleaned_data))
+        chosen |= chosen_content(self.cleaned_data)
+        return applied(Preset(self.chosen_preset), CrawlOptions(**chosen), self._start_urls())
+
+    @property
+    def chosen_preset(self) -> str:
+        """What is to be crawled. Whoever sends a list without saying so means the list."""
+        chosen = self.cleaned_data.get("preset") or Preset.SITE.value
+        return Preset.LIST.value if self.cleaned_data.get("upload") else chosen
+
+    def clean_upload(self) -> UploadedFile[Any] | None:
+        """None when something else than a list was chosen: the page does not show the file then."""
+        upload: UploadedFile[Any] | None = self.cleaned_data["upload"]
+        return upload if self._has_list() else None
 
     def clean_same_credentials(self) -> bool:
         if self.cleaned_data["same_credentials"] and self.like is None:
@@ -121,8 +157,13 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
 
     def _own_hosts(self) -> tuple[str, ...]:
         options, listed = check_options(self.options()), self.cleaned_data["upload"] is not None
-        start_urls = [from_person(typed) for typed in self.cleaned_data["start_urls"]]
-        return own_hosts(start_urls, options.hosts, subdomains=options.subdomains, listed=listed)
+        return own_hosts(self._start_urls(), options.hosts, subdomains=options.subdomains, listed=listed)
+
+    def _has_list(self) -> bool:
+        return bool(self.files.get("upload")) and self.data.get("preset", Preset.LIST) == Preset.LIST
+
+    def _start_urls(self) -> list[str]:
+        return [from_person(typed) for typed in self.cleaned_data["start_urls"]]
 
     def _offer_credentials(self) -> None:
         """Keep the box that takes them over where there are some, and where it was ticked for some that are gone."""
@@ -144,6 +185,21 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         if isinstance(error, RefusedAddress) and "allow_private" in self.fields:
             self.add_error("allow_private", "Tick this to allow it for this crawl.")
         self._mark_errors()
+
+    def presets(self) -> list[tuple[BoundWidget, str]]:
+        """The ways to begin a crawl: the button of each, and what it takes in."""
+        about = [text for _, text in PRESETS.values()]
+        return list(zip(self["preset"], about, strict=True))
+
+    def listed(self) -> list[forms.BoundField]:
+        """What is asked for beside the URLs when it is a list that is to be crawled."""
+        return [self[name] for name in LISTED]
+
+    @property
+    def checked(self) -> list[str]:
+        """The fields that are judged as they are left: those one types into, but for secrets."""
+        judged = {"start_urls", "schedule", *CrawlOptions.__struct_fields__}
+        return [name for name, field in self.fields.items() if name in judged and _is_typed(field)]
 
     def usual(self) -> list[forms.BoundField]:
         """The options that are always seen."""
@@ -169,13 +225,19 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         self.fields[first].widget.attrs["autofocus"] = True
 
 
+def _is_typed(field: forms.Field) -> bool:
+    typed = isinstance(field.widget, (forms.Textarea, forms.TextInput))
+    return typed and "data-secret" not in field.widget.attrs
+
+
 def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
 def _typed_for(crawl: Crawl) -> dict[str, Any]:
     """What had to be typed for this crawl: field -> value, for those that differ from the default."""
-    chosen = {name: getattr(crawl.chosen, name) for name in CrawlOptions.__struct_fields__}
+    preset, options = found_in(crawl.chosen, crawl.start_urls, listed=bool(crawl.source))
+    chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
     other |= typed_content(other)
     if "*" in other.pop("private_hosts", ()):
@@ -185,6 +247,5 @@ def _typed_for(crawl: Crawl) -> dict[str, Any]:
     if "drop_parameters" in other:
         other["drop_parameters"], other["keep_parameters"] = dropping.typed_for(other["drop_parameters"])
     if crawl.source:  # a list has to be chosen anew: no page can do that for a person
-        other.pop("recursive", None)
-        return other
-    return {"start_urls": crawl.start_urls, **other}
+        return {"preset": preset.value, **other}
+    return {"preset": preset.value, "start_urls": crawl.start_urls, **other}

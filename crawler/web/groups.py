@@ -13,8 +13,10 @@ from crawler.web.signing_in import SecretBoundField
 USUAL = ("max_pages", "max_depth")
 """Beside the start URLs, what is seen without unfolding anything."""
 
+LISTED = ("upload", "list_column", "priority_column")
+"""What is seen with them when a list is to be crawled."""
+
 FOLDED = (
-    ("A list of URLs", "upload one instead of typing", ("upload", "list_column", "priority_column")),
     (
         "What belongs to the site",
         "hosts, paths, patterns",

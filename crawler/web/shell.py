@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
@@ -23,6 +25,8 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+
+STOP_ASKING = 286  # htmx shows the part, and asks no more
 
 _log = logging.getLogger("crawler.web")
 
@@ -50,6 +54,8 @@ def page(door: Door) -> Door:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
             return door(request, *args, **kwargs)
+        if is_part(request):
+            return _logged_out(request)
         return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
 
     return public_page(guarded)
@@ -60,6 +66,17 @@ def person(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
+
+
+def is_part(request: HttpRequest) -> bool:
+    """Whether a page that is open asks for a part of itself (htmx), and not the browser for a page."""
+    return "HX-Request" in request.headers
+
+
+def _logged_out(request: HttpRequest) -> HttpResponse:
+    """In place of that part. A redirect would be followed, and the login would stand in the middle of the page."""
+    where = urlsplit(request.headers.get("HX-Current-URL", "")).path or reverse("crawl-list")
+    return render(request, "crawler/logged_out.html", {"where": where}, status=STOP_ASKING)
 
 
 def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:

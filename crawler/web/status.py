@@ -11,6 +11,7 @@ from crawler import queues
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
+from crawler.core.progress import rate
 from crawler.models import Crawl, Delivery
 from crawler.reports import replies, traps, words
 from crawler.reports.dead_letters import dead_letters
@@ -112,19 +113,28 @@ def _orphans(crawl: Crawl, shown: int) -> str:
     return f"{words.counted(number, 'page')} {verb}.{doubt}"
 
 
-def summary_of(crawl: Crawl) -> dict[str, Any]:
+def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
     """One line of the list of crawls."""
     tallies = crawl.tallies
+    not_well = _not_well(crawl)
     return {
         "crawl": crawl,
         "state": STATES[State(crawl.state)],
         "closed": tallies.closed,
         "discovered": max(tallies.discovered, 1),
         "pages": words.counted(tallies.discovered, "page"),
-        "failed": words.count(_not_well(crawl)),
-        "has_failed": _not_well(crawl) > 0,
+        "failed": words.counted(not_well, "error") if not_well else "",
+        "rate": _pace(crawl, now),
         "took": words.duration((crawl.finished_at - crawl.created_at).total_seconds()) if crawl.finished_at else "",
     }
+
+
+def _pace(crawl: Crawl, now: float) -> str:
+    """Pages a second while it runs; "" when there is nothing to say."""
+    if crawl.state != State.RUNNING:
+        return ""
+    pace = rate(crawl.samples, now, crawl.tallies.closed)
+    return "" if pace is None else words.rate(pace)
 
 
 def _not_well(crawl: Crawl) -> int:

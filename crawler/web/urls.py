@@ -4,6 +4,7 @@ from django.urls import path
 
 from crawler.web import (
     account,
+    checking,
     comparisons,
     content,
     control,
@@ -11,6 +12,7 @@ from crawler.web import (
     dead_letters,
     exports,
     extraction,
+    figures,
     graph,
     health,
     invitations,
@@ -30,6 +32,7 @@ from crawler.web import (
 urlpatterns = [
     path("", crawls.crawl_list, name="crawl-list"),
     path("crawls/", crawls.crawl_create, name="crawl-create"),
+    path("crawls/check", checking.crawl_check, name="crawl-check"),
     path("crawls/<uuid:crawl_id>/", crawls.crawl_detail, name="crawl-detail"),
     path("crawls/<uuid:crawl_id>/status", crawls.crawl_status, name="crawl-status"),
     path("crawls/<uuid:crawl_id>/pages/", pages_table.crawl_pages, name="crawl-pages"),
@@ -43,6 +46,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/export.<str:export_format>", exports.crawl_export, name="crawl-export"),
     path("crawls/<uuid:crawl_id>/graph", graph.crawl_graph, name="crawl-graph"),
     path("crawls/<uuid:crawl_id>/graph.json", graph.crawl_graph_data, name="crawl-graph-data"),
+    path("crawls/<uuid:crawl_id>/figures", figures.crawl_figures, name="crawl-figures"),
     path("crawls/<uuid:crawl_id>/why", why.crawl_why, name="crawl-why"),
     path("crawls/<uuid:crawl_id>/dead-letters", dead_letters.crawl_dead_letters, name="crawl-dead-letters"),
     path("crawls/<uuid:crawl_id>/orphans", orphans.crawl_orphans, name="crawl-orphans"),

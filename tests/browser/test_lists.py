@@ -16,9 +16,11 @@ def test_a_list_is_uploaded_crawled_and_told_of(web: Web, tab: Page, small_site:
     urls.write_text(f"Address,Priority\n{small_site.url}/,1\nnonsense,\n{small_site.url}/b,9\n{small_site.url}/b,\n")
     web.start_worker()
     tab.goto(web.login_link())
-    unfold(tab, "A list of URLs")
+    expect(tab.get_by_label("Or upload a list")).to_be_hidden()
+    tab.get_by_label("A list of URLs").check()
     tab.get_by_label("Or upload a list").set_input_files(urls)
-    tab.locator("summary").filter(has_text="Private networks").click()
+    expect(tab.get_by_label("Depth limit")).to_be_hidden()  # nothing is followed, so there is no depth
+    unfold(tab, "Private networks")
     tab.get_by_label("Allow addresses that are not public").check()
     tab.get_by_role("button", name="Start").click()
     expect(tab.get_by_role("heading", name="urls.csv (2 URLs)")).to_be_visible()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from crawler.core.progress import KEPT, SPACING, Sample, eta, rate, with_sample
+from crawler.core.progress import DENSE, KEPT, SPACING, Sample, eta, pace, rate, with_sample
 
 NOW = 1000.0
 
@@ -23,12 +25,24 @@ def test_samples_keep_their_distance() -> None:
     assert len(with_sample(samples, NOW + SPACING, 2, 1)) == 2
 
 
-def test_old_samples_are_dropped() -> None:
+def test_the_samples_reach_over_the_whole_crawl_and_lie_close_together_at_its_end() -> None:
     samples: list[Sample] = []
-    for second in range(KEPT + 20):
+    for second in range(10 * KEPT):
         samples = with_sample(samples, NOW + second, second, second)
     assert len(samples) == KEPT
-    assert samples[-1][1] == KEPT + 19
+    assert samples[0][1] == 0
+    assert [sample[1] for sample in samples[-DENSE:]] == list(range(10 * KEPT - DENSE, 10 * KEPT))
+    gaps = [new[0] - old[0] for old, new in pairwise(samples)]
+    assert max(gaps) <= 40  # spread evenly it would be 15 s
+
+
+def test_the_pace_is_pages_a_second_from_sample_to_sample() -> None:
+    assert pace([(NOW, 100, 0), (NOW + 2, 100, 40), (NOW + 3, 100, 40)]) == [(NOW + 2, 20.0), (NOW + 3, 0.0)]
+
+
+def test_a_pace_is_never_negative_and_needs_two_samples() -> None:
+    assert pace([(NOW, 5, 5)]) == []
+    assert pace([(NOW, 5, 5), (NOW, 5, 6), (NOW + 1, 5, 2)]) == [(NOW + 1, 0.0)]
 
 
 def test_the_rate_is_pages_a_second() -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 
 from crawler.core.lifecycle import State
 from crawler.models import Crawl
-from crawler.web.crawls import PER_PAGE
+from crawler.web.crawl_list import PER_PAGE
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}

@@ -16,7 +16,7 @@ from crawler.core.parameters import USUAL as USUAL_PARAMETERS
 from crawler.models import Crawl
 from crawler.sealing import seal
 from crawler.web.forms import CrawlForm
-from crawler.web.groups import FIELDS, USUAL
+from crawler.web.groups import FIELDS, LISTED, USUAL
 from crawler.web.sharing import SharingFields
 
 PERSON = User(username="ann")
@@ -130,9 +130,7 @@ def test_a_form_like_another_crawl_makes_the_same_crawl(options: CrawlOptions) -
 def test_a_folded_group_says_what_was_changed_in_it() -> None:
     form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=ALL_OPTIONS.to_plain()))
     said = {group.heading: group.changed for group in form.groups()}
-    assert said["Links"] == (
-        "Follow links: off · Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on"
-    )
+    assert said["Links"] == ("Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on")
     assert said["Manners"].startswith(
         "Obey robots.txt: off · Slow down when the site does: off · Connections per host: 1"
     )
@@ -265,7 +263,7 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
 def test_every_field_stands_in_one_group() -> None:
     like = Crawl(start_urls=["https://a.example/"], options={}, sealed=seal(parse(bearer="abc")))
     offered = [name for name in FIELDS if name not in SharingFields.base_fields]  # there is no group to share with
-    assert ["start_urls", *USUAL, *offered] == list(CrawlForm(user=SUPERUSER, like=like).fields)
+    assert ["preset", "start_urls", *LISTED, *USUAL, *offered] == list(CrawlForm(user=SUPERUSER, like=like).fields)
     assert len(set(FIELDS)) == len(FIELDS)
 
 

@@ -107,4 +107,4 @@ def test_without_an_upload_the_address_is_still_asked_for(as_ann: Client) -> Non
 def test_a_crawl_over_a_list_is_typed_again_without_it(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann, source="urls.csv", options=CrawlOptions(recursive=False, max_pages=7))
     form = as_ann.get(f"/?again={crawl.id}").context["form"]
-    assert form.initial == {"max_pages": 7}
+    assert form.initial == {"preset": "list", "max_pages": 7}

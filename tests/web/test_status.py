@@ -205,8 +205,16 @@ def test_a_line_of_the_list_counts_failures_and_error_answers_together() -> None
         outcomes={"2xx": 4, "3xx": 1, "4xx": 2, "5xx": 1, "timeout": 1, "robots": 1},
         created_at=timezone.now() - timedelta(seconds=72),
     )
-    line = summary_of(crawl)
-    assert (line["failed"], line["pages"], line["took"]) == ("4", "10 pages", "1 min 12 s")
+    line = summary_of(crawl, time.time())
+    assert (line["failed"], line["pages"], line["took"]) == ("4 errors", "10 pages", "1 min 12 s")
+
+
+def test_a_line_of_the_list_shows_the_pace_of_a_running_crawl_alone() -> None:
+    now = time.time()
+    moving = {"discovered": 200, "outcomes": {"2xx": 150}, "samples": [[now - 5, 200, 100]]}
+    assert summary_of(a_crawl(**moving), now)["rate"] == "10.0/s"
+    assert summary_of(a_crawl(**moving, state=State.PAUSED), now)["rate"] == ""
+    assert summary_of(a_crawl(), now)["rate"] == ""
 
 
 def test_of_a_list_that_is_being_read_there_is_only_its_progress_and_a_way_to_cancel() -> None:

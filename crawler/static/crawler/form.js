@@ -42,6 +42,22 @@ function growWithLines(urls) {
   fit();
 }
 
+/* The server has judged a field that was left: its mark follows what it said. */
+function mark(event) {
+  const field = event.target.closest(".field");
+  if (!field || !event.target.matches(".error")) return;
+  const wrong = event.target.textContent.trim() !== "";
+  const control = field.querySelector("input:not([type=hidden]), select, textarea");
+  field.classList.toggle("wrong", wrong);
+  if (wrong) control.setAttribute("aria-invalid", "true");
+  else control.removeAttribute("aria-invalid");
+  const described = new Set((control.getAttribute("aria-describedby") || "").split(" ").filter(Boolean));
+  if (wrong) described.add(event.target.id);
+  else described.delete(event.target.id);
+  control.setAttribute("aria-describedby", [...described].join(" "));
+}
+
+document.addEventListener("htmx:afterSwap", mark);
 document.querySelectorAll("textarea[name=start_urls]").forEach(growWithLines);
 document.querySelectorAll("details.group").forEach((group) => {
   group.addEventListener("input", () => sumUp(group));

@@ -5,6 +5,7 @@ const EVERY = 1000; // ms between two looks while the crawl goes on
 const HIDDEN = 5000; // ms while nobody looks at the tab
 const AFTER = 3000; // ms while only notices are on their way
 const SHARE = 4; // a look that took long is followed by a pause this many times as long, so that looking stays cheap
+const PARTS = 3000; // ms between two drawings of the pictures, at least
 const LONGEST = 30000; // ms between two tries at most, when the server does not answer
 
 function isWebAddress(text) {
@@ -67,7 +68,19 @@ function show(crawl, status) {
   bar.max = status.bar.max;
   bar.value = status.bar.value;
   document.title = status.title;
+  const moved = crawl.dataset.state !== status.state;
   crawl.dataset.state = status.state;
+  tellParts(moved);
+}
+
+/* The parts of the page that the server draws are asked for again by htmx when they hear of this: now and then, and at
+   once when the crawl has moved on. */
+let told = 0;
+function tellParts(atOnce) {
+  const now = performance.now();
+  if (!atOnce && now - told < PARTS) return;
+  told = now;
+  document.body.dispatchEvent(new CustomEvent("crawl-looked"));
 }
 
 async function look(crawl) {
@@ -140,9 +153,9 @@ function offerToTell() {
 }
 
 /* Times come as UTC; the reader's own clock is easier to read. */
-function localTimes() {
+function localTimes(within) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  document.querySelectorAll("time[datetime]").forEach((node) => {
+  within.querySelectorAll("time[datetime]").forEach((node) => {
     const moment = new Date(node.dateTime);
     if (Number.isNaN(moment.getTime())) return;
     node.title = node.textContent;
@@ -173,9 +186,10 @@ function closeEasily(question) {
   document.addEventListener("click", (event) => { if (!question.contains(event.target)) question.open = false; });
 }
 
-localTimes();
+localTimes(document);
+document.addEventListener("htmx:load", (event) => localTimes(event.target)); // a part that the server drew anew
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
-document.querySelectorAll("details.confirm").forEach(closeEasily);
+document.querySelectorAll("details.confirm, details.menu").forEach(closeEasily);
 const crawl = document.getElementById("crawl");
 if (crawl) {
   offerToTell();

@@ -231,7 +231,7 @@ export class Painting {
       const text = node.name.length > 34 ? `${node.name.slice(0, 32)}…` : node.name;
       const long = context.measureText(text).width;
       const away = node.r * this.scale + 5;
-      const inside = node.page === null && long < node.r * this.scale * 1.05;
+      const inside = node.page === null && long < node.r * this.scale * 1.8;
       const beside = middle + away + long < width ? middle + away : middle - away - long;
       const x = inside ? middle - long / 2 : beside;
       const box = [x, y - 8, x + long, y + 8];

@@ -1,0 +1,158 @@
+"""The pictures of a crawl, and how seldom its pages are counted for them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from crawler.core.outcomes import Outcome
+from crawler.models import Crawl
+from crawler.reports.breakdown import CHEAP
+from crawler.web.pictures import answer_bars, depth_bars, quick_figures
+from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+
+NOW = 1_800_000_000.0
+PART = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    cache.clear()
+
+
+def part_of(browser: Client, crawl: Crawl) -> str:
+    return browser.get(reverse("crawl-figures", args=[crawl.pk]), **PART).content.decode()
+
+
+def test_the_crawls_page_draws_its_speed_with_a_sentence_for_those_who_do_not_see_it(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann, samples=[[NOW, 1, 0], [NOW + 1, 50, 30], [NOW + 3, 90, 80]])
+    html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    assert '<polyline class="line" points="' in html
+    assert "Pages closed a second, over 2.0 s: 30.0/s at most, 25.0/s at last." in html
+
+
+def test_a_crawl_that_has_just_begun_says_when_there_will_be_something(as_ann: Client, ann: User) -> None:
+    html = part_of(as_ann, a_crawl(ann))
+    assert "A line appears here a few seconds after the first pages have answered." in html
+    assert "why it is not finished" in html
+
+
+def test_a_crawl_that_was_over_at_once_says_that_there_is_no_line(as_ann: Client, ann: User) -> None:
+    assert "It was over too soon to draw a line." in part_of(as_ann, a_finished_crawl(ann))
+
+
+@pytest.mark.django_db
+def test_answers_are_statuses_and_the_reasons_why_there_is_none() -> None:
+    crawl = a_finished_crawl(
+        discovered=20, outcomes={"2xx": 10, "4xx": 5, "dns": 2, "robots": 3}, statuses={"200": 10, "404": 5}
+    )
+    bars = [(bar["name"], bar["number"], bar["share"], bar["tone"]) for bar in answer_bars(crawl)]
+    assert bars == [
+        ("200", "10", 100.0, "good"),
+        ("404", "5", 50.0, "warn"),
+        ("host name not found", "2", 20.0, "bad"),
+        ("forbidden by robots.txt", "3", 30.0, "calm"),
+    ]
+
+
+def test_every_depth_has_a_bar_and_the_very_deep_ones_share_one() -> None:
+    assert [bar["name"] for bar in depth_bars({0: 1, 2: 4})] == ["0", "1", "2"]
+    bars = depth_bars({0: 1, 40: 2, 50: 3})
+    assert (bars[-1]["name"], bars[-1]["number"], len(bars)) == ("16 and more", "5", 17)
+
+
+def test_hosts_are_told_apart_by_their_ports_and_count_their_errors(as_ann: Client, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    a_page(crawl, "https://a.example/1", bytes=1000, elapsed_ms=10)
+    a_page(crawl, "https://a.example/2", 404, bytes=3000, elapsed_ms=30)
+    a_page(crawl, "https://a.example:8443/", Outcome.DNS)
+    a_page(crawl, "https://elsewhere.example/", kind="external")
+    response = as_ann.get(reverse("crawl-figures", args=[crawl.pk]), **PART)
+    assert response.context["figures"]["hosts"] == [
+        {"name": "a.example", "pages": "2", "open": "0", "errors": "1", "time": "20 ms", "size": "4.0 kB"},
+        {"name": "a.example:8443", "pages": "1", "open": "0", "errors": "1", "time": "0 ms", "size": "0 B"},
+    ]
+
+
+def counts(browser: Client, crawl: Crawl) -> bool:
+    """Whether the table is read to answer."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as asked:
+        part_of(browser, crawl)
+    return any("GROUP BY" in query["sql"] for query in asked)
+
+
+def test_a_running_crawl_is_not_counted_each_time_somebody_looks(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    assert [counts(as_ann, crawl) for _ in range(3)] == [True, False, False]
+
+
+def test_it_is_counted_again_when_it_is_over_and_then_no_more(
+    as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = a_crawl(ann)
+    part_of(as_ann, crawl)
+    Crawl.objects.filter(pk=crawl.pk).update(state="finished")
+    assert counts(as_ann, crawl)
+    later = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert not counts(as_ann, crawl)
+
+
+def test_a_running_crawl_is_counted_again_after_a_while(
+    as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = a_crawl(ann)
+    part_of(as_ann, crawl)
+    later = time.time() + 60
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert counts(as_ann, crawl)
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_large_crawl_does_not_wait_for_the_count() -> None:
+    assert quick_figures(a_crawl(discovered=CHEAP + 1), NOW)["counted"] is None
+    assert quick_figures(a_crawl(discovered=CHEAP), NOW)["counted"] is not None
+
+
+def test_a_page_that_has_no_count_yet_asks_for_it(as_ann: Client, ann: User) -> None:
+    html = as_ann.get(f"/crawls/{a_crawl(ann, discovered=CHEAP + 1).id}/").content.decode()
+    assert "The pages are being counted." in html
+    assert 'hx-trigger="load delay:' in html
+
+
+def test_while_somebody_else_counts_the_last_count_is_shown_and_asked_for_again(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    a_page(crawl)
+    part_of(as_ann, crawl)
+    Crawl.objects.filter(pk=crawl.pk).update(state="finished")
+    cache.add(f"breakdown:{crawl.pk}:busy", True)
+    html = part_of(as_ann, crawl)
+    assert "example.com" in html
+    assert 'hx-trigger="load delay:' in html
+
+
+def test_without_javascript_the_count_is_a_page_of_its_own(as_ann: Client, ann: User) -> None:
+    html = as_ann.get(reverse("crawl-figures", args=[a_crawl(ann).pk])).content.decode()
+    assert "<h1>Figures</h1>" in html
+
+
+def test_somebody_elses_figures_are_not_there(as_ann: Client) -> None:
+    assert as_ann.get(reverse("crawl-figures", args=[a_crawl(a_person("bob")).pk])).status_code == 404
+
+
+def test_an_open_page_whose_reader_was_logged_out_says_so_in_its_part(client: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    address = reverse("crawl-figures", args=[crawl.pk])
+    told: dict[str, Any] = {**PART, "HTTP_HX_CURRENT_URL": f"http://testserver/crawls/{crawl.pk}/"}
+    response = client.get(address, **told)
+    assert response.status_code == 286  # htmx asks no more
+    assert f'href="/login/?next=/crawls/{crawl.pk}/"' in response.content.decode()

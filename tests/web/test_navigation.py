@@ -1,0 +1,69 @@
+"""Where one can go from a page."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import include, path
+
+from crawler.web.navigation import parts_of, places
+from tests.web.factories import a_crawl
+
+CRAWL = UUID(int=7)
+OVERVIEW = f"/crawls/{CRAWL}/"
+
+
+def nowhere(request: Any, crawl_id: UUID) -> HttpResponse:
+    return HttpResponse()
+
+
+urlpatterns = [
+    path("", include("crawler.web.urls")),
+    path("crawls/<uuid:crawl_id>/reports/", nowhere, name="crawl-reports"),
+]
+
+
+def here(path: str) -> list[str]:
+    return [place.name for place in parts_of(CRAWL, path) if place.is_here]
+
+
+@pytest.mark.urls("tests.web.test_navigation")
+def test_a_part_that_exists_is_shown_with_its_address() -> None:
+    parts = {place.name: place.address for place in parts_of(CRAWL, OVERVIEW)}
+    assert parts["Overview"] == OVERVIEW
+    assert parts["Reports"] == f"{OVERVIEW}reports/"
+
+
+def test_a_part_that_does_not_exist_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.web.navigation.OF_A_CRAWL", (("crawl-detail", "Overview"), ("no-such", "Nothing")))
+    assert [place.name for place in parts_of(CRAWL, OVERVIEW)] == ["Overview"]
+
+
+@pytest.mark.urls("tests.web.test_navigation")
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        (OVERVIEW, "Overview"),
+        (f"{OVERVIEW}dead-letters", "Overview"),
+        (f"{OVERVIEW}reports/", "Reports"),
+        (f"{OVERVIEW}reports/broken-links/", "Reports"),
+    ],
+)
+def test_a_page_lies_in_the_nearest_part(path: str, part: str) -> None:
+    assert here(path) == [part]
+
+
+@pytest.mark.parametrize(("path", "place"), [("/", "Crawls"), (OVERVIEW, "Crawls"), ("/schedules/", "Schedules")])
+def test_a_page_lies_in_one_place(path: str, place: str) -> None:
+    assert [found.name for found in places(path) if found.is_here] == [place]
+
+
+def test_a_page_below_a_crawl_says_where_it_is(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    html = as_ann.get(f"/crawls/{crawl.id}/traps").content.decode()
+    assert f'<li><a href="/crawls/{crawl.id}/">example.com</a></li><li aria-current="page">Traps</li>' in html
