@@ -18,7 +18,19 @@ from django.utils.html import format_html
 from crawler import conf
 from crawler.accounts.invitations import link_for
 from crawler.core.errors import BadInput
-from crawler.models import Allowance, ApiToken, Crawl, Delivery, Disagreement, Notice, Page, Schedule, Trap, Usage
+from crawler.models import (
+    Allowance,
+    ApiToken,
+    Channel,
+    Crawl,
+    Delivery,
+    Disagreement,
+    Notice,
+    Page,
+    Schedule,
+    Trap,
+    Usage,
+)
 
 COUNTED = 10_000  # rows, at most, that are counted to say how many there are
 
@@ -176,6 +188,16 @@ class DeliveryAdmin(Uncounted):
     list_display = ["transport", "address", "state", "attempts", "due_at", "delivered_at", "error"]
     list_filter = ["state", "transport"]
     ordering = ["-due_at"]
+
+
+@admin.register(Channel)
+class ChannelAdmin(ReadOnly, Reading):
+    list_display = ["transport", "name", "owner", "events", "enabled", "created_at"]
+    list_filter = ["transport", "enabled"]
+    list_select_related = ["owner"]
+    search_fields = ["name", "owner__username"]
+    ordering = ["-created_at"]
+    exclude = ["address"]
 
 
 @admin.register(Disagreement)

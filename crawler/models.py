@@ -10,12 +10,15 @@ from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
 
+from crawler.core.events import ENDS, USUAL
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
+from crawler.core.receivers import Means
 from crawler.core.tallies import Tallies
 from crawler.core.work import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
 
+_ENDS = [event.value for event in ENDS]
 NOT_OVER = [state for state in State if not state.is_over]
 
 
@@ -324,16 +327,48 @@ class Notice(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)  # "crawl.finished" or "crawl.cancelled"
+    event = models.CharField(max_length=32)  # see `core.events`
     round = models.SmallIntegerField(default=1)  # the crawl's, when this became true
-    receipt = models.JSONField()
+    number = models.IntegerField(default=0)  # of those of this event in this round: 0, 1, 2, ...
+    receipt = models.JSONField(default=dict)  # of that moment; empty for pages
+    pages = models.JSONField(default=list)  # ids of the pages it tells of
+    gathering = models.BooleanField(default=False)  # further pages may be added: nobody was sent it yet
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "round"], name="notice_once_per_round")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["crawl", "round", "event", "number"], name="notice_once"),
+            models.UniqueConstraint(
+                fields=["crawl", "round"], condition=models.Q(event__in=_ENDS), name="notice_one_end_per_round"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.event} {self.crawl_id}"
+
+
+def usual_events() -> list[str]:
+    return list(USUAL)
+
+
+class Channel(models.Model):
+    """Where one person is told of all their crawls."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="channels")
+    name = models.CharField(max_length=80, default="", blank=True)  # as the person calls it
+    transport = models.CharField(max_length=16, choices=[(means.value, means.value) for means in Means])
+    address = models.TextField()  # encrypted where it is a secret, see `core.receivers`
+    events = models.JSONField(default=usual_events)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    tested_at = models.DateTimeField(null=True, blank=True)  # when its owner last tried it
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["owner", "created_at"], name="channel_of_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.transport} of {self.owner_id}"
 
 
 class Delivery(models.Model):
@@ -343,13 +378,18 @@ class Delivery(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="deliveries")
+    channel = models.ForeignKey(Channel, null=True, on_delete=models.SET_NULL, related_name="deliveries")
     transport = models.CharField(max_length=16)
-    address = models.TextField()
+    address = models.TextField()  # encrypted where it is a secret
     state = models.CharField(max_length=16, default=PENDING, choices=[(s, s) for s in (PENDING, DELIVERED, GIVEN_UP)])
     attempts = models.SmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(default=timezone.now)
+    tried_at = models.DateTimeField(null=True)  # when the last try began
     delivered_at = models.DateTimeField(null=True)
-    error = models.TextField(default="")
+    answer = models.TextField(default="")  # what the receiver said when it took it
+    error = models.TextField(default="")  # of the last try
+    again = models.BooleanField(default=False)  # a person had the notice sent once more
 
     class Meta:
         verbose_name_plural = "deliveries"
@@ -358,4 +398,4 @@ class Delivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.transport} to {self.address}"
+        return f"{self.transport} of notice {self.notice_id}"

@@ -8,7 +8,7 @@ the crawl's row: whatever ends a crawl or opens it again comes before it or afte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -34,6 +34,8 @@ ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 
 MOVED = ("discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities", "recent")
 """What a transaction moves on the crawl's row."""
+OnClosed = Callable[[Crawl, Collection[int]], None]
+"""Is told which pages of a crawl were closed, in the transaction that closes them."""
 
 
 @dataclass(frozen=True)
@@ -113,17 +115,21 @@ def apply(
     found: Sequence[Discovery],
     now: float,
     requests: int = 0,
+    on_closed: OnClosed | None = None,
 ) -> Applied:
     """Close pages, note retries and insert discoveries, all or nothing.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
-    that is over takes nothing in. `requests` are those that belong to none of the pages.
+    that is over takes nothing in. `requests` are those that belong to none of the pages. `on_closed` is told what was
+    closed, in the same transaction.
     """
     judged = quarantine.Judged(())
     with _change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
             closed = _close(crawl, closings, change)
+            if on_closed is not None and closed:
+                on_closed(row, closed)
             _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
                 _lower([page for page in found if page.hops], row.id, change)
@@ -134,14 +140,20 @@ def apply(
 
 
 def count_lost_attempts(
-    crawl: UUID, ids: Sequence[int], token: str, now: float, *, blamed_from: int | None
+    crawl: UUID,
+    ids: Sequence[int],
+    token: str,
+    now: float,
+    *,
+    blamed_from: int | None,
+    on_closed: OnClosed | None = None,
 ) -> list[int]:
     """A worker died with these pages in hand: count the attempt and the death, once a lease (`token`).
 
     With `blamed_from` a page that has been tried so often is closed as crashed; without it nobody is to blame, because
-    the page was not alone. Answers the pages that were closed.
+    the page was not alone. Answers the pages that were closed; `on_closed` as for `apply`.
     """
-    with _change_of(crawl, now) as (_, change):
+    with _change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(id__in=table.still_open(crawl, ids), status=Page.OPEN)
         change.retries += pages.exclude(died_with=token).update(
             attempts=F("attempts") + 1, deaths=F("deaths") + 1, died_with=token
@@ -152,6 +164,8 @@ def count_lost_attempts(
         for page, attempts in blamed:
             error = f"the worker died {attempts} times while it had this page in hand"
             _close_all(Page.objects.filter(id=page), Outcome.CRASHED, error, change)
+        if on_closed is not None and blamed:
+            on_closed(row, [page for page, _ in blamed])
         return [page for page, _ in blamed]
 
 

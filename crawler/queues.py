@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 _KEPT = 60  # seconds a finished job can still be looked at in a dashboard
 _FAILED_KEPT = 24 * 3600
+_PAGES_MS = 20_000  # longer than telling receivers of pages takes in one go
 _WATCH_PREFIX = "watch-"
 _TAIL = 64  # jobs at the end of a queue among which a watch is looked for
 _LIFELINE_KIND = "watch-lifeline"
@@ -158,6 +159,25 @@ def send_notify() -> None:
 def notify_begins() -> None:
     """From now on another notify job may be sent."""
     connection().delete(keys.NOTIFY_COMING)
+
+
+def begin_pages() -> bool:
+    """Whether receivers may be told of pages now: nobody else does it, and the rest after the last time is over. Should
+    this process die, that is so again after some seconds."""
+    return bool(connection().set(keys.NOTIFY_PAGES, 1, nx=True, px=_PAGES_MS))
+
+
+def end_pages(rest: float) -> None:
+    """Nobody is to do it again for `rest` seconds."""
+    if rest > 0:
+        connection().set(keys.NOTIFY_PAGES, 1, px=max(1, int(rest * 1000)))
+    else:
+        connection().delete(keys.NOTIFY_PAGES)
+
+
+def rest_from_pages() -> float:
+    """Seconds until it may be done again; 0 = now."""
+    return max(0, int(connection().pttl(keys.NOTIFY_PAGES))) / 1000
 
 
 def _errand_data(func: str, job: str, description: str, *, result_ttl: int) -> EnqueueData:

@@ -1,4 +1,5 @@
-"""Credentials at rest and on their way: encrypted and signed under a key made from SECRET_KEY.
+"""Credentials, and addresses of notices that are secret, at rest and on their way: encrypted and signed under keys made
+from SECRET_KEY.
 
 Tables, job arguments and dashboards hold what `seal` makes. Whoever has another SECRET_KEY cannot read it, and is told
 so by name: no page is asked for without the credentials it was meant to be asked with.
@@ -17,8 +18,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from crawler import conf
 from crawler.core.credentials import NOTHING, Credentials, from_json, masked, to_json
 from crawler.core.errors import SealBroken
+from crawler.core.receivers import SEALED
 
 _PURPOSE = b"site crawler: credentials of crawls, 1"  # a key for this alone, whatever else SECRET_KEY serves for
+_ADDRESSES = b"site crawler: addresses of notices, 1"
 
 
 def seal(credentials: Credentials) -> str:
@@ -47,6 +50,27 @@ def shown(sealed: str) -> tuple[str, ...]:
         return (str(error),)
 
 
+def seal_address(address: str) -> str:
+    """An address as it is stored. One that is sealed already stays as it is, if it can be opened; else SealBroken."""
+    if address.startswith(SEALED):
+        opened_address(address)
+        return address
+    return SEALED + _fernet(conf.secret_key(), _ADDRESSES).encrypt(address.encode()).decode()
+
+
+def opened_address(stored: str) -> str:
+    """The address in plain, or SealBroken. One that is no secret was stored in plain."""
+    return _opened_address(conf.secret_key(), stored) if stored.startswith(SEALED) else stored
+
+
+@lru_cache(maxsize=64)
+def _opened_address(secret: str, stored: str) -> str:
+    try:
+        return _fernet(secret, _ADDRESSES).decrypt(stored.removeprefix(SEALED).encode()).decode()
+    except (InvalidToken, UnicodeError):
+        raise SealBroken from None
+
+
 @lru_cache(maxsize=64)
 def _opened(secret: str, sealed: str) -> Credentials:
     try:
@@ -55,7 +79,7 @@ def _opened(secret: str, sealed: str) -> Credentials:
         raise SealBroken from None  # the cause would say nothing, and its traceback might say too much
 
 
-@lru_cache(maxsize=2)
-def _fernet(secret: str) -> Fernet:
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE).derive(secret.encode())
+@lru_cache(maxsize=4)
+def _fernet(secret: str, purpose: bytes = _PURPOSE) -> Fernet:
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())
     return Fernet(base64.urlsafe_b64encode(derived))

@@ -12,10 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from crawler import admin
-from crawler.models import Allowance, Disagreement, Page, Schedule, Trap, Usage
+from crawler.models import Allowance, Channel, Disagreement, Page, Schedule, Trap, Usage
+from crawler.sealing import seal_address
 from tests.web.factories import SITE, a_delivery, a_finished_crawl, a_page, a_person
 
-TABLES = ["crawl", "schedule", "page", "trap", "notice", "delivery", "disagreement", "usage"]
+TABLES = ["crawl", "schedule", "page", "trap", "notice", "delivery", "channel", "disagreement", "usage"]
 
 
 @pytest.fixture
@@ -38,6 +39,9 @@ def ids(staff: Client) -> dict[str, object]:
         "usage": Usage.objects.create(user=User.objects.get(), day=timezone.now().date(), pages=5).pk,
         "notice": delivery.notice_id,
         "delivery": delivery.pk,
+        "channel": Channel.objects.create(
+            owner=User.objects.get(), transport="slack", address=seal_address("https://hooks.slack.com/services/secret")
+        ).pk,
         "disagreement": Disagreement.objects.create(crawl=crawl, what="table: 1 open, queue: empty").pk,
     }
 
@@ -122,3 +126,8 @@ def test_who_may_change_accounts_and_is_no_superuser_makes_none(db: None) -> Non
     browser = Client()
     browser.force_login(helper)
     assert "/invitation/" not in invitations(browser, root)
+
+
+@pytest.mark.parametrize("table", ["channel", "delivery"])
+def test_an_address_that_is_a_secret_is_not_shown(staff: Client, ids: dict[str, object], table: str) -> None:
+    assert "hooks.slack.com" not in staff.get(f"/admin/crawler/{table}/{ids[table]}/change/").content.decode()

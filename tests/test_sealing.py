@@ -10,7 +10,9 @@ import pytest
 from crawler import sealing
 from crawler.core.credentials import NOTHING, parse
 from crawler.core.errors import SealBroken
+from crawler.sealing import opened_address, seal_address
 
+ADDRESS = "https://hooks.slack.com/services/T/B/secret"
 KNOWN = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden", proxy="u:hidden@proxy.test")
 
 
@@ -60,3 +62,31 @@ def test_it_is_shown_masked(settings: Any) -> None:
     assert sealing.shown("") == ()
     settings.SECRET_KEY = "another"
     assert sealing.shown(sealed)[0].startswith("The credentials of this crawl cannot be read")
+
+
+def test_an_address_comes_back_as_it_was_and_looks_different_each_time() -> None:
+    first, second = seal_address(ADDRESS), seal_address(ADDRESS)
+    assert first != second
+    assert opened_address(first) == opened_address(second) == ADDRESS
+    assert "secret" not in first
+
+
+def test_a_sealed_address_is_not_sealed_again_and_a_plain_one_stays_plain() -> None:
+    sealed = seal_address(ADDRESS)
+    assert seal_address(sealed) == sealed
+    assert opened_address("me@example.com") == "me@example.com"
+
+
+def test_under_another_secret_key_an_address_cannot_be_read(settings: Any) -> None:
+    sealed = seal_address(ADDRESS)
+    settings.SECRET_KEY = "another"
+    with pytest.raises(SealBroken):
+        opened_address(sealed)
+    with pytest.raises(SealBroken):
+        seal_address(sealed)
+
+
+@pytest.mark.parametrize("made_up", ["sealed:", "sealed:abc", "sealed:ümlaut"])
+def test_what_was_never_sealed_cannot_be_opened(made_up: str) -> None:
+    with pytest.raises(SealBroken):
+        opened_address(made_up)

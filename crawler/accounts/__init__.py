@@ -8,7 +8,7 @@ sessions     where a person is logged in
 """
 
 from crawler.accounts.links import FIRST_NAME, LIFETIME, LoginTokens, first_account, make_link, redeem
-from crawler.accounts.permissions import groups_of, may, rights_of, visible_crawls, visible_schedules
+from crawler.accounts.permissions import groups_of, may, rights_of, sees_addresses, visible_crawls, visible_schedules
 
 __all__ = [
     "FIRST_NAME",
@@ -20,6 +20,7 @@ __all__ = [
     "may",
     "redeem",
     "rights_of",
+    "sees_addresses",
     "visible_crawls",
     "visible_schedules",
 ]

@@ -39,6 +39,12 @@ def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:
     return right in rights_of(user, item)
 
 
+def sees_addresses(user: Anybody, item: Crawl | Schedule) -> bool:
+    """Whether somebody sees in full whom a crawl or a schedule tells. Its owner does; of one that was made on the
+    command line, whoever may see it."""
+    return item.owner_id is None or item.owner_id == user.pk
+
+
 def groups_of(user: Anybody) -> QuerySet[Group]:
     """The groups a person may share with: those they are in; superusers all."""
     groups = Group.objects.order_by("name")

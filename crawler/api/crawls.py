@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from ninja import Query, Router, Status
 
-from crawler.accounts import visible_crawls
+from crawler.accounts import sees_addresses, visible_crawls
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
 from crawler.api.finding import crawl_named, crawl_watched
@@ -27,7 +27,7 @@ from crawler.engine.delete import delete
 from crawler.engine.schedules import begin_schedule
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
-from crawler.reports.receipt import receipt_of
+from crawler.reports.receipt import masked_receipt, receipt_of
 from crawler.reports.why import why_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -75,7 +75,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     """
     crawl = _made_before(request) or _started(request, body)
     response["Location"] = shapes.address_of(request, crawl)
-    return Status(201, shapes.whole_of(crawl, time.time()))
+    return Status(201, shapes.whole_of(crawl, time.time(), in_full=True))
 
 
 @router.get(
@@ -87,7 +87,8 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
 )
 def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Its state, how far it is, its options and its receipt so far."""
-    return shapes.whole_of(crawl_watched(request, crawl_id), time.time())
+    crawl = crawl_watched(request, crawl_id)
+    return shapes.whole_of(crawl, time.time(), in_full=sees_addresses(request.user, crawl))
 
 
 @router.get(
@@ -100,7 +101,9 @@ def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """discovered = fetched + failed + skipped + cancelled, as soon as the crawl is over; before, what is open is
     missing on the right side."""
-    return receipt_of(crawl_named(request, crawl_id))
+    crawl = crawl_named(request, crawl_id)
+    receipt = receipt_of(crawl)
+    return receipt if sees_addresses(request.user, crawl) else masked_receipt(receipt)
 
 
 @router.get(

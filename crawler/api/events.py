@@ -16,13 +16,15 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
 
+from crawler.accounts import sees_addresses
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
 from crawler.api.finding import crawl_watched
 from crawler.api.problems import Problem
-from crawler.core.events import HEARTBEAT, Seen, event, retry, told
+from crawler.core.event_stream import HEARTBEAT, Seen, event, retry, told
 from crawler.core.scopes import Scope
 from crawler.reports.progress import progress_of
+from crawler.reports.receipt import masked_receipt
 
 LASTS = 30.0  # seconds a stream lasts at most
 EVERY = 1.0  # seconds between two looks
@@ -122,5 +124,5 @@ def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
         discovered=progress["discovered"],
         closed=progress["closed"],
         progress={name: progress[name] for name in ("discovered", "closed", "open", "rate", "eta")},
-        receipt=progress["receipt"],
+        receipt=progress["receipt"] if sees_addresses(request.user, crawl) else masked_receipt(progress["receipt"]),
     )

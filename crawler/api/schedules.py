@@ -8,7 +8,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from ninja import Query, Router, Schema, Status
 
-from crawler.accounts import visible_schedules
+from crawler.accounts import sees_addresses, visible_schedules
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import SCHEDULE_ID, described
 from crawler.api.finding import schedule_named
@@ -49,7 +49,7 @@ def list_schedules(
     """The schedules you may see, in the order they were made."""
     schedules = visible_schedules(request.user).order_by("created_at", "pk")
     listed = by_place(request, lambda count: list(schedules[:count]), cursor, limit)
-    return {**listed, "items": [shapes.schedule_of(schedule) for schedule in listed["items"]]}
+    return {**listed, "items": [_shown(request, schedule) for schedule in listed["items"]]}
 
 
 @router.post(
@@ -73,7 +73,7 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
         schedule_id=id_to_make(request),
     )
     response["Location"] = request.build_absolute_uri(f"{ROOT}/{schedule.id}")
-    return Status(201, shapes.schedule_of(schedule))
+    return Status(201, _shown(request, schedule))
 
 
 @router.get(
@@ -84,7 +84,7 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
     openapi_extra=described(shapes.EXAMPLE),
 )
 def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
-    return shapes.schedule_of(schedule_named(request, schedule_id))
+    return _shown(request, schedule_named(request, schedule_id))
 
 
 @router.post(
@@ -135,3 +135,7 @@ def delete_schedule(request: ApiRequest, schedule_id: UUID) -> Status[None]:
 def _made_before(request: ApiRequest) -> Schedule | None:
     made = may_be_made(request)
     return visible_schedules(request.user).filter(pk=made).first() if made else None
+
+
+def _shown(request: ApiRequest, schedule: Schedule) -> dict[str, Any]:
+    return shapes.schedule_of(schedule, in_full=sees_addresses(request.user, schedule))

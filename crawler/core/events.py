@@ -1,57 +1,48 @@
-"""A crawl's progress as server-sent events (WHATWG HTML, 9.2): what is said, and what was said already.
-
-The id of an event names what its listener has seen by it: state, round, pages discovered and closed. So whoever comes
-back with the last id they got is told what changed since, and nothing twice.
-"""
+"""What can happen to a crawl that somebody may want to be told of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from enum import StrEnum
 
-import msgspec
+from crawler.core.errors import BadInput
 
-HEARTBEAT = b": still here\n\n"
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A crawl at one moment."""
-
-    state: str
-    is_over: bool
-    round: int
-    discovered: int
-    closed: int
-    progress: Mapping[str, Any]  # what is told while it runs
-    receipt: Mapping[str, Any]  # what is told when it is over
-
-    @property
-    def id(self) -> str:
-        return f"{self.state}.{self.round}.{self.discovered}.{self.closed}"
+PREFIX = "crawl."
 
 
-def told(seen: Seen, last_id: str) -> Iterator[bytes]:
-    """What is to be said to somebody whose last event had this id; "" = they were told nothing yet. Of several events
-    the last alone has the id: whoever misses it is told all of them again."""
-    if seen.id == last_id:
-        return
-    if last_id.partition(".")[0] != seen.state:
-        yield event("state", {"state": seen.state})
-    yield event("finished", seen.receipt, seen.id) if seen.is_over else event("progress", seen.progress, seen.id)
+class Event(StrEnum):
+    """The value is what a notice, a webhook's header and the options of a crawl say."""
+
+    STARTED = "crawl.started"  # it runs: for the first time, or again because dead letters or traps opened it
+    PAGE = "crawl.page"  # pages were asked for and have their outcome, many in one notice
+    PAUSED = "crawl.paused"  # a person, or a command that could wait no longer, paused it
+    FINISHED = "crawl.finished"  # no page is open any more
+    FAILED = "crawl.failed"  # the same, but no start page answered well, so it could not do what was asked
+    CANCELLED = "crawl.cancelled"  # a person stopped it
+    TEST = "crawl.test"  # nothing happened: somebody pressed the button that tries a channel
 
 
-def event(name: str, data: Mapping[str, Any], event_id: str = "") -> bytes:
-    """One event; JSON has no line ends, so its data is one line."""
-    lines = [
-        f"id: {event_id}\n" if event_id else "",
-        f"event: {name}\n",
-        f"data: {msgspec.json.encode(data).decode()}\n",
-    ]
-    return ("".join(lines) + "\n").encode()
+ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
+"""Exactly one of these ends each round of a crawl."""
+
+USUAL = tuple(event.value for event in ENDS)
+"""What people are told of unless they choose otherwise."""
+
+OF_A_CRAWL = (Event.STARTED, Event.PAUSED, *ENDS)
+"""What a channel of an account may be told of. Pages have to be asked for crawl by crawl."""
+
+OF_PAGES = (*OF_A_CRAWL, Event.PAGE)
+"""What the receivers of one crawl may be told of."""
 
 
-def retry(milliseconds: int) -> bytes:
-    """After how long a listener whose stream has ended comes back."""
-    return f"retry: {milliseconds}\n\n".encode()
+def chosen_events(field: str, typed: Iterable[str]) -> tuple[str, ...]:
+    """The events that were typed, with or without "crawl.", each once; BadInput for one that there is not."""
+    named = (name if name.startswith(PREFIX) else PREFIX + name for name in map(str.strip, typed))
+    return tuple(dict.fromkeys(_checked(field, name) for name in named))
+
+
+def _checked(field: str, name: str) -> str:
+    if name in OF_PAGES:
+        return name
+    known = ", ".join(event.removeprefix(PREFIX) for event in OF_PAGES)
+    raise BadInput(field, f"Nobody can be told of {name.removeprefix(PREFIX)!r}; choose among {known}.")

@@ -17,9 +17,14 @@ def count(number: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """1 -> "1 page", 2 -> "2 batches", 1170 -> "1,170 pages"."""
-    ending = "es" if noun.endswith("ch") else "s"
-    return f"{count(number)} {noun}{'' if number == 1 else ending}"
+    """1 -> "1 page", 2 -> "2 batches", 3 -> "3 tries", 1170 -> "1,170 pages"."""
+    return f"{count(number)} {noun if number == 1 else _several(noun)}"
+
+
+def _several(noun: str) -> str:
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
 def size(number_of_bytes: int) -> str:

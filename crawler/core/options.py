@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +9,11 @@ import msgspec
 
 from crawler.core import parameters
 from crawler.core.errors import BadInput
+from crawler.core.events import USUAL, Event, chosen_events
 from crawler.core.forms import check_keep
 from crawler.core.hosts import check_host, check_prefix
 from crawler.core.patterns import check_pattern
+from crawler.core.receivers import SECRET, Means, check_address
 from crawler.core.rules import FieldRule, check_rules
 from crawler.core.urls import from_person, origin_of
 
@@ -57,6 +58,9 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_emails: tuple[str, ...] = ()
     notify_webhooks: tuple[str, ...] = ()
+    notify_slack: tuple[str, ...] = ()  # addresses of incoming webhooks; on a crawl's row they are encrypted
+    notify_discord: tuple[str, ...] = ()  # the same
+    notify_events: tuple[str, ...] = USUAL  # what all these are told of, see `core.events`; of pages webhooks alone
 
     @property
     def uses_sitemaps(self) -> bool:
@@ -87,15 +91,29 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
     for url in options.sitemap_urls:
         _check_sitemap(url)
-    for address in options.notify_emails:
-        if not re.fullmatch(r"[^@\s<>,;]+@[^@\s<>,;]+", address):
-            raise BadInput("notify_emails", f"{address!r} is not an e-mail address.")
-    for url in options.notify_webhooks:
-        if not re.match(r"https?://[^/\s]+", url):
-            raise BadInput(
-                "notify_webhooks", f"{url!r} is not a web address; a webhook begins with https:// or http://."
-            )
+    _check_notices(options)
     return options
+
+
+RECEIVERS = {
+    Means.EMAIL: "notify_emails",
+    Means.WEBHOOK: "notify_webhooks",
+    Means.SLACK: "notify_slack",
+    Means.DISCORD: "notify_discord",
+}
+"""The field that holds the addresses of each transport."""
+
+SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in SECRET)
+"""Those whose addresses are secrets."""
+
+
+def _check_notices(options: CrawlOptions) -> None:
+    for means, field in RECEIVERS.items():
+        for address in getattr(options, field):
+            check_address(field, means, address)
+    chosen_events("notify_events", options.notify_events)
+    if Event.PAGE in options.notify_events and not options.notify_webhooks:
+        raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")
 
 
 def _check_reach(options: CrawlOptions) -> None:

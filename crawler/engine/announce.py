@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from crawler import conf, logs, queues
+from crawler import logs, queues
+from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
+from crawler.engine.deliver import close, deliver
 from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.wake import keep_or_cut_lifeline, keep_watch
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.models import Delivery
-from crawler.notify import email, outbox, webhook
+from crawler.fetching.fetcher import Limits
+from crawler.models import Crawl, Delivery
+from crawler.notify import outbox
 from crawler.notify.outbox import TRY_SECONDS
-from crawler.notify.transport import Message, TransportError
-from crawler.reports import words
+from crawler.notify.transport import TransportError
 
 log = logging.getLogger(__name__)
+
+PAGES_SECONDS = 1.0  # receivers are told of pages for so long in one go
+PAGES_SHARE = 4  # then it is left for so many times as long, while a crawl wants the workers
+PAGES_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0)  # what one receiver may hold them up
 
 
 def announce() -> str:
@@ -29,24 +35,54 @@ def announce() -> str:
     queues.notify_begins()
     if _is_anything_pending():
         keep_watch()  # should this worker die, somebody tries again
-    sent = failed = 0
-    for delivery in outbox.due(timezone.now()):
-        if not outbox.claim(delivery, timezone.now()):
-            continue  # another process is at it
-        crash_point("notify: claimed")
-        try:
-            with Heartbeat(partial(_renew, delivery), every=TRY_SECONDS / 4):
-                _send(delivery)
-        except TransportError as error:
-            outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
-            failed += 1
-        else:
-            crash_point("notify: sent")
-            outbox.delivered(delivery.id, timezone.now())
-            sent += 1
+    came_of_it = Counter(_try(delivery) for delivery in outbox.due(timezone.now()))
+    came_of_it += _tell_of_pages()
     if not _is_anything_pending():
         keep_or_cut_lifeline()
-    return f"delivered {sent}, failed {failed}"
+    return f"delivered {came_of_it['delivered']}, failed {came_of_it['failed']}"
+
+
+def _tell_of_pages() -> Counter[str]:
+    """Try those that tell of pages: one worker at a time, and a fifth of its time at most while a crawl runs, so that
+    no receiver, however slow, holds up what it is told of."""
+    came_of_it = Counter[str]()
+    due = outbox.due_pages(timezone.now())
+    if not due or not queues.begin_pages():
+        return came_of_it
+    began = time.monotonic()
+    try:
+        came_of_it.update(_try_for_a_while(due, began))
+    finally:
+        is_wanted = Crawl.objects.filter(state=State.RUNNING).exists()
+        queues.end_pages(PAGES_SHARE * (time.monotonic() - began) if is_wanted else 0.0)
+    return came_of_it
+
+
+def _try_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
+    """One that fails puts off the others to the same receiver, which then cannot be claimed."""
+    done = list[str]()
+    for delivery in due:
+        done.append(_try(delivery, PAGES_LIMITS))
+        if time.monotonic() - began >= PAGES_SECONDS:
+            break
+    return done
+
+
+def _try(delivery: Delivery, limits: Limits | None = None) -> str:
+    """Try one delivery: "delivered", "failed", or "" when another process is at it, or it was put off or deleted."""
+    if not outbox.claim(delivery, timezone.now()):
+        return ""
+    close(delivery.notice)
+    crash_point("notify: claimed")
+    try:
+        with Heartbeat(partial(_renew, delivery), every=TRY_SECONDS / 4):
+            answer = deliver(delivery, limits)
+    except TransportError as error:
+        outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
+        return "failed"
+    crash_point("notify: sent")
+    outbox.delivered(delivery.id, timezone.now(), answer)
+    return "delivered"
 
 
 def _is_anything_pending() -> bool:
@@ -67,29 +103,3 @@ def _renew(delivery: Delivery) -> bool:
     finally:
         connection.close()
     return True
-
-
-def _send(delivery: Delivery) -> None:
-    notice = delivery.notice
-    message = Message(
-        id=str(delivery.id),
-        event=notice.event,
-        crawl=str(notice.crawl_id),
-        receipt=notice.receipt,
-        subject=f"Crawl {notice.receipt['state']}: {notice.crawl.site}",
-        text=_text(notice.receipt),
-    )
-    match delivery.transport:
-        case "email":
-            email.send(message, delivery.address)
-        case "webhook":
-            with HttpFetcher(Guard(notice.crawl.chosen.private_hosts), conf.user_agent()) as poster:
-                webhook.send(message, delivery.address, secret=conf.webhook_secret(), poster=poster)
-        case unknown:
-            raise TransportError(f"there is no way to send by {unknown!r}", permanent=True)
-
-
-def _text(receipt: dict[str, Any]) -> str:
-    """The notice for people."""
-    address = f"{conf.base_url()}/crawls/{receipt['id']}/"
-    return f"The crawl is {receipt['state']}.\n\n{words.receipt_table(receipt)}\n{address}\n"

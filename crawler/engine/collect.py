@@ -17,6 +17,7 @@ from crawler.core.sitemaps.followed import followed, named_by_robots
 from crawler.core.work import PageResult, SliceReport, decode_report
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk, learn_paces, waiting
+from crawler.engine.page_notices import teller_of
 from crawler.engine.remember import confirmed, remember, to_remember
 from crawler.pages import Retry
 
@@ -101,7 +102,8 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     unseen = _worth_telling(desk, found)
     unseen = _without_long_lists(desk, unseen, found, now, between)
     new = _suspected(desk, [found[fact] for fact in unseen], places)
-    applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain)
+    told = teller_of(desk.options, closings)
+    applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain, told)
     crash_point("collect: committed")
     if applied.is_over:
         return  # somebody cancelled it meanwhile: what it led to is not in the table (rule R2b)

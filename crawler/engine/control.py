@@ -13,10 +13,12 @@ from redis.exceptions import RedisError
 
 from crawler import logs, pages, queues, table
 from crawler.accounts import quotas
+from crawler.core.events import Event
 from crawler.core.lifecycle import State, predecessors
 from crawler.core.outcomes import Outcome
 from crawler.crashpoints import crash_point
 from crawler.engine.ending import clear_away, put_down
+from crawler.engine.tell import send_out, tell
 from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
@@ -27,29 +29,36 @@ log = logging.getLogger(__name__)
 def pause(crawl_id: UUID) -> bool:
     """Nothing new is handed out; batches on their way end within seconds, and are taken in. Whether it was this call
     that paused."""
-    if Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) != 1:
-        # One that its owner's quota holds would go on by itself; now it waits for a person.
-        held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
-        return held.update(held_until=None) == 1
-    _let_batches_end(crawl_id)
+    with transaction.atomic():
+        if Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) != 1:
+            # One that its owner's quota holds would go on by itself; now it waits for a person.
+            held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
+            return held.update(held_until=None) == 1
+        crawl = Crawl.objects.get(id=crawl_id)
+        tell(crawl, Event.PAUSED)
+    _let_batches_end(crawl)
     return True
 
 
 def hold(crawl_id: UUID, until: datetime) -> bool:
     """Pause a running crawl until then, because its owner's pages of the day are used up. Whoever reconciles after that
     moment resumes it. Whether it was this call that paused."""
-    running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
-    if running.update(state=State.PAUSED, held_until=until) != 1:
-        return False
-    _let_batches_end(crawl_id)
+    with transaction.atomic():
+        running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
+        if running.update(state=State.PAUSED, held_until=until) != 1:
+            return False
+        crawl = Crawl.objects.get(id=crawl_id)
+        tell(crawl, Event.PAUSED)
+    _let_batches_end(crawl)
     return True
 
 
-def _let_batches_end(crawl_id: UUID) -> None:
+def _let_batches_end(crawl: Crawl) -> None:
     try:
-        Frontier(queues.connection(), str(crawl_id)).hold()
+        Frontier(queues.connection(), str(crawl.id)).hold()
+        send_out(crawl)
     except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
-        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl_id, error, extra=logs.of(crawl_id))
+        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def resume(crawl_id: UUID) -> bool:

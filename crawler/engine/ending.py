@@ -6,12 +6,14 @@ import logging
 
 from crawler import conf, logs, queues, table
 from crawler.content.sweep import sweep
+from crawler.core.events import Event
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
+from crawler.engine.tell import send_out, tell
 from crawler.engine.wake import keep_or_cut_lifeline
 from crawler.frontier.frontier import Frontier
-from crawler.models import Crawl, Delivery, Disagreement, Notice
-from crawler.reports.receipt import receipt_of
+from crawler.models import Crawl, Disagreement
+from crawler.reports.progress import came_to_nothing
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +21,7 @@ log = logging.getLogger(__name__)
 def put_down(crawl: Crawl) -> None:
     """Audit a crawl whose row says that it is over, and write its notice; to be called in that same transaction."""
     _audit(crawl)
-    _put_in_outbox(crawl)
+    tell(crawl, _end_of(crawl))
     log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state, extra=logs.of(crawl.id))
 
 
@@ -29,8 +31,7 @@ def clear_away(crawl: Crawl) -> None:
     frontier.clear()
     frontier.dead.expire_in(conf.dead_letter_seconds())
     crash_point("end: keys deleted")
-    if Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING).exists():
-        queues.send_notify()
+    send_out(crawl)
     keep_or_cut_lifeline()
     if crawl.chosen.keep:
         sweep(crawl.id)
@@ -48,15 +49,7 @@ def _audit(crawl: Crawl) -> None:
     crawl.save(update_fields=["discovered", "outcomes", "statuses"])
 
 
-def _put_in_outbox(crawl: Crawl) -> None:
-    event = "crawl.cancelled" if crawl.state == State.CANCELLED else "crawl.finished"
-    notice = Notice.objects.create(crawl=crawl, event=event, round=crawl.round, receipt={})
-    options = crawl.chosen
-    Delivery.objects.bulk_create(
-        [
-            *(Delivery(notice=notice, transport="email", address=address) for address in options.notify_emails),
-            *(Delivery(notice=notice, transport="webhook", address=url) for url in options.notify_webhooks),
-        ]
-    )
-    notice.receipt = receipt_of(crawl)
-    notice.save(update_fields=["receipt"])
+def _end_of(crawl: Crawl) -> Event:
+    if crawl.state == State.CANCELLED:
+        return Event.CANCELLED
+    return Event.FAILED if came_to_nothing(crawl) else Event.FINISHED

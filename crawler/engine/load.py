@@ -31,6 +31,7 @@ from crawler.accounts import quotas
 from crawler.core.columns import Columns
 from crawler.core.credentials import request_headers
 from crawler.core.errors import BadInput, LoadStopped
+from crawler.core.events import Event
 from crawler.core.lifecycle import State
 from crawler.core.lines import PIECE
 from crawler.core.list_report import ListReport
@@ -38,6 +39,7 @@ from crawler.core.lists import Entry, Invalid, entries_of
 from crawler.core.options import CrawlOptions
 from crawler.engine.discard import discard
 from crawler.engine.start import check_sealed, judged, services_needed, set_going
+from crawler.engine.tell import tell
 from crawler.fetching.guard import Guard
 from crawler.models import Crawl
 
@@ -178,8 +180,10 @@ def _take_in(crawl_id: UUID, chunk: Sequence[Item], report: ListReport) -> ListR
 
 
 def _let_run(crawl_id: UUID) -> None:
-    if _loading(crawl_id).update(state=State.RUNNING) != 1:
-        raise LoadStopped(STOPPED)
+    with transaction.atomic():
+        if _loading(crawl_id).update(state=State.RUNNING) != 1:
+            raise LoadStopped(STOPPED)
+        tell(Crawl.objects.get(id=crawl_id), Event.STARTED)
 
 
 def _wake(crawl: Crawl) -> None:

@@ -17,7 +17,7 @@ from crawler.core.urls import from_person, normalise, origin_of
 from crawler.core.work import FetchPolicy
 from crawler.engine.fetchers import fetcher_for
 from crawler.engine.permission import Ruling
-from crawler.engine.start import check_address, check_sealed, judged
+from crawler.engine.start import check_sealed, check_web_address, judged
 from crawler.fetching.fetcher import Fetched, is_html
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
@@ -61,7 +61,7 @@ def preview(
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
     guard = Guard(options.private_hosts)
-    check_address(guard, url, "try_url")
+    check_web_address(guard, url, "try_url")
     check_sealed(guard, sealed)
     own = own_hosts(start_urls, options.hosts, subdomains=options.subdomains)
     with fetcher_for(_policy(options, own, sealed), guard, SECONDS) as fetcher:

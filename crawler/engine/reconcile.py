@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import cast
 from uuid import UUID
 
+from django.db.models import Count, Min
 from django.utils import timezone
 from redis import Redis
 
@@ -25,7 +26,8 @@ from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS
-from crawler.models import NOT_OVER, Crawl, Delivery
+from crawler.models import NOT_OVER, Crawl
+from crawler.notify import outbox
 
 log = logging.getLogger(__name__)
 
@@ -73,13 +75,25 @@ def survey() -> Reconciled:
         elif crawl.held_until is not None:
             moments.append(crawl.held_until.timestamp())
     _sweep(redis, {str(crawl.id) for crawl in crawls})
-    due = list(Delivery.objects.filter(state=Delivery.PENDING).values_list("due_at", flat=True))
-    if any(moment <= timezone.now() for moment in due):
-        queues.send_notify()
-    moments += [moment.timestamp() for moment in due]
+    pending, notice_due = _next_notice()
+    if notice_due is not None:
+        if notice_due <= timezone.now():
+            queues.send_notify()
+        moments.append(notice_due.timestamp())
     next_in = max(0.0, min(moments) - now) if moments else None
     running = sum(crawl.state == State.RUNNING for crawl in crawls)
-    return Reconciled(running=running, woken=woken, pending=len(due), next_in=next_in)
+    return Reconciled(running=running, woken=woken, pending=pending, next_in=next_in)
+
+
+def _next_notice() -> tuple[int, datetime | None]:
+    """How many deliveries are pending, and when something is to be done about one of them."""
+    said = outbox.pending().aggregate(number=Count("id"), first=Min("due_at"))
+    of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
+    moments = [said["first"]] if said["number"] else []
+    if of_pages["number"]:
+        rested = timezone.now() + timedelta(seconds=queues.rest_from_pages())
+        moments.append(max(of_pages["first"], rested))
+    return said["number"] + of_pages["number"], min(moments, default=None)
 
 
 def _sweep(redis: Redis, alive: set[str]) -> None:

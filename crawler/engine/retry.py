@@ -11,6 +11,7 @@ from django.db import transaction
 from crawler import pages, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
+from crawler.engine.tell import send_out
 from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
@@ -36,4 +37,5 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     frontier.revive(page_ids)
     wake(frontier, crawl.site)
     keep_watch()
+    send_out(crawl)
     return reopened

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 from django.db.models import F
 
+from crawler.core.events import Event
 from crawler.core.lifecycle import State, predecessors
+from crawler.engine.tell import tell
 from crawler.models import Crawl
 
 
@@ -22,3 +24,4 @@ def begin_round_if_over(crawl: Crawl, now: float) -> None:
         round=F("round") + 1,
         round_began_at=datetime.fromtimestamp(now, UTC),
     )
+    tell(crawl, Event.STARTED)

@@ -18,11 +18,13 @@ from crawler import conf, pages, queues, sealing
 from crawler.accounts import quotas
 from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
-from crawler.core.options import CrawlOptions, check_options
+from crawler.core.events import USUAL, Event, chosen_events
+from crawler.core.options import SECRET_RECEIVERS, CrawlOptions, check_options
 from crawler.core.proxies import Proxy
 from crawler.core.sitemaps.followed import to_begin_with
 from crawler.core.urls import from_person
 from crawler.crashpoints import crash_point
+from crawler.engine.tell import send_out, tell
 from crawler.engine.wake import keep_watch, wake
 from crawler.fetching.guard import AddressRefused, Guard, NameNotFound
 from crawler.frontier.frontier import Frontier
@@ -80,9 +82,9 @@ def drafted(
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = Guard(options.private_hosts)
     for url in start_urls:
-        check_address(guard, url, "start_urls")
+        check_web_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
-        check_address(guard, url, "sitemap_urls")
+        check_web_address(guard, url, "sitemap_urls")
     check_sealed(guard, sealed)
     return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
 
@@ -104,6 +106,7 @@ def insert(crawl: Crawl) -> None:
     quotas.claim(crawl.owner, timezone.now())
     crawl.save()
     pages.open_start_pages(crawl, crawl.start_urls, time.time(), to_begin_with(crawl.start_urls, crawl.chosen))
+    tell(crawl, Event.STARTED)
     crash_point("start: rows inserted")
 
 
@@ -111,6 +114,7 @@ def set_going(crawl: Crawl) -> None:
     """Wake the manager of a crawl that is committed. Should that fail, whoever reconciles does it."""
     wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
     keep_watch()
+    send_out(crawl)
 
 
 def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
@@ -118,8 +122,23 @@ def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
     check_options(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     for url in options.notify_webhooks:
-        check_address(Guard(allowed), url, "notify_webhooks")
-    return msgspec.structs.replace(options, private_hosts=allowed)
+        check_web_address(Guard(allowed), url, "notify_webhooks")
+    return msgspec.structs.replace(
+        options,
+        private_hosts=allowed,
+        notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
+        **{field: _sealed(Guard(allowed), getattr(options, field), field) for field in SECRET_RECEIVERS},
+    )
+
+
+def _sealed(guard: Guard, addresses: Sequence[str], field: str) -> tuple[str, ...]:
+    """Secret addresses as a crawl's row keeps them."""
+    try:
+        for address in addresses:
+            check_web_address(guard, sealing.opened_address(address), field, is_secret=True)
+        return tuple(sealing.seal_address(address) for address in addresses)
+    except SealBroken:
+        raise BadInput(field, "This address was stored under another SECRET_KEY; type it again.") from None
 
 
 @contextmanager
@@ -133,11 +152,14 @@ def services_needed() -> Iterator[None]:
         raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
 
 
-def check_address(guard: Guard, url: str, field: str) -> None:
+def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
     """Refuse early what the guard would refuse at the moment of connecting."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    _check_host(guard, host, port, url, field)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise BadInput(field, "This web address cannot be read: its host or port is none.") from None
+    _check_host(guard, host, port, host if is_secret else url, field)
 
 
 def _check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:

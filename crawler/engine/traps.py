@@ -12,6 +12,7 @@ from django.db import transaction
 from crawler import pages, quarantine, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
+from crawler.engine.tell import send_out
 from crawler.engine.wake import keep_watch, wake
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
@@ -49,4 +50,5 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
         crash_point("release: committed")
         wake(frontier, crawl.site)
         keep_watch()
+        send_out(crawl)
     return Released(traps, opened, left_out)

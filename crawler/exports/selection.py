@@ -49,9 +49,9 @@ def _asked_for(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
 
 
 def _of(crawl: Crawl) -> QuerySet[Page]:
-    """All its rows, so that they come in the order of their ids without being sorted: SQLite would hold all of them in
-    memory for that, 130 MB of a million. It reads the table from the crawl's first row to its last instead, as long as
-    not too many others stand between them, and is told the crawl in a way no index serves."""
+    """All its rows, so that they come in the order of their ids without being sorted: of a million SQLite would give
+    the first after seven seconds and 60 MB of memory. It reads the table from the crawl's first row to its last
+    instead, as long as not too many others stand between, and is told the crawl in a way no index serves."""
     mine = Page.objects.filter(crawl=crawl)
     known = mine.aggregate(first=Min("id"), last=Max("id"), number=Count("id"))
     if not known["number"] or known["last"] - known["first"] > WIDEST * known["number"]:

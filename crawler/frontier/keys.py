@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 PREFIX = "crawler"
 
+NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: somebody tells receivers of pages, or did so just now
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`

@@ -155,15 +155,14 @@ def _add_content(parser: ArgumentParser) -> None:
 
 
 def _add_notices(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("when it is finished")
-    _add_list(group, "--notify", "ADDRESS", "tell this e-mail address or webhook URL")
+    group = parser.add_argument_group("notices")
+    _add_list(group, "--notify", "ADDRESS", "tell this e-mail, webhook, Slack or Discord")
+    _add_list(group, "--notify-on", "EVENT", "of this: started, paused, page, finished, ...")
 
 
 def _add_result(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("what you get")
-    group.add_argument(
-        "--export", metavar="FILE", help="write the pages to FILE: .csv, .xlsx, .jsonl ...; see docs/exports.md"
-    )
+    group.add_argument("--export", metavar="FILE", help="write the pages to FILE: .csv, .xlsx, .jsonl ...")
     group.add_argument("--json", action="store_true", help="print the receipt as one JSON object")
 
 

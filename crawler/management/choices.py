@@ -6,7 +6,9 @@ from typing import Any
 
 from crawler.core import dropping
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
+from crawler.core.events import USUAL, chosen_events
+from crawler.core.options import RECEIVERS, CrawlOptions
+from crawler.core.receivers import receiver_of
 from crawler.exports.file import check_writable
 from crawler.exports.formats import format_of
 from crawler.management.arguments import usual
@@ -32,7 +34,6 @@ def check_usage(typed: dict[str, Any]) -> None:
 
 def chosen(typed: dict[str, Any]) -> CrawlOptions:
     """The options, not judged yet."""
-    emails, webhooks = _split_addresses(typed["notify"])
     return CrawlOptions(
         max_pages=typed["max_pages"],
         max_depth=typed["max_depth"],
@@ -62,8 +63,8 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
         keep=tuple(dict.fromkeys(typed["keep"])),
         deadline=typed["deadline"],
         page_ttl=typed["page_ttl"],
-        notify_emails=emails,
-        notify_webhooks=webhooks,
+        notify_events=chosen_events("notify_on", typed["notify_on"]) or USUAL,
+        **_receivers(typed["notify"]),
     )
 
 
@@ -90,11 +91,10 @@ def _typed_as(name: str, value: object) -> str:
     return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
-def _split_addresses(addresses: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """E-mail addresses and webhook URLs. Whether each can be used is judged with the other options."""
-    webhooks = tuple(address for address in addresses if "://" in address)
-    emails = tuple(address for address in addresses if "://" not in address)
-    for address in emails:
-        if "@" not in address:
-            raise BadInput("notify", f"{address!r} is neither an e-mail address nor a web address (https://...).")
-    return emails, webhooks
+def _receivers(typed: list[str]) -> dict[str, Any]:
+    """The options that hold the addresses. Whether each can be used is judged with the other options."""
+    receivers = [receiver_of("notify", address) for address in typed]
+    return {
+        field: tuple(receiver.address for receiver in receivers if receiver.means is means)
+        for means, field in RECEIVERS.items()
+    }

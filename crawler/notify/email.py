@@ -12,7 +12,7 @@ from django.core.mail import BadHeaderError, EmailMessage
 from crawler.notify.transport import Message, TransportError
 
 
-def send(message: Message, address: str) -> None:
+def send(message: Message, address: str) -> str:
     """Hand the message to the mail server. A second copy has the same Message-ID, which mail programs drop."""
     mail = EmailMessage(
         subject=" ".join(message.subject.split()),  # a line end in it would begin a header of its own
@@ -34,6 +34,7 @@ def send(message: Message, address: str) -> None:
         raise TransportError(f"the mail server cannot be reached ({error})", permanent=False) from error
     except (BadHeaderError, UnicodeError) as error:
         raise TransportError(f"{address!r} is not an e-mail address", permanent=True) from error
+    return "the mail server took it"
 
 
 def message_id(delivery: str) -> str:

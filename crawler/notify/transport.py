@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from crawler.core.errors import CrawlerError
@@ -16,16 +16,24 @@ class Message:
     id: str  # of the delivery
     event: str  # what happened, such as "crawl.finished"
     crawl: str  # UUID
-    receipt: Mapping[str, Any]  # as JSON shows it
+    receipt: Mapping[str, Any]  # as JSON shows it; empty when it tells of pages
     subject: str  # one line for a person
     text: str  # the notice for a person
+    notice: str = ""  # its id: the same for all receivers, and when it is sent once more
+    round: int = 1  # of the crawl
+    number: int = 0  # of those of this event in this round
+    at: str = ""  # when it happened, ISO 8601 in UTC
+    pages: Sequence[Mapping[str, Any]] | None = None  # what it tells of in place of a receipt
+    sentence: str = ""  # what happened, for places that lay the rest out themselves
+    figures: Sequence[tuple[str, str]] = field(default=())  # names and numbers for such a place
+    link: str = ""  # to the crawl's page
 
 
 class Transport(Protocol):
     """A function that hands a message to one receiver. What else it needs is given by name."""
 
-    def __call__(self, message: Message, receiver: str, /) -> None:
-        """Return once the receiver has taken the message; raise TransportError otherwise."""
+    def __call__(self, message: Message, receiver: str, /) -> str:
+        """What the receiver said when it took the message, in a line; raise TransportError otherwise."""
         ...
 
 

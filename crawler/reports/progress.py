@@ -60,6 +60,13 @@ def start_trouble(crawl: Crawl) -> list[Page]:
     return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
 
 
+def came_to_nothing(crawl: Crawl) -> bool:
+    """Whether a crawl that is finished could not do what was asked: none of its start pages gave anything. It is what
+    `bin/crawl` ends with exit code 1 for."""
+    troubled = start_trouble(crawl)
+    return bool(troubled) and len(troubled) == start_count(crawl)
+
+
 def start_count(crawl: Crawl) -> int:
     """How many start pages there are."""
     return _start_pages(crawl).count()

@@ -6,9 +6,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from crawler.core.errors import SealBroken
+from crawler.core.events import ENDS
 from crawler.core.outcomes import Kind
+from crawler.core.receivers import masked, shown
 from crawler.core.tallies import adds_up
 from crawler.models import Crawl, Delivery
+from crawler.sealing import opened_address
 
 LIST = ("lines", "taken", "invalid", "duplicates")
 """What the receipt of a crawl over a list says of it; of other crawls it has no "list"."""
@@ -49,9 +53,42 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
 
 
 def _notifications(crawl: Crawl) -> list[dict[str, str]]:
-    """Whom the end of the crawl is told: the addresses, not yet how the delivery went (so that it never changes)."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("transport", "address")
+    """Whom the end of the crawl is told: the addresses, not yet how the delivery went, nor what was sent once more (so
+    that it never changes). Whoever gets the receipt learns no secret address, and none of its owner's account."""
+    deliveries = Delivery.objects.filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
     return [
-        {"id": str(delivery.id), "transport": delivery.transport, "address": delivery.address}
-        for delivery in deliveries
+        {"id": str(delivery.id), "transport": delivery.transport, "address": _shown(delivery)}
+        for delivery in deliveries.order_by("transport", "created_at", "id")
     ]
+
+
+def _shown(delivery: Delivery) -> str:
+    return address_shown(delivery, in_full=delivery.channel_id is None)
+
+
+def masked_receipt(receipt: dict[str, Any]) -> dict[str, Any]:
+    """The same for those who may see the crawl and not whom its owner has told."""
+    told = [{**told, "address": masked(told["transport"], told["address"])} for told in receipt["notifications"]]
+    return {**receipt, "notifications": told}
+
+
+def address_shown(delivery: Delivery, *, in_full: bool) -> str:
+    """Where a notice went, for people."""
+    return stored_shown(delivery.transport, delivery.address, in_full=in_full)
+
+
+def stored_shown(means: str, stored: str, *, in_full: bool) -> str:
+    """An address as tables hold it, for people."""
+    try:
+        return shown(means, opened_address(stored), in_full=in_full)
+    except SealBroken:
+        return "an address that cannot be read"
+
+
+def error_shown(delivery: Delivery, *, in_full: bool) -> str:
+    """Why its last try came to nothing, without the address where that is not to be shown: a mail server repeats it."""
+    try:
+        address = opened_address(delivery.address)
+    except SealBroken:
+        return delivery.error
+    return delivery.error.replace(address, shown(delivery.transport, address, in_full=in_full))

@@ -16,8 +16,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
-from crawler.accounts import may, visible_crawls
+from crawler.accounts import may, sees_addresses, visible_crawls
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.options import SECRET_RECEIVERS
 from crawler.core.rights import Right
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import begin_schedule
@@ -54,7 +55,7 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@sensitive_post_parameters(*SECRETS)
+@sensitive_post_parameters(*SECRETS, *SECRET_RECEIVERS)
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
@@ -109,7 +110,7 @@ def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 
 def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
     """Where the crawl stands, with the buttons this person gets."""
-    status = status_of(crawl, time.time())
+    status = status_of(crawl, time.time(), in_full=sees_addresses(request.user, crawl))
     return status | {"can": permitted(status["can"], request.user, crawl)}
 
 

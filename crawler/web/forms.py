@@ -15,11 +15,12 @@ from django.utils.datastructures import MultiValueDict
 from crawler.core import dropping
 from crawler.core.belonging import own_hosts
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import CrawlOptions, check_options
+from crawler.core.options import SECRET_RECEIVERS, CrawlOptions, check_options
 from crawler.core.presets import Preset, applied, found_in
 from crawler.core.urls import from_person
 from crawler.models import Crawl
 from crawler.sealing import seal, shown
+from crawler.web import kept_addresses
 from crawler.web.content_fields import ContentFields, chosen_content, typed_content
 from crawler.web.fields import LinesField, NumberInput
 from crawler.web.groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
@@ -111,7 +112,9 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         """`like`: a crawl whose start URLs and options the empty form begins with, and whose credentials may be sent
         again. The person must be allowed to see it."""
         self.like = like if like and like.sealed else None
-        super().__init__(data, files, label_suffix="", initial=_typed_for(like) if like else None)
+        self._kept = kept_addresses.kept_of(like)
+        self.again = like.id if like is not None and (like.sealed or self._kept) else None
+        super().__init__(data, files, label_suffix="", initial=_typed_for(like, self._kept) if like else None)
         self.fields["start_urls"].required = not self._has_list()
         if not user.is_superuser:
             del self.fields["allow_private"]
@@ -124,6 +127,8 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         """What was chosen; not judged yet. A field that was left empty means the default, a zero does not."""
         typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
         chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
+        chosen |= {name: tuple(kept_addresses.meant(self._kept, chosen[name])) for name in SECRET_RECEIVERS}
+        chosen["notify_events"] = chosen["notify_events"] or DEFAULTS.notify_events
         chosen["drop_parameters"] = dropping.chosen(
             self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
         )
@@ -234,12 +239,13 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _typed_for(crawl: Crawl) -> dict[str, Any]:
+def _typed_for(crawl: Crawl, kept: kept_addresses.Kept) -> dict[str, Any]:
     """What had to be typed for this crawl: field -> value, for those that differ from the default."""
     preset, options = found_in(crawl.chosen, crawl.start_urls, listed=bool(crawl.source))
     chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
     other |= typed_content(other)
+    other |= {name: kept_addresses.shown(kept, other[name]) for name in SECRET_RECEIVERS if name in other}
     if "*" in other.pop("private_hosts", ()):
         other["allow_private"] = True
     if crawl.sealed:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField
+from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, MultipleChoiceField
 
 from crawler.web.signing_in import SecretBoundField
 
@@ -41,7 +41,11 @@ FOLDED = (
         ("keep_html", "keep_text", "keep_markdown", "keep_warc"),
     ),
     ("Again and again", "a schedule", ("schedule",)),
-    ("When it is finished", "whom to tell", ("notify_emails", "notify_webhooks")),
+    (
+        "Notices",
+        "whom to tell, and of what",
+        ("notify_emails", "notify_webhooks", "notify_slack", "notify_discord", "notify_events"),
+    ),
     ("Sharing", "who else sees it", ("group", "group_controls")),
     ("Private networks", "this machine and its neighbours", ("allow_private",)),
 )
@@ -84,7 +88,13 @@ def mark_defaults(form: BaseForm) -> None:
     """Tell the page what a field has when nobody touched it; `static/crawler/form.js` sums up changes by that."""
     for field in form.fields.values():
         if field.initial:
-            field.widget.attrs["data-usual"] = "on" if field.initial is True else field.initial
+            field.widget.attrs["data-usual"] = _usual(field.initial)
+
+
+def _usual(initial: Any) -> Any:
+    if isinstance(initial, list):
+        return " ".join(initial)
+    return "on" if initial is True else initial
 
 
 def _change(field: BoundField) -> str:
@@ -94,6 +104,8 @@ def _change(field: BoundField) -> str:
         return "" if bool(value) == bool(usual) else f"{field.label}: {'on' if value else 'off'}"
     if _is_lost(field):
         return f"{field.label}: to be typed again"
+    if isinstance(field.field, MultipleChoiceField) and sorted(value or ()) == sorted(usual):
+        return ""
     return "" if not value or value == usual else f"{field.label}: {_shown(field, value)}"
 
 
@@ -102,6 +114,9 @@ def _is_lost(field: BoundField) -> bool:
 
 
 def _shown(field: BoundField, value: Any) -> str:
+    if isinstance(field.field, MultipleChoiceField):
+        names = dict(field.field.choices)  # type: ignore[arg-type]  # plain pairs, as we gave them
+        return ", ".join(str(names.get(key, key)) for key in value)
     if isinstance(field.field, ChoiceField):
         return str(dict(field.field.choices).get(value, value))  # type: ignore[arg-type]  # plain pairs, as we gave them
     text = ", ".join(filter(None, map(str.strip, str(value).splitlines())))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Count
+
+from crawler.core.events import Event
+from crawler.core.receivers import Means
+from crawler.engine.receivers import receivers_of
 from crawler.models import Crawl, Delivery
 from crawler.reports import words
+from crawler.reports.notice_words import event_word
+from crawler.reports.receipt import address_shown, error_shown, stored_shown
 from crawler.web.rows import Row
 
+NOTICES = 50  # deliveries on the crawl's page; its log has all of them
 DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
 DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery.GIVEN_UP: "bad"}
 
@@ -28,31 +35,62 @@ def skipped_rows(skipped: dict[str, int]) -> list[Row]:
     ]
 
 
-def notice_rows(crawl: Crawl) -> list[Row]:
-    """Whom the end was told, and how that went; while the crawl is not over, whom it will be told."""
-    deliveries = Delivery.objects.filter(notice__crawl=crawl).order_by("notice__round", "transport", "address")
-    told = [_delivery_row(delivery) for delivery in deliveries]
-    if crawl.is_over:
-        return told
-    chosen = crawl.chosen
-    return [*told, *_planned("email", chosen.notify_emails), *_planned("webhook", chosen.notify_webhooks)]
+def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
+    """Who was told of what, and how that went; while the crawl is not over, who will be told of its end. Addresses are
+    masked unless they are to be shown in full."""
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE)
+    ordered = deliveries.select_related("notice").defer("notice__receipt")
+    told = [
+        _delivery_row(delivery, in_full=in_full)
+        for delivery in ordered.order_by("notice__created_at", "transport", "created_at")[:NOTICES]
+    ]
+    told += _page_rows(crawl)
+    return told if crawl.is_over else [*told, *_planned(crawl, in_full=in_full)]
 
 
-def _delivery_row(delivery: Delivery) -> Row:
+def _delivery_row(delivery: Delivery, *, in_full: bool) -> Row:
     tries = f" (try {delivery.attempts})" if delivery.attempts > 1 else ""
     return {
+        "event": event_word(delivery.notice.event),
         "transport": delivery.transport,
-        "address": delivery.address,
+        "address": address_shown(delivery, in_full=in_full),
         "state": DELIVERIES[delivery.state] + tries,
-        "error": "" if delivery.state == Delivery.DELIVERED else delivery.error,
+        "error": "" if delivery.state == Delivery.DELIVERED else error_shown(delivery, in_full=in_full),
         "tone": DELIVERY_TONES[delivery.state],
     }
 
 
-def _planned(transport: str, addresses: Sequence[str]) -> list[Row]:
+def _page_rows(crawl: Crawl) -> list[Row]:
+    """Of the deliveries that tell of pages only how many there are: they may be thousands."""
+    if Event.PAGE not in crawl.chosen.notify_events:
+        return []
+    of_pages = Delivery.objects.filter(notice__crawl=crawl, notice__event=Event.PAGE)
+    numbers = dict(of_pages.order_by().values_list("state").annotate(Count("id")))
     return [
-        {"transport": transport, "address": address, "state": "when it is finished", "error": "", "tone": "calm"}
-        for address in addresses
+        {
+            "event": event_word(Event.PAGE),
+            "transport": Means.WEBHOOK.value,
+            "address": words.counted(numbers[state], "notice"),
+            "state": DELIVERIES[state],
+            "error": "",
+            "tone": DELIVERY_TONES[state],
+        }
+        for state in DELIVERIES
+        if numbers.get(state)
+    ]
+
+
+def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
+    return [
+        {
+            "event": event_word(Event.FINISHED),
+            "transport": to.means.value,
+            "address": stored_shown(to.means, to.stored, in_full=in_full),
+            "state": "when it is finished",
+            "error": "",
+            "tone": "calm",
+        }
+        for to in receivers_of(crawl, Event.FINISHED)
     ]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django import forms
 
+from crawler.core.events import OF_PAGES
 from crawler.core.options import CrawlOptions
+from crawler.reports.notice_words import EVENTS
 from crawler.web.fields import LinesField, NumberInput, SizeField, SpanField, TickedUnlessSaid
 
 DEFAULTS = CrawlOptions()
@@ -188,4 +190,25 @@ class OptionFields(forms.Form):
         required=False,
         placeholder="https://example.com/hook",
         help_text="Web addresses, one a line. Each gets the receipt as signed JSON.",
+    )
+    notify_slack = LinesField(
+        label="Write to Slack",
+        required=False,
+        placeholder="https://hooks.slack.com/services/…",
+        help_text="Addresses of incoming webhooks, one a line. They are stored encrypted.",
+    )
+    notify_discord = LinesField(
+        label="Write to Discord",
+        required=False,
+        placeholder="https://discord.com/api/webhooks/…",
+        help_text="Addresses of channel webhooks, one a line. They are stored encrypted.",
+    )
+    notify_events = forms.MultipleChoiceField(
+        label="Tell them of",
+        required=False,
+        initial=list(DEFAULTS.notify_events),
+        choices=[(event.value, EVENTS[event].capitalize()) for event in OF_PAGES],
+        widget=forms.CheckboxSelectMultiple(),
+        help_text="Of pages only webhooks are told, many pages at a time.",
+        error_messages={"invalid_choice": "%(value)s is nothing anybody can be told of."},
     )

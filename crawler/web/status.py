@@ -18,6 +18,7 @@ from crawler.reports.dead_letters import dead_letters
 from crawler.reports.freshness import from_memory
 from crawler.reports.orphans import orphans
 from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
+from crawler.reports.receipt import masked_receipt
 from crawler.web.heaps import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
 from crawler.web.rows import Row, dead_letter_row, page_row, trap_row
 
@@ -35,8 +36,8 @@ STATES = {
 }
 
 
-def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
-    """The state of a crawl in plain values.
+def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, Any]:
+    """The state of a crawl in plain values. Whom its owner has told is masked unless it is to be shown `in_full`.
 
     progress   counts, rate and receipt for programs (`reports.progress.progress_of`)
     state, over, settled   `settled` = nothing on the page will change any more
@@ -48,7 +49,9 @@ def status_of(crawl: Crawl, now: float) -> dict[str, Any]:
     alerts     what a person should know or do
     """
     progress = progress_of(crawl, now)
-    notices = notice_rows(crawl)
+    if not in_full:
+        progress["receipt"] = masked_receipt(progress["receipt"])
+    notices = notice_rows(crawl, in_full=in_full)
     over = crawl.is_over
     letters = list(dead_letters(crawl)[:SHOWN])
     lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from crawler.api import events
 from crawler.api.events import AT_ONCE, EVERY, LASTS, Stream
 from crawler.api.problems import Problem
-from crawler.core.events import Seen
+from crawler.core.event_stream import Seen
 from crawler.core.lifecycle import State
 from tests.api.calling import Caller
 from tests.web.factories import a_crawl, a_finished_crawl

@@ -1,44 +1,19 @@
-"""What is said of a crawl to whoever follows it."""
+"""What can be told of a crawl, as people type it."""
 
 from __future__ import annotations
 
-import json
+import pytest
 
-from crawler.core.events import Seen, event, retry, told
-
-RUNNING = Seen("running", False, 1, 120, 80, progress={"closed": 80}, receipt={})
-FINISHED = Seen("finished", True, 1, 120, 120, progress={}, receipt={"fetched": 120})
+from crawler.core.errors import BadInput
+from crawler.core.events import OF_PAGES, chosen_events
 
 
-def test_a_newcomer_is_told_state_and_progress() -> None:
-    state, progress = told(RUNNING, "")
-    assert state == b'event: state\ndata: {"state":"running"}\n\n'
-    assert progress == b'id: running.1.120.80\nevent: progress\ndata: {"closed":80}\n\n'
+def test_an_event_may_be_typed_with_or_without_its_beginning_and_counts_once() -> None:
+    assert chosen_events("field", ["started", "crawl.started", " page "]) == ("crawl.started", "crawl.page")
 
 
-def test_whoever_knows_it_is_told_nothing() -> None:
-    assert list(told(RUNNING, RUNNING.id)) == []
-
-
-def test_whoever_knows_the_state_is_told_the_progress_alone() -> None:
-    assert len(list(told(RUNNING, "running.1.120.79"))) == 1
-
-
-def test_the_end_has_the_receipt() -> None:
-    assert list(told(FINISHED, RUNNING.id))[-1].splitlines()[1] == b"event: finished"
-
-
-def test_a_crawl_that_goes_on_after_its_end_is_news() -> None:
-    again = Seen("running", False, 2, 120, 119, progress={}, receipt={})
-    assert again.id != RUNNING.id
-    assert len(list(told(again, FINISHED.id))) == 2
-
-
-def test_whatever_is_told_stays_in_its_line() -> None:
-    said = event("progress", {"text": "a\nevent: finished\r\n\u2028"})
-    assert said.count(b"\n") == 3
-    assert json.loads(said.splitlines()[1].removeprefix(b"data: "))["text"].startswith("a\n")
-
-
-def test_it_says_when_to_come_back() -> None:
-    assert retry(1000) == b"retry: 1000\n\n"
+@pytest.mark.parametrize("typed", ["begun", "test", "crawl.crawl.started", ""])
+def test_an_event_that_there_is_not_is_refused_with_those_there_are(typed: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        chosen_events("field", [typed])
+    assert all(event.removeprefix("crawl.") in caught.value.message for event in OF_PAGES)

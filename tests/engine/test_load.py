@@ -95,6 +95,13 @@ def test_a_list_becomes_a_running_crawl_with_a_report_that_adds_up() -> None:
     assert not crawl.chosen.recursive
 
 
+def test_whoever_asks_is_told_of_its_start_once_the_whole_list_is_read() -> None:
+    options = CrawlOptions(notify_emails=("me@example.com",), notify_events=("crawl.started",))
+    load_list(BytesIO(numbered(MANY)), "urls.txt", options, allow_private=True)
+    notice = Notice.objects.get()
+    assert (notice.event, notice.receipt["state"], notice.receipt["discovered"]) == ("crawl.started", "running", MANY)
+
+
 def test_pages_keep_the_order_of_the_list_and_their_priorities() -> None:
     crawl = loaded(f"url,priority\n{HOST}/a,1\n{HOST}/b,\n{HOST}/c,10\n{HOST}/a,9\n".encode(), "urls.csv")
     rows = Page.objects.order_by("id").values_list("url", "priority", "depth", "parent_id")

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler.core.options import CrawlOptions
 from crawler.exports import rows as rows_module
-from crawler.exports.rows import KEYS, rows
+from crawler.exports.rows import KEYS, page_rows, rows
 from crawler.exports.selection import selected
 from crawler.models import Crawl, Page, PageFacts
 from tests.exports.factories import make_crawl, make_page
@@ -25,6 +25,20 @@ def test_a_row_has_exactly_the_documented_keys_in_their_order() -> None:
         "fetched_at error directives rel not_followed reused kind in_sitemap linked lastmod "
         "description h1 canonical words first_byte_ms"
     )
+
+
+def test_some_pages_are_told_of_in_the_order_asked_for_without_those_that_are_open() -> None:
+    crawl = make_crawl()
+    start = make_page(crawl, "http://site.test/", status=Page.CLOSED, outcome="2xx", http_status=200)
+    found = make_page(crawl, "http://site.test/a", status=Page.CLOSED, outcome="4xx", parent_id=start.id)
+    opened = make_page(crawl, "http://site.test/b")
+    elsewhere = make_page(make_crawl(), "http://other.test/", status=Page.CLOSED, outcome="2xx")
+    told = page_rows(crawl, [found.id, opened.id, start.id, elsewhere.id])
+    assert [(row["url"], row["parent"]) for row in told] == [
+        ("http://site.test/a", "http://site.test/"),
+        ("http://site.test/", None),
+    ]
+    assert tuple(told[0]) == KEYS
 
 
 def test_a_closed_page_tells_everything_that_is_known() -> None:

@@ -44,6 +44,12 @@ EVERYTHING = {
     "page_ttl": (["--page-ttl", "90"], 90.0),
     "notify_emails": (["--notify", "a@b.test"], ("a@b.test",)),
     "notify_webhooks": (["--notify", "https://b.test/hook"], ("https://b.test/hook",)),
+    "notify_slack": (
+        ["--notify", "https://hooks.slack.com/services/T/B/X"],
+        ("https://hooks.slack.com/services/T/B/X",),
+    ),
+    "notify_discord": (["--notify", "discord:https://b.test/api/webhooks/1/X"], ("https://b.test/api/webhooks/1/X",)),
+    "notify_events": (["--notify-on", "started", "--notify-on", "crawl.page"], ("crawl.started", "crawl.page")),
 }
 """Option -> the words that change it, and what it is then."""
 

@@ -13,7 +13,14 @@ from crawler.notify.transport import Message, TransportError
 from tests.fetching.server import Reply, Server, Then, page
 
 MESSAGE = Message(
-    id="0b9a", event="crawl.finished", crawl="c1", receipt={"fetched": 3, "site": "bücher"}, subject="Done", text="3"
+    id="0b9a",
+    event="crawl.finished",
+    crawl="c1",
+    receipt={"fetched": 3, "site": "bücher"},
+    subject="Done",
+    text="3",
+    notice="77f1",
+    at="2026-11-21T10:00:00.000+00:00",
 )
 
 LOOPBACK = Guard(("127.0.0.1",))
@@ -44,10 +51,15 @@ def test_the_receiver_gets_the_receipt() -> None:
     assert header(server, "Content-Type") == "application/json"
     assert header(server, "X-Crawler-Event") == "crawl.finished"
     assert header(server, "X-Crawler-Delivery") == "0b9a"
+    assert header(server, "X-Crawler-Notice") == "77f1"
     assert json.loads(server.bodies[0]) == {
         "id": "0b9a",
+        "notice": "77f1",
         "event": "crawl.finished",
         "crawl": "c1",
+        "round": 1,
+        "number": 0,
+        "at": "2026-11-21T10:00:00.000+00:00",
         "receipt": {"fetched": 3, "site": "bücher"},
     }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,9 +14,12 @@ from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
-from crawler.models import Crawl, Page, Schedule
+from crawler.content.members import packed
+from crawler.content.shelf import Shelf, named
+from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
 from tests.accounts.factories import a_group
+from tests.content.storages import kept_in
 from tests.web.factories import SITE, a_finished_crawl, a_page, a_person
 
 PEOPLE = ("nobody", "stranger", "member", "controller", "staff", "owner", "root")
@@ -32,6 +37,13 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "crawl-detail": ("GET", "", LOOK),
     "crawl-status": ("GET", "", LOOK),
     "crawl-export": ("GET", "csv", LOOK),
+    "crawl-exports": ("GET", "", LOOK),
+    "crawl-graph": ("GET", "", LOOK),
+    "crawl-graph-data": ("GET", "", LOOK),
+    "crawl-figures": ("GET", "", LOOK),
+    "crawl-check": ("POST", "", (302, *[404] * 6)),  # no field is named
+    "extraction-preview": ("POST", "", (302, *[400] * 6)),  # no page is named
+    "page-content": ("GET", "text", LOOK),
     "crawl-pages": ("GET", "", LOOK),
     "crawl-pages-export": ("GET", "csv", LOOK),
     "page-detail": ("GET", "", LOOK),
@@ -87,14 +99,17 @@ def people(db: None) -> dict[str, User | None]:
 
 
 @pytest.fixture
-def shared(people: dict[str, User]) -> tuple[dict[str, Crawl], dict[str, Schedule]]:
+def shared(people: dict[str, User], tmp_path: Path, settings: Any) -> tuple[dict[str, Crawl], dict[str, Schedule]]:
     """A crawl and a schedule for those who look, and others for those who may control them."""
+    kept_in(tmp_path, settings)
     readers, controllers = a_group("readers", people["member"]), a_group("controllers", people["controller"])
     rule = {"start_urls": [SITE], "rule": "every 6h", "next_at": timezone.now() + timedelta(hours=6)}
     crawls, schedules = {}, {}
     for name, group, controls in (("usual", readers, False), ("controller", controllers, True)):
         crawls[name] = a_finished_crawl(people["owner"], group=group, group_controls=controls)
-        a_page(crawls[name])
+        page = a_page(crawls[name])
+        kept = {"text": kept_text(str(crawls[name].pk))}
+        PageFacts.objects.create(page_id=page.pk, crawl=crawls[name], kept=kept)
         a_finished_crawl(people["owner"], group=group, group_controls=controls)  # to compare it with
         schedules[name] = Schedule.objects.create(owner=people["owner"], group=group, group_controls=controls, **rule)
     return crawls, schedules
@@ -123,6 +138,12 @@ def test_who_gets_in(
     assert found == dict(zip(PEOPLE, statuses, strict=True))
 
 
+def kept_text(crawl: str) -> list[object]:
+    shelf = Shelf(crawl, "batch")
+    places = shelf.put({"text": packed(b"Hello")})
+    return list(named(places, shelf.clear())["text"])
+
+
 def a_browser(person: User | None) -> Client:
     browser = Client()
     if person is not None:
@@ -140,6 +161,7 @@ def _address(name: str, crawl: Crawl, schedule: Schedule, sent: str) -> str:
         "<int:page_id>": Page.objects.filter(crawl_id=crawl.pk).values_list("pk", flat=True).first(),
         "<uuid:schedule_id>": schedule.pk,
         "<str:export_format>": first,
+        "<str:form>": first,
         "<slug:export_format>": first,
         "<path:key>": first,
         "<slug:slug>": second or first,

@@ -14,7 +14,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import CrawlOptions
 from crawler.core.parameters import USUAL as USUAL_PARAMETERS
 from crawler.models import Crawl
-from crawler.sealing import seal
+from crawler.sealing import seal, seal_address
 from crawler.web.forms import CrawlForm
 from crawler.web.groups import FIELDS, LISTED, USUAL
 from crawler.web.sharing import SharingFields
@@ -27,11 +27,11 @@ NAMED = {"private_hosts": "allow_private", "fields": "rules", "keep": "keep_html
 """Options whose fields have other names; see test_content_fields for the last two."""
 
 
-def a_form(user: User = PERSON, **typed: Any) -> CrawlForm:
+def a_form(user: User = PERSON, like: Crawl | None = None, **typed: Any) -> CrawlForm:
     data = QueryDict(mutable=True)
     for name, value in {"start_urls": "https://example.com/", **typed}.items():
         data.setlist(name, value if isinstance(value, list) else [value])
-    return CrawlForm(data, user=user)
+    return CrawlForm(data, user=user, like=like)
 
 
 def options_of(form: CrawlForm) -> CrawlOptions:
@@ -77,6 +77,9 @@ EVERYTHING = {
     "page_ttl": ("90", 90.0),
     "notify_emails": ("a@example.com\r\nb@example.com", ("a@example.com", "b@example.com")),
     "notify_webhooks": ("https://example.com/hook", ("https://example.com/hook",)),
+    "notify_slack": ("https://hooks.slack.com/services/T/B/X", ("https://hooks.slack.com/services/T/B/X",)),
+    "notify_discord": ("https://discord.com/api/webhooks/1/X", ("https://discord.com/api/webhooks/1/X",)),
+    "notify_events": (["crawl.started", "crawl.page"], ("crawl.started", "crawl.page")),
 }
 """Option -> what is typed into its field, and what it is then."""
 
@@ -94,18 +97,18 @@ def test_the_usual_parameters_can_be_kept() -> None:
     assert options_of(a_form(keep_parameters="on", drop_parameters="sid")).drop_parameters == ("sid",)
 
 
-def sent_by(form: CrawlForm) -> CrawlForm:
+def sent_by(form: CrawlForm, like: Crawl) -> CrawlForm:
     """The form as a browser sends it back when nothing is touched: a box that is not ticked is not sent."""
     typed: dict[str, Any] = {}
     for field in form:
         value = field.value()
         if not isinstance(field.field, BooleanField):
-            typed[field.name] = "" if value is None else value
+            typed[field.name] = list(value) if isinstance(value, tuple) else "" if value is None else value
         elif field.field.initial:
             typed[field.name] = ["off", "on"] if value else ["off"]
         elif value:
             typed[field.name] = "on"
-    return a_form(**typed)
+    return a_form(like=like, **typed)
 
 
 @pytest.mark.parametrize(
@@ -121,10 +124,21 @@ def sent_by(form: CrawlForm) -> CrawlForm:
 def test_a_form_like_another_crawl_makes_the_same_crawl(options: CrawlOptions) -> None:
     like = Crawl(start_urls=["https://a.example/", "https://b.example/"], options=options.to_plain())
     form = CrawlForm(user=PERSON, like=like)
-    again = sent_by(form)
+    again = sent_by(form, like)
     assert options_of(again) == options
     assert again.cleaned_data["start_urls"] == like.start_urls
     assert form.options_open is (options != CrawlOptions())
+
+
+def test_a_secret_address_of_another_crawl_is_taken_over_and_not_shown() -> None:
+    sealed = seal_address("https://hooks.slack.com/services/T/B/X")
+    like = Crawl(start_urls=["https://a.example/"], options=CrawlOptions(notify_slack=(sealed,)).to_plain())
+    form = CrawlForm(user=PERSON, like=like)
+    html = str(form["notify_slack"])
+    assert "last time, 1" in html
+    assert "hooks.slack.com" not in html.replace("https://hooks.slack.com/services/…", "")
+    assert sealed not in html
+    assert options_of(sent_by(form, like)).notify_slack == (sealed,)
 
 
 def test_a_folded_group_says_what_was_changed_in_it() -> None:
@@ -138,7 +152,7 @@ def test_a_folded_group_says_what_was_changed_in_it() -> None:
         said["Limits of time and size"]
         == "Time for the crawl: 1h 30m · Time for a page: 1m 30s · Limit on bytes: 1500MB"
     )
-    assert said["When it is finished"].startswith("E-mail to: a@example.com, b@example.com · ")
+    assert said["Notices"].startswith("E-mail to: a@example.com, b@example.com · ")
 
 
 def test_an_untouched_form_says_nothing_of_changes() -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def status(crawl: Crawl, now: float | None = None) -> dict[str, Any]:
-    return status_of(crawl, time.time() if now is None else now)
+    return status_of(crawl, time.time() if now is None else now, in_full=True)
 
 
 def alerts(crawl: Crawl) -> list[str]:

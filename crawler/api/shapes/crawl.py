@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,8 +13,10 @@ from pydantic import ConfigDict, Field
 
 from crawler.api.described import CRAWL_ID
 from crawler.core.lifecycle import State
+from crawler.core.options import RECEIVERS, SECRET_RECEIVERS
 from crawler.models import Crawl
 from crawler.reports.progress import progress_of
+from crawler.reports.receipt import masked_receipt
 from crawler.sealing import shown
 
 ROOT = "/api/v1/crawls"
@@ -113,7 +115,8 @@ def line_of(crawl: Crawl) -> dict[str, Any]:
     }
 
 
-def whole_of(crawl: Crawl, now: float) -> dict[str, Any]:
+def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
+    """With `in_full` whom it tells and what it sends to sign in are among it."""
     progress = progress_of(crawl, now)
     return {
         **line_of(crawl),
@@ -122,12 +125,19 @@ def whole_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "round": crawl.round,
         "previous": crawl.previous_id,
         "schedule": crawl.schedule_id,
-        "options": {name: value for name, value in crawl.chosen.to_plain().items() if name != "private_hosts"},
-        "sends": list(shown(crawl.sealed)),
+        "options": options_shown(crawl.chosen.to_plain(), in_full=in_full),
+        "sends": list(shown(crawl.sealed)) if in_full else [],
         "progress": {name: progress[name] for name in Progress.model_fields},
-        "receipt": progress["receipt"],
+        "receipt": progress["receipt"] if in_full else masked_receipt(progress["receipt"]),
         "links": links_of(crawl),
     }
+
+
+def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any]:
+    """Without those that say more of an installation or of people than a caller may know. The addresses of Slack and
+    Discord are secrets, which nobody is shown again."""
+    hidden = {"private_hosts", *SECRET_RECEIVERS, *(() if in_full else RECEIVERS.values())}
+    return {name: value for name, value in options.items() if name not in hidden}
 
 
 def links_of(crawl: Crawl) -> dict[str, str]:

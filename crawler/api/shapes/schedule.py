@@ -10,6 +10,7 @@ from ninja import Schema
 from pydantic import Field
 
 from crawler.api.described import CRAWL_ID, SCHEDULE_ID
+from crawler.api.shapes.crawl import options_shown
 from crawler.models import Schedule
 from crawler.sealing import shown
 
@@ -34,7 +35,8 @@ class Schedules(Schema):
     next: str | None
 
 
-def schedule_of(schedule: Schedule) -> dict[str, Any]:
+def schedule_of(schedule: Schedule, *, in_full: bool) -> dict[str, Any]:
+    """With `in_full` whom it tells and what it sends to sign in are among it."""
     last = schedule.runs.order_by("-created_at").values_list("id", flat=True).first()
     return {
         "id": schedule.id,
@@ -45,8 +47,8 @@ def schedule_of(schedule: Schedule) -> dict[str, Any]:
         "next_at": schedule.next_at,
         "last_error": schedule.last_error,
         "last_run": last,
-        "options": {name: value for name, value in schedule.options.items() if name != "private_hosts"},
-        "sends": list(shown(schedule.sealed)),
+        "options": options_shown(schedule.options, in_full=in_full),
+        "sends": list(shown(schedule.sealed)) if in_full else [],
     }
 
 

@@ -22,7 +22,7 @@ from crawler.management.waiting import Waited, Waiting, until_tried
 from crawler.models import Crawl
 from crawler.reports import words
 from crawler.reports.progress import start_count, start_trouble
-from crawler.reports.receipt import receipt_of
+from crawler.reports.receipt import address_shown, receipt_of
 from crawler.sealing import seal
 
 CANCELLED = "The crawl was cancelled; the pages that were open then have not been asked for."
@@ -73,6 +73,8 @@ class Command(Door):
         trouble = None if waited is Waited.OVER else self._pause(crawl)
         if not crawl.is_over:
             self._print_receipt(crawl, options)
+            if crawl.state == State.PAUSED:
+                self._await_notices(crawl, stop)  # that it is paused, for one
             raise Ended(_code_of(waited, stop), f"{_why(waited, options)} {trouble}")
         unwritten = self._export(crawl, options["export"])
         self._print_receipt(crawl, options)
@@ -119,8 +121,9 @@ class Command(Door):
     def _await_notices(self, crawl: Crawl, stop: Stop) -> None:
         """A process that owns the workers must not end before the notice went out."""
         with stop.gently():
-            for delivery in until_tried(crawl, stop):
-                self.say(f"The notice to {delivery.address} has not gone out yet; the next worker that runs sends it.")
+            untried = until_tried(crawl, stop)
+            for address in dict.fromkeys(address_shown(delivery, in_full=True) for delivery in untried):
+                self.say(f"The notice to {address} has not gone out yet; the next worker that runs sends it.")
 
     def _judge_starts(self, crawl: Crawl) -> int:
         troubled = start_trouble(crawl)

@@ -10,6 +10,8 @@ function shorten(text) {
 
 /* "Delay: 0.5", or nothing when the field is as it is by default. */
 function change(field) {
+  const choices = field.querySelector("fieldset.choices");
+  if (choices) return changeOfChoices(choices);
   const control = field.querySelector("input:not([type=hidden]), select, textarea");
   const { usual, secret } = control.dataset;
   const label = field.querySelector("label").textContent.trim();
@@ -19,6 +21,16 @@ function change(field) {
   }
   if (control.value.trim() === (usual || "")) return "";
   return `${label}: ${secret ? "given" : shown(control)}`;
+}
+
+/* "Tell them of: Started, Finished"; none ticked means the default. */
+function changeOfChoices(choices) {
+  const boxes = [...choices.querySelectorAll("input")];
+  const ticked = boxes.filter((box) => box.checked);
+  const now = ticked.map((box) => box.value).sort().join(" ");
+  if (!now || now === boxes[0].dataset.usual.split(" ").sort().join(" ")) return "";
+  const names = ticked.map((box) => box.closest("label").textContent.trim());
+  return `${choices.querySelector("legend").textContent.trim()}: ${names.join(", ")}`;
 }
 
 function shown(control) {

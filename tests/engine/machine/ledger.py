@@ -11,6 +11,7 @@ from uuid import UUID
 from redis import Redis
 
 from crawler import conf, table
+from crawler.core.events import ENDS, Event
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Kind, Outcome
@@ -107,6 +108,7 @@ class Ledger:
         self._counters_equal_rows(crawl)
         self._traps_count_their_rows(rows)
         self._each_round_ends_once(crawl)
+        self._each_page_asked_for_is_told_of_once_a_round(crawl, rows)
         self._what_is_over_is_complete(crawl, rows)
         self._nobody_is_declared_dead_who_lives(rows)
         self._the_seen_set_knows_no_more_than_the_table(rows)
@@ -173,11 +175,21 @@ class Ledger:
             assert trap.left_out == 0
 
     def _each_round_ends_once(self, crawl: Crawl) -> None:
-        told = sorted(Notice.objects.filter(crawl=self.id).values_list("round", flat=True))
+        ends = Notice.objects.filter(crawl=self.id).exclude(event=Event.PAGE)
+        told = sorted(ends.values_list("round", flat=True))
         assert told == list(range(1, crawl.round + int(crawl.is_over))), "each round is told once, when it is over"
         assert crawl.round <= 1 + self.retries
         assert not self.ends or max(self.ends.values()) == 1, f"ended more than once: {self.ends}"
         assert crawl.state != State.CANCELLED or self.was_cancelled
+
+    def _each_page_asked_for_is_told_of_once_a_round(self, crawl: Crawl, rows: Sequence[Row]) -> None:
+        """In the transaction that closes it, so that it is so at every moment."""
+        told: dict[int, list[int]] = {}
+        for notice in Notice.objects.filter(crawl=self.id, event=Event.PAGE):
+            told.setdefault(notice.round, []).extend(notice.pages)
+        assert all(len(pages) == len(set(pages)) for pages in told.values()) or self.retries, "told of twice"
+        asked = {row.id for row in rows if row.is_closed and Outcome(row.outcome).kind in (Kind.FETCHED, Kind.FAILED)}
+        assert asked <= {page for pages in told.values() for page in pages}, "a page closed, and nobody was told"
 
     def _what_is_over_is_complete(self, crawl: Crawl, rows: Sequence[Row]) -> None:
         """And what was told of it stays true."""
@@ -187,7 +199,7 @@ class Ledger:
         receipt = receipt_of(crawl)
         assert adds_up(receipt)
         assert receipt["discovered"] == len(rows)
-        assert Notice.objects.get(crawl=self.id, round=crawl.round).receipt == receipt
+        assert Notice.objects.get(crawl=self.id, round=crawl.round, event__in=ENDS).receipt == receipt
 
     def _nobody_is_declared_dead_who_lives(self, rows: Sequence[Row]) -> None:
         if not self._excuses.redis_lost_something:

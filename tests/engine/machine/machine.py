@@ -20,6 +20,7 @@ from crawler.core import politeness, traps
 from crawler.core.outcomes import Outcome
 from crawler.core.work import SliceReport
 from crawler.engine import (
+    announce,
     batches,
     collect,
     conclude,
@@ -104,7 +105,7 @@ class Machine:
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (start, retry, release_verb, control, fetch, batches, reporter):
+        for module in (announce, start, retry, release_verb, control, fetch, batches, reporter):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)

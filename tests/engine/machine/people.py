@@ -13,7 +13,7 @@ from crawler.models import Crawl
 from tests.engine.machine.ledger import Ledger
 from tests.engine.machine.machine import Machine
 from tests.engine.machine.stage import Process
-from tests.engine.machine.world import HOOK, STARTS
+from tests.engine.machine.world import EVENTS, HOOK, STARTS
 
 
 class People(Machine):
@@ -21,7 +21,7 @@ class People(Machine):
 
     def begin(self, options: Mapping[str, Any], process: Process | None = None) -> None:
         process, known = process or Process(), {ledger.id for ledger in self.ledgers}
-        chosen = CrawlOptions(**options, notify_webhooks=(self.world.url(HOOK),))
+        chosen = CrawlOptions(**options, notify_webhooks=(self.world.url(HOOK),), notify_events=EVENTS)
         with self.stage.process(process):
             start.start_crawl([self.world.url(name) for name in STARTS], chosen, allow_private=True)
         for crawl in Crawl.objects.exclude(id__in=known):

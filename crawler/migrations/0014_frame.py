@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crawler', '0012_content'),
+        ('crawler', '0013_notices'),
     ]
 
     operations = [

@@ -1,0 +1,105 @@
+"""Whom a notice goes to: a transport and an address, as people type it, and as it is shown to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from crawler.core.errors import BadInput
+
+
+class Means(StrEnum):
+    """The transports there are."""
+
+    EMAIL = "email"
+    WEBHOOK = "webhook"
+    SLACK = "slack"
+    DISCORD = "discord"
+
+
+SECRET = frozenset({Means.SLACK, Means.DISCORD})
+"""Whoever knows such an address can write there: it is stored encrypted, and shown to nobody in full."""
+
+SEALED = "sealed:"
+"""What an encrypted address begins with, see `crawler.sealing`."""
+
+EXAMPLES = {
+    Means.EMAIL: "me@example.com",
+    Means.WEBHOOK: "https://example.com/hook",
+    Means.SLACK: "https://hooks.slack.com/services/T000/B000/XXXX",
+    Means.DISCORD: "https://discord.com/api/webhooks/1234/XXXX",
+}
+
+_EMAIL = re.compile(r"[^@\s<>,;]+@[^@\s<>,;]+")
+_WEB = re.compile(r"https?://[^/\s]+")
+_WEB_WITH_PATH = re.compile(r"https?://[^/\s]+/\S+")
+_DISCORD_HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.discord.com")
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """One place a notice is to go to."""
+
+    means: Means
+    address: str  # in plain
+
+
+def receiver_of(field: str, typed: str) -> Receiver:
+    """Who is meant by one line, such as "me@example.com" or a web address. Slack and Discord are known by their host;
+    a server of your own that speaks as they do is named with "slack:" or "discord:" before the address. BadInput when
+    nobody is."""
+    prefix, colon, rest = typed.partition(":")
+    if colon and prefix in SECRET:
+        return Receiver(Means(prefix), rest)
+    if "://" in typed:
+        return Receiver(_by_host(typed) or Means.WEBHOOK, typed)
+    if "@" in typed:
+        return Receiver(Means.EMAIL, typed)
+    raise BadInput(field, f"{typed!r} is neither an e-mail address nor a web address (https://...).")
+
+
+def check_address(field: str, means: Means, address: str) -> None:
+    """BadInput when notices cannot go there. No message repeats an address that is a secret."""
+    match means:
+        case Means.EMAIL:
+            if not _EMAIL.fullmatch(address):
+                raise BadInput(field, f"{address!r} is not an e-mail address.")
+        case Means.WEBHOOK:
+            if not _WEB.match(address):
+                raise BadInput(field, f"{address!r} is not a web address; a webhook begins with https:// or http://.")
+            if (other := _by_host(address)) is not None:
+                name = other.capitalize()
+                raise BadInput(field, f"This address is {name}'s, which takes no webhooks of ours; give it as {name}.")
+        case Means.SLACK | Means.DISCORD:
+            if not (_WEB_WITH_PATH.fullmatch(address) or address.startswith(SEALED)):
+                what = f"{means.capitalize()} gives a web address such as {EXAMPLES[means]}"
+                raise BadInput(field, f"{what}; what was typed is none.")
+
+
+def masked(means: str, address: str) -> str:
+    """Enough to recognise it by: "m…@example.com", "https://hooks.slack.com/…"."""
+    if means == Means.EMAIL:
+        name, _, host = address.rpartition("@")
+        return f"{name[:1]}…@{host}"
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}/…"
+
+
+def shown(means: str, address: str, *, in_full: bool) -> str:
+    """An address for people; a secret one is masked for everybody."""
+    return address if in_full and means not in SECRET else masked(means, address)
+
+
+def _by_host(url: str) -> Means | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    if parts.hostname == "hooks.slack.com":
+        return Means.SLACK
+    if parts.hostname in _DISCORD_HOSTS and parts.path.startswith("/api/") and "/webhooks/" in parts.path:
+        return Means.SLACK if parts.path.rstrip("/").endswith("/slack") else Means.DISCORD
+    return None

@@ -1,0 +1,140 @@
+"""The channels of an account: where one person is told of all their crawls. Added, changed, removed, and tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils import timezone
+
+from crawler import conf, sealing
+from crawler.core.errors import BadInput, SealBroken
+from crawler.core.events import OF_A_CRAWL, Event, chosen_events
+from crawler.core.receivers import EXAMPLES, SEALED, SECRET, Means, check_address
+from crawler.engine.deliver import SEAL_BROKEN, hosts_of_channels, send
+from crawler.engine.start import check_web_address
+from crawler.fetching.fetcher import Limits
+from crawler.fetching.guard import Guard
+from crawler.models import Channel, Delivery
+from crawler.notify.transport import Message, TransportError
+from crawler.reports.notice_words import SENTENCES
+
+AT_MOST = 20  # channels of one account
+NAME_LENGTH = 80
+TEST_EVERY = 10.0  # seconds between two tests of one channel
+TEST_LIMITS = Limits(connect_seconds=5.0, read_seconds=10.0, total_seconds=10.0)  # somebody waits for the page
+REMOVED = "the channel was removed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a person typed for a channel."""
+
+    name: str
+    means: Means
+    address: str  # "" = as it is
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a test."""
+
+    line: str  # for a person
+    is_so: bool  # whether the receiver took it
+
+
+def add_channel(owner: User, wanted: Wanted) -> Channel:
+    """A new channel, or BadInput ("address", "events") and nothing is made."""
+    if Channel.objects.filter(owner=owner).count() >= AT_MOST:
+        raise BadInput("address", f"An account can have {AT_MOST} channels; remove one that is not needed.")
+    channel = Channel(owner=owner)
+    _fill(channel, wanted)
+    channel.save()
+    return channel
+
+
+def change_channel(channel: Channel, wanted: Wanted) -> None:
+    """Say anew what it is; BadInput as above. Notices that are on their way still go where they were to go."""
+    _fill(channel, wanted)
+    channel.save(update_fields=["name", "transport", "address", "events"])
+
+
+def switch_channel(channel_id: UUID, *, on: bool) -> bool:
+    """Use a channel again, or leave it out for a while. Whether it was this call that said so."""
+    return Channel.objects.filter(id=channel_id, enabled=not on).update(enabled=on) == 1
+
+
+def remove_channel(channel: Channel) -> None:
+    """Forget a channel; what was still to be sent to it is given up."""
+    pending = Delivery.objects.filter(channel=channel, state=Delivery.PENDING)
+    pending.update(state=Delivery.GIVEN_UP, error=REMOVED)
+    channel.delete()
+
+
+def try_channel(channel: Channel) -> Tried:
+    """Send a notice of nothing, now; what came back."""
+    now = timezone.now()
+    rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_EVERY))
+    if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
+        return Tried("It was tried just now; wait ten seconds before the next test.", is_so=False)
+    try:
+        address = sealing.opened_address(channel.address)
+        answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS)
+    except SealBroken:
+        return Tried(f"The test could not be sent: {SEAL_BROKEN}. Type it again.", is_so=False)
+    except TransportError as error:
+        return Tried(f"The test did not arrive: {error}.", is_so=False)
+    return Tried(f"A test was sent: {answer}.", is_so=True)
+
+
+def _fill(channel: Channel, wanted: Wanted) -> None:
+    address = wanted.address or _kept(channel, wanted.means)
+    if address.startswith(SEALED) and wanted.address:
+        raise BadInput("address", "That is no address; type it as you got it.")
+    check_address("address", wanted.means, address)
+    events = _events(wanted.events)
+    if wanted.address and wanted.means is not Means.EMAIL:
+        is_secret = wanted.means in SECRET
+        check_web_address(Guard(hosts_of_channels()), address, "address", is_secret=is_secret)
+    channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.means.value
+    channel.address = sealing.seal_address(address) if wanted.means in SECRET else address
+    channel.events = list(events)
+
+
+def _kept(channel: Channel, means: Means) -> str:
+    """The address it has, when none was typed."""
+    if not channel.address or channel.transport != means:
+        raise BadInput("address", f"Type the address, such as {EXAMPLES[means]}.")
+    try:
+        sealing.opened_address(channel.address)
+    except SealBroken:
+        raise BadInput("address", "The address was stored under another SECRET_KEY; type it again.") from None
+    return channel.address
+
+
+def _events(typed: Iterable[str]) -> tuple[str, ...]:
+    events = chosen_events("events", typed)
+    if not events:
+        raise BadInput("events", "Choose at least one thing to be told of.")
+    if Event.PAGE in events:
+        raise BadInput("events", "Pages are asked for crawl by crawl; a channel is told of crawls.")
+    return tuple(event.value for event in OF_A_CRAWL if event in events)
+
+
+def _test_message() -> Message:
+    return Message(
+        id=str(uuid4()),
+        event=Event.TEST,
+        crawl="",
+        receipt={},
+        subject="Site Crawler: a test",
+        text=f"{SENTENCES[Event.TEST]}\n\n{conf.base_url()}/\n",
+        notice=str(uuid4()),
+        at=timezone.now().isoformat(timespec="milliseconds"),
+        sentence=SENTENCES[Event.TEST],
+    )

@@ -1,0 +1,55 @@
+"""Sends a message to a webhook of a Discord channel.
+
+Nobody is mentioned whatever the text holds (`allowed_mentions`), and what Discord would read as markup, masked links
+among it, is escaped. The one link is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from crawler.core.events import Event
+from crawler.notify.posting import Poster, post_json
+from crawler.notify.transport import Message
+
+TITLE, DESCRIPTION, NAME, VALUE, FIELDS = 256, 4096, 256, 1024, 25  # characters and number Discord takes at most
+
+_GREEN, _RED, _AMBER, _BLUE = 0x2E7D32, 0xC62828, 0xB26A00, 0x1565C0
+_COLOURS = {Event.FINISHED: _GREEN, Event.FAILED: _RED, Event.CANCELLED: _AMBER, Event.PAUSED: _AMBER}
+_MARKUP = re.compile(r"([\\*_~`|<>\[\]()#@-])")
+
+
+def send(message: Message, url: str, *, poster: Poster) -> str:
+    """Post the message; TransportError unless Discord takes it."""
+    return post_json(poster, url, content(message))
+
+
+def content(message: Message) -> dict[str, Any]:
+    """What is posted: one embed."""
+    embed: dict[str, Any] = {
+        "title": escaped(message.subject, TITLE),
+        "description": escaped(message.sentence, DESCRIPTION),
+        "color": _COLOURS.get(Event(message.event), _BLUE),
+        "fields": [
+            {"name": escaped(name, NAME), "value": escaped(value, VALUE), "inline": True}
+            for name, value in message.figures[:FIELDS]
+        ],
+    }
+    if message.link:
+        embed["url"] = message.link
+    if message.at:
+        embed["timestamp"] = message.at
+    return {"username": "Site Crawler", "embeds": [embed], "allowed_mentions": {"parse": []}}
+
+
+def escaped(text: str, at_most: int) -> str:
+    """On one line, without markup, and no longer than Discord takes; no escape is cut in two."""
+    pieces = (_MARKUP.sub(r"\\\1", letter) for letter in " ".join(text.split()))
+    kept, room = [], at_most
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            break
+        kept.append(piece)
+    return "".join(kept)

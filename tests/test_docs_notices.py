@@ -1,0 +1,86 @@
+"""docs/notices.md: its examples are what is really sent, and its way to check a signature works."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from crawler.core.events import OF_PAGES, Event
+from crawler.engine.deliver import message_of
+from crawler.exports.rows import KEYS
+from crawler.models import Crawl, Delivery, Notice
+from crawler.notify import webhook
+from crawler.reports.receipt import receipt_of
+from tests.stack import ROOT
+from tests.web.factories import a_crawl, a_finished_crawl, a_page
+
+TEXT = (ROOT / "docs" / "notices.md").read_text()
+EXAMPLES = {event: json.loads(body) for event, body in re.findall(r"```json (\S+)\n(.*?)```", TEXT, re.DOTALL)}
+
+
+def sent(crawl: Crawl, event: Event, **fields: Any) -> dict[str, Any]:
+    """What a webhook would get."""
+    notice = Notice.objects.create(crawl=crawl, event=event, **fields)
+    delivery = Delivery.objects.create(notice=notice, transport="webhook", address="https://example.com/hook")
+    if event is not Event.PAGE:
+        notice.receipt = receipt_of(crawl)
+    body: dict[str, Any] = json.loads(json.dumps(webhook.content(message_of(delivery))))
+    return body
+
+
+def shape(value: Any) -> Any:
+    """Names and types, without the values; what has names of its own making counts as it is."""
+    match value:
+        case {"id": _, "state": _}:
+            return {name: type(part).__name__ for name, part in value.items()}
+        case dict():
+            return {name: shape(part) for name, part in value.items()}
+        case list():
+            return [shape(part) for part in value]
+        case _:
+            return type(value).__name__
+
+
+@pytest.mark.django_db
+def test_the_example_of_an_end_is_what_is_sent() -> None:
+    assert shape(sent(a_finished_crawl(), Event.FINISHED)) == shape(EXAMPLES["crawl.finished"])
+
+
+@pytest.mark.django_db
+def test_the_example_of_a_start_is_what_is_sent() -> None:
+    assert shape(sent(a_crawl(), Event.STARTED)) == shape(EXAMPLES["crawl.started"])
+
+
+@pytest.mark.django_db
+def test_the_example_of_pages_is_what_is_sent() -> None:
+    crawl = a_finished_crawl()
+    page = a_page(crawl, attempts=1)
+    assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])
+    assert tuple(EXAMPLES["crawl.page"]["pages"][0]) == KEYS
+
+
+def test_each_example_says_what_it_is_of() -> None:
+    assert {event: example["event"] for event, example in EXAMPLES.items()} == {event: event for event in EXAMPLES}
+
+
+@pytest.mark.parametrize("event", OF_PAGES)
+def test_every_event_is_documented(event: Event) -> None:
+    assert f"| `{event}` |" in TEXT
+
+
+def test_the_way_to_check_a_signature_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(source, names)  # noqa: S102 (our own document)
+    monkeypatch.setattr("time.time", lambda: 1_700_000_060.0)
+    is_genuine, body = names["is_genuine"], b'{"id": "1"}'
+    signed = {"X-Crawler-Timestamp": "1700000000", "X-Crawler-Signature": webhook.signature("s", "1700000000", body)}
+    assert is_genuine("s", signed, body)
+    assert not is_genuine("s", signed, body + b" ")
+    assert not is_genuine("other", signed, body)
+    assert not is_genuine("s", {**signed, "X-Crawler-Timestamp": "1700000001"}, body)
+    monkeypatch.setattr("time.time", lambda: 1_700_000_600.0)
+    assert not is_genuine("s", signed, body)
