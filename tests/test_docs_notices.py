@@ -11,7 +11,7 @@ import pytest
 from crawler.core.events import OF_PAGES, Event
 from crawler.engine.deliver import message_of
 from crawler.exports.rows import KEYS
-from crawler.models import Crawl, Delivery, Notice
+from crawler.models import Crawl, Delivery, Notice, PageFacts
 from crawler.notify import webhook
 from crawler.reports.receipt import receipt_of
 from tests.stack import ROOT
@@ -58,6 +58,7 @@ def test_the_example_of_a_start_is_what_is_sent() -> None:
 def test_the_example_of_pages_is_what_is_sent() -> None:
     crawl = a_finished_crawl()
     page = a_page(crawl, attempts=1)
+    PageFacts.objects.create(page_id=page.id, crawl=crawl)
     assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])
     assert tuple(EXAMPLES["crawl.page"]["pages"][0]) == KEYS
 

@@ -64,13 +64,14 @@ def facts_of(
        digest is BLAKE2b.
     3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
        (https://www.w3.org/TR/mixed-content/).
-    4. With `sketches` one is made of the visible text, by `core.sketches`.
+    4. With `sketches` the words of the visible text are counted, and a sketch is made of them, see `core.sketches`.
     """
     canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node in at_large if node.tag == "h1"]
     page = document.tree
     insecure = _insecure(page) if url.startswith("https:") else ()
     text = _visible_text(page, at_large)
+    spoken = page.body.text(separator=" ").split() if sketches and page.body else None
     return Facts(
         description=_description(metas),
         h1=next((words for node in headings if (words := words_in(node))), "")[:MAX_HEADING],
@@ -79,7 +80,8 @@ def facts_of(
         canonicals=len(canonicals),
         digest=blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest() if text else b"",
         insecure=insecure,
-        sketch=sketch_of(text) if sketches else b"",
+        words=None if spoken is None else len(spoken),
+        sketch=sketch_of(spoken) if spoken else b"",
     )
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
@@ -81,16 +81,14 @@ def _href(url: str) -> str:
     return url if url.startswith(("http://", "https://")) else ""
 
 
-def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str]]:
-    """The forms its content is kept in, each with the address it can be had at, where there is one."""
-    return [(form, _content(crawl, page, form)) for form in kept]
-
-
-def _content(crawl: Crawl, page: Page, form: str) -> str:
-    try:
-        return reverse("page-content", args=[crawl.pk, page.pk, form])
-    except NoReverseMatch:
-        return ""
+def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
+    """The forms its content was to be kept in, each with the address it can be had at, or why it was not kept."""
+    return [
+        (form, reverse("page-content", args=[crawl.pk, page.pk, form]), "")
+        if isinstance(place, list)
+        else (form, "", str(place))
+        for form, place in kept.items()
+    ]
 
 
 def _leaf(typed: str) -> int:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from crawler.core import linkage
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import key_of
-from crawler.exports.rows import KEYS
+from crawler.exports.columns import OF_PAGES
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from tests.api.calling import Caller
 from tests.api.test_crawls import items_of
@@ -62,7 +62,7 @@ def test_a_row_has_what_an_exports_row_has(by_ann: Caller, crawl: Crawl) -> None
     start = a_page(crawl, f"{SITE}/", title="Start")
     a_page(crawl, f"{SITE}/a", parent_id=start.pk, redirect_to=f"{SITE}/b")
     first, second = items_of(by_ann, f"/crawls/{crawl.id}/pages")
-    assert set(KEYS) <= set(first)
+    assert {column.name for column in OF_PAGES} <= set(first)
     assert (first["title"], first["parent"], first["redirect_to"]) == ("Start", None, None)
     assert (second["parent"], second["redirect_to"]) == (f"{SITE}/", f"{SITE}/b")
 

@@ -24,6 +24,7 @@ def forgetful_site() -> Iterator[Site]:
 
 def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
     tab.goto(web.login_link())
+    tab.locator(".menu summary").click()
     tab.get_by_role("link", name="Notifications").click()
     tab.get_by_label("Where").fill("nobody")
     tab.get_by_role("button", name="Add").click()

@@ -51,6 +51,7 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
     tab.get_by_role("button", name="Show").press("Enter")  # by keyboard
     expect(tab.get_by_role("heading", name="11 pages")).to_be_visible()
     tab.get_by_role("columnheader", name="Size").get_by_role("link").click()
+    expect(tab.get_by_role("columnheader", name="Size")).to_have_attribute("aria-sort", "ascending")
     tab.get_by_role("columnheader", name="Size").get_by_role("link").click()
     expect(tab.get_by_role("columnheader", name="Size")).to_have_attribute("aria-sort", "descending")
     expect(tab.locator(".page-cell > a").first).to_have_text("https://example.com/129")

@@ -35,6 +35,7 @@ def test_a_crawl_is_shared_with_somebody_who_was_invited(
     bobs.goto(f"{web.base_url}/crawls/{crawl}/")
     expect(bobs.get_by_role("button", name="Pause")).to_be_visible()
     expect(bobs.get_by_text("Delete …")).to_be_hidden()
+    bobs.locator(".menu summary").click()
     bobs.get_by_role("link", name="Account").click()
     bobs.get_by_label("First name").fill("Bob")
     bobs.get_by_role("button", name="Save").click()

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as story_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from tests.content.storages import kept_in
 from tests.engine.machine.happenings import REACHED_BY, Variety
 from tests.engine.machine.stage import crash_points
 from tests.engine.machine.story import Story
-from tests.engine.machine.varieties import HURRIED, VARIETIES
+from tests.engine.machine.varieties import MADE_FOR, VARIETIES
 from tests.engine.machine.world import PLAN, World
 
 pytestmark = [
@@ -81,7 +84,7 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
     told = type(f"{variety.title()}Machine", (Machine,), {"world": world, "variety": VARIETIES[variety]})
     run_state_machine_as_test(
         told,
-        settings=settings(
+        settings=story_settings(
             max_examples=pytestconfig.getoption("stories"),
             stateful_step_count=HAPPENINGS,
             deadline=None,
@@ -94,9 +97,11 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
 
 
 @pytest.mark.parametrize("moment", [moment for moment in crash_points() if moment.partition(":")[0] in REACHED_BY])
-def test_a_death_at_any_crash_point_is_survived(moment: str, world: World) -> None:
+def test_a_death_at_any_crash_point_is_survived(moment: str, world: World, tmp_path: Path, settings: Any) -> None:
     """However seldom the stories above come there."""
-    variety, chance = HURRIED if moment.startswith("expire") else VARIETIES["disturbed"], Random(moment)
+    kept_in(tmp_path, settings)
+    made_for = [variety for begin, variety in MADE_FOR.items() if moment.startswith(begin)]
+    variety, chance = made_for[0] if made_for else VARIETIES["disturbed"], Random(moment)
     story = Story(world, variety, chance)
     try:
         story.open_with_a_death(moment)

@@ -61,6 +61,7 @@ def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: 
         assert Crawl.objects.count() == left, now
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_tick_forgets_calls_of_the_api_that_are_too_old(real_redis: redis.Redis) -> None:
     claim(User.objects.create_user("ann"), "key", "digest", timezone.now() - KEPT)
     Clock().tick(now=0.0)

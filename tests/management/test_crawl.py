@@ -166,6 +166,8 @@ def test_a_start_url_that_could_not_be_crawled_ends_with_1_and_says_why(
 
 def test_one_good_start_url_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_finished()
+    crawl.start_urls.append("http://b.test/")
+    crawl.save()
     make_page(crawl, "http://b.test/", status=Page.CLOSED, outcome="4xx", http_status=404)
     assert crawl_and_exit("--resume", str(crawl.id)) == 0
     error = capsys.readouterr().err

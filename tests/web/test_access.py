@@ -74,6 +74,14 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "account": ("GET", "", EVERYBODY),
     "account-password": ("GET", "", EVERYBODY),
     "token-list": ("GET", "", EVERYBODY),
+    "crawl-notices": ("GET", "", LOOK),
+    "notice-again": ("POST", "", (302, 404, 403, 404, 403, 404, 404)),  # there is no such delivery
+    "channel-list": ("GET", "", EVERYBODY),
+    "channel-add": ("POST", "", (302, *[400] * 6)),
+    "channel-change": ("POST", "", (302, *[404] * 6)),
+    "channel-switch": ("POST", "", (302, *[404] * 6)),
+    "channel-remove": ("POST", "", (302,) * 7),  # it is gone already
+    "channel-test": ("POST", "", (302, *[404] * 6)),
     "token-revoke": ("POST", "1", (302,) * 7),
     "account-log-out-everywhere": ("POST", "", (302,) * 7),
     "invitation": ("GET", "", (410,) * 7),
@@ -162,6 +170,8 @@ def _address(name: str, crawl: Crawl, schedule: Schedule, sent: str) -> str:
         "<uuid:schedule_id>": schedule.pk,
         "<str:export_format>": first,
         "<str:form>": first,
+        "<uuid:delivery_id>": crawl.pk,
+        "<uuid:channel_id>": crawl.pk,
         "<slug:export_format>": first,
         "<path:key>": first,
         "<slug:slug>": second or first,

@@ -31,7 +31,7 @@ def test_a_rule_that_cannot_be_used_is_told_at_its_field() -> None:
 
 def test_crawling_again_fills_them_in_as_they_were() -> None:
     like = Crawl(start_urls=["https://example.com/"], options=CHOSEN.to_plain())
-    assert options_of(sent_by(CrawlForm(user=PERSON, like=like))) == CHOSEN
+    assert options_of(sent_by(CrawlForm(user=PERSON, like=like), like)) == CHOSEN
 
 
 @pytest.mark.django_db

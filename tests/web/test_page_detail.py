@@ -40,14 +40,15 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
         title="Start",
         facts=facts,
         headers="Server: test\nX-Evil: <script>",
-        kept={"html": ["name", 0, 5]},
+        kept={"html": ["name", 0, 5], "text": "the disk is full"},
     )
     html = html_of(as_ann, page)
     for told in ("About it", "Heading", "http://example.com/x.png", "price", "9.5", "a dead link", "Server: test"):
         assert told in html
     assert "X-Evil: &lt;script&gt;" in html
     assert f'<a href="/crawls/{crawl.id}/pages/{target.pk}/">{target.url}</a>' in html
-    assert "<li>html</li>" in html
+    assert f'<li><a href="/crawls/{crawl.id}/pages/{page.pk}/content/html">html</a></li>' in html
+    assert "<li>text: the disk is full</li>" in html
 
 
 def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:

@@ -58,7 +58,7 @@ class Facts(Schema):
     h1_count: int | None
     canonical: str
     canonicals: int
-    words: int
+    words: int | None = Field(description="Of the visible text; null when they were not counted.")
     insecure: list[str] = Field(description="What an https page loads over http.")
     fields: dict[str, Any] = Field(description="What the crawl's extraction rules found.")
 

@@ -83,3 +83,7 @@ VARIETIES = {
 }
 
 HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
+KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
+
+MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING}
+"""Crash point, or the beginning of several -> the crawls that come there."""
