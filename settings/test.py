@@ -18,6 +18,7 @@ CRAWLER_PROXY = None
 CRAWLER_ACTIVE_CRAWLS = CRAWLER_PAGES_A_DAY = CRAWLER_KEEP_DAYS = 0
 CRAWLER_METRICS_TOKEN = ""
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
+WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for; to list them all costs each test client 0.05 s
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"] == environment.SQLITE:
