@@ -1,5 +1,5 @@
-"""What staff see of the tables. Accounts, groups and allowances are changed here; all else is for reading: crawls are
-moved by the engine, pages by `crawler.pages`."""
+"""What staff see of the tables. Accounts, groups and allowances are changed here, and crawls deleted, by the engine's
+verb; all else is for reading: crawls are moved by the engine, pages by `crawler.pages`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
+from django.contrib.admin import actions
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse, reverse_lazy
 from django.utils.html import format_html
+from redis import RedisError
 
 from crawler import conf
 from crawler.accounts.invitations import link_for
-from crawler.core.errors import BadInput
+from crawler.core.errors import BadInput, ServiceDown
+from crawler.core.figures import counted
+from crawler.engine.delete import begin_delete
 from crawler.models import (
+    NOT_OVER,
     Allowance,
     ApiToken,
     Channel,
@@ -33,6 +40,15 @@ from crawler.models import (
 )
 
 COUNTED = 10_000  # rows, at most, that are counted to say how many there are
+SERVICE_DOWN = (
+    "Redis or the storage of kept content does not answer, so this may be half done. Try again in a moment."
+)
+CRAWLS = reverse_lazy("admin:crawler_crawl_changelist")
+GO_WITH_A_PERSON = {model._meta.verbose_name for model in (Schedule, Channel, ApiToken, Usage)}
+"""What is deleted with its account, though nobody can delete it here by itself."""
+
+Going = tuple[list[Any], dict[str, int], set[str], list[Any]]
+"""What a deletion takes with it, as Django tells it: lines, numbers, permissions that are missing, what forbids it."""
 
 if TYPE_CHECKING:
     Reading = admin.ModelAdmin[Any]
@@ -94,7 +110,9 @@ class PersonAdmin(People):
     """Django's own, with the allowance, and with links for those who are to choose a password themselves."""
 
     inlines = [AllowanceInline]
-    actions = ["invite"]
+    actions = ["invite", "delete_selected"]
+    delete_confirmation_template = "crawler/admin/delete_person.html"
+    delete_selected_confirmation_template = "crawler/admin/delete_people.html"
 
     def has_invite_permission(self, request: HttpRequest) -> bool:
         """A link logs one in as that account, so it is for those who may do everything anyway."""
@@ -110,6 +128,39 @@ class PersonAdmin(People):
             else:
                 line = format_html("For {}, once, within three days: {}", account.get_username(), link)
                 self.message_user(request, line, messages.SUCCESS)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Going:
+        going, numbers, missing, protected = super().get_deleted_objects(objs, request)
+        return going, numbers, missing - GO_WITH_A_PERSON, protected
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        account = self.get_object(request, object_id)
+        left = left_by(User.objects.filter(pk=account.pk)) if account is not None else {}
+        return super().delete_view(request, object_id, {**left, **(extra_context or {})})
+
+    @admin.action(description="Delete the accounts", permissions=["delete"])
+    def delete_selected(self, request: HttpRequest, accounts: QuerySet[User]) -> HttpResponse | None:
+        response = actions.delete_selected(self, request, accounts)
+        if isinstance(response, TemplateResponse) and response.context_data is not None:
+            response.context_data |= left_by(accounts)
+        return response
+
+
+def left_by(accounts: QuerySet[User]) -> dict[str, Any]:
+    """What a page says of the crawls these people would leave, and where those are listed; no sentence when there are
+    none."""
+    crawls = Crawl.objects.filter(owner__in=accounts.values("pk"))
+    number, going_on = crawls.count(), crawls.filter(state__in=NOT_OVER).count()
+    sentences = [
+        f"Not deleted: {counted(number, 'crawl')}. Afterwards nobody owns them: staff and the groups they are shared "
+        "with can look at them, superusers control and delete them.",
+        f"Not over: {counted(going_on, 'crawl')}. What runs goes on, and no quota holds it any more; cancel it "
+        "first if it is not to.",
+    ]
+    owners = ",".join(str(key) for key in accounts.values_list("pk", flat=True))
+    return {"left": sentences[: bool(number) + bool(going_on)], "their_crawls": f"{CRAWLS}?owner__in={owners}"}
 
 
 @admin.register(Usage)
@@ -129,6 +180,38 @@ class CrawlAdmin(ReadOnly, Reading):
     date_hierarchy = "created_at"
     ordering = ["-created_at"]
     exclude = ["sealed"]
+    actions = ["delete_selected"]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """As everywhere: of the staff, superusers alone."""
+        return request.user.is_active and request.user.is_superuser
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Going:
+        """Counted, and not collected: there may be a million pages."""
+        pages = sum(crawl.discovered for crawl in objs)
+        lines = [f"{crawl}: {counted(crawl.discovered, 'page')}, its notices, the content it kept" for crawl in objs]
+        return lines, {"crawls": len(lines), "pages": pages}, set(), []
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """As Django's, which asks first, but not in one transaction: others can write while the rows go."""
+        crawl = self.get_object(request, object_id)
+        if request.method != "POST" or crawl is None or not self.has_delete_permission(request, crawl):
+            return super().delete_view(request, object_id, extra_context)
+        return self.delete_selected(request, Crawl.objects.filter(pk=crawl.pk)) or redirect(CRAWLS)
+
+    @admin.action(description="Delete the crawls, and all that belongs to them", permissions=["delete"])
+    def delete_selected(self, request: HttpRequest, crawls: QuerySet[Crawl]) -> HttpResponse | None:
+        try:
+            return actions.delete_selected(self, request, crawls)
+        except (ServiceDown, RedisError):
+            self.message_user(request, SERVICE_DOWN, messages.WARNING)
+            return None
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Crawl]) -> None:
+        """The engine's verb: what is in Redis and in the storage goes, too. Of large ones the last rows go later."""
+        begin_delete(*queryset.values_list("pk", flat=True))
 
     @admin.display(description="closed")
     def closed(self, crawl: Crawl) -> int:

@@ -1,8 +1,11 @@
-"""The admin shows every table; it changes accounts, groups and allowances, and nothing else."""
+"""The admin shows every table; it changes accounts, groups and allowances, deletes crawls, and nothing else."""
 
 from __future__ import annotations
 
+import html
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -10,11 +13,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from redis import Redis
 
 from crawler import admin
-from crawler.models import Allowance, Channel, Disagreement, Page, Schedule, Trap, Usage
+from crawler.models import Allowance, ApiToken, Channel, Crawl, Disagreement, Page, Schedule, Trap, Usage
 from crawler.sealing import seal_address
-from tests.web.factories import SITE, a_delivery, a_finished_crawl, a_page, a_person
+from tests.content.storages import kept_in
+from tests.engine.everywhere import NOTHING, a_crawl_everywhere, left_of
+from tests.web.conftest import NOWHERE
+from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 TABLES = ["crawl", "schedule", "page", "trap", "notice", "delivery", "channel", "disagreement", "usage"]
 
@@ -54,10 +61,109 @@ def test_staff_can_list_search_and_read(staff: Client, ids: dict[str, object], t
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_nobody_can_add_change_or_delete(staff: Client, ids: dict[str, object], table: str) -> None:
+def test_nobody_can_add_or_change(staff: Client, ids: dict[str, object], table: str) -> None:
     assert staff.get(f"/admin/crawler/{table}/add/").status_code == 403
     assert staff.post(f"/admin/crawler/{table}/{ids[table]}/change/", {}).status_code == 403
+
+
+@pytest.mark.parametrize("table", [table for table in TABLES if table != "crawl"])
+def test_only_crawls_can_be_deleted(staff: Client, ids: dict[str, object], table: str) -> None:
     assert staff.post(f"/admin/crawler/{table}/{ids[table]}/delete/", {"post": "yes"}).status_code == 403
+
+
+def deletion(*rows: Any, **more: str) -> dict[str, Any]:
+    return {"action": "delete_selected", "_selected_action": [row.pk for row in rows], **more}
+
+
+@pytest.mark.parametrize("way", ["one", "many"])
+def test_a_superuser_deletes_crawls_with_all_that_belongs_to_them(
+    staff: Client, real_redis: Redis, tmp_path: Path, settings: Any, way: str
+) -> None:
+    kept_in(tmp_path, settings)
+    gone = [a_crawl_everywhere(), a_crawl_everywhere()][: 1 if way == "one" else 2]
+    stays = a_crawl_everywhere()
+    if way == "one":
+        answer = staff.post(f"/admin/crawler/crawl/{gone[0].pk}/delete/", {"post": "yes"}, follow=True)
+    else:
+        answer = staff.post("/admin/crawler/crawl/", deletion(*gone, post="yes"), follow=True)
+    assert f"Successfully deleted {len(gone)} crawl" in answer.content.decode()
+    assert not Crawl.objects.filter(pk__in=[crawl.pk for crawl in gone]).exists()
+    for crawl in gone:
+        assert left_of(crawl, real_redis, tmp_path) == NOTHING
+    assert left_of(stays, real_redis, tmp_path) != NOTHING
+
+
+@pytest.mark.parametrize("way", ["one", "many"])
+def test_before_a_crawl_is_deleted_it_is_told_what_goes_with_it(staff: Client, way: str) -> None:
+    crawl = a_finished_crawl(discovered=1170)
+    with CaptureQueriesContext(connection) as seen:
+        if way == "one":
+            answer = staff.get(f"/admin/crawler/crawl/{crawl.pk}/delete/")
+        else:
+            answer = staff.post("/admin/crawler/crawl/", deletion(crawl))
+    assert "example.com (finished): 1,170 pages, its notices, the content it kept" in answer.content.decode()
+    assert [query["sql"] for query in seen if "crawler_page" in query["sql"]] == []
+
+
+def test_while_redis_is_away_a_crawl_stays_and_it_is_said(staff: Client, settings: Any) -> None:
+    settings.REDIS_URL = NOWHERE
+    crawl = a_finished_crawl()
+    answer = staff.post(f"/admin/crawler/crawl/{crawl.pk}/delete/", {"post": "yes"}, follow=True)
+    text = answer.content.decode()
+    assert "Redis or the storage of kept content does not answer" in text
+    assert "Successfully" not in text
+    assert Crawl.objects.filter(pk=crawl.pk).exists()
+
+
+def test_staff_delete_no_crawl(ids: dict[str, object]) -> None:
+    browser = Client()
+    helper = User.objects.create_user("helper", is_staff=True)
+    helper.user_permissions.add(*Permission.objects.filter(codename="delete_crawl"))
+    browser.force_login(helper)
+    assert browser.post(f"/admin/crawler/crawl/{ids['crawl']}/delete/", {"post": "yes"}).status_code == 403
+    assert "delete_selected" not in browser.get("/admin/crawler/crawl/").content.decode()
+
+
+def a_busy_person() -> User:
+    """Somebody with all that can belong to a person, and two crawls, of which one runs."""
+    ann = a_person("ann")
+    Usage.objects.create(user=ann, day=timezone.now().date(), pages=5)
+    Channel.objects.create(owner=ann, transport="email", address="ann@example.com")
+    Schedule.objects.create(owner=ann, start_urls=[SITE], rule="every 6h", next_at=timezone.now())
+    ApiToken.objects.create(user=ann, name="script", digest="0" * 64, shown="crawl_0")
+    a_finished_crawl(ann)
+    a_crawl(ann)
+    return ann
+
+
+@pytest.mark.parametrize("way", ["one", "many"])
+def test_before_a_person_is_deleted_it_is_told_what_becomes_of_their_crawls(staff: Client, way: str) -> None:
+    ann = a_busy_person()
+    if way == "one":
+        answer = staff.get(f"/admin/auth/user/{ann.pk}/delete/")
+    else:
+        answer = staff.post("/admin/auth/user/", deletion(ann))
+    text = answer.content.decode()
+    assert "Not deleted: 2 crawls. Afterwards nobody owns them" in text
+    assert "Not over: 1 crawl. What runs goes on" in text
+    listed = staff.get(html.unescape(re.search(r'href="([^"]*owner__in=[^"]*)"', text)[1]))  # type: ignore[index]
+    assert "2 crawls" in listed.content.decode()
+
+
+@pytest.mark.parametrize("way", ["one", "many"])
+def test_a_deleted_person_takes_all_but_the_crawls_along(staff: Client, way: str) -> None:
+    ann = a_busy_person()
+    if way == "one":
+        staff.post(f"/admin/auth/user/{ann.pk}/delete/", {"post": "yes"})
+    else:
+        staff.post("/admin/auth/user/", deletion(ann, post="yes"))
+    assert not User.objects.filter(username="ann").exists()
+    assert [model.objects.exists() for model in (Usage, Channel, Schedule, ApiToken)] == [False] * 4
+    assert list(Crawl.objects.values_list("owner", flat=True)) == [None, None]
+
+
+def test_a_person_without_crawls_leaves_nothing_to_tell(staff: Client) -> None:
+    assert "Not deleted" not in staff.get(f"/admin/auth/user/{a_person('ann').pk}/delete/").content.decode()
 
 
 def test_a_crawl_leads_to_its_page(staff: Client, ids: dict[str, object]) -> None:

@@ -28,10 +28,12 @@ def delete(crawl_id: UUID) -> bool:
     return True
 
 
-def begin_delete(crawl_id: UUID) -> None:
-    """The same, but only as much of it as takes about a second; whoever reconciles goes on with it."""
-    if _condemned(crawl_id):
-        any(delete_some(crawl_id) for _ in range(STEPS_AT_ONCE))
+def begin_delete(*crawl_ids: UUID) -> None:
+    """The same of one or many: all of them end, and as much of them is deleted as takes about a second; whoever
+    reconciles goes on with it."""
+    steps = iter(range(STEPS_AT_ONCE))
+    for crawl_id in [crawl_id for crawl_id in crawl_ids if _condemned(crawl_id)]:
+        any(delete_some(crawl_id) for _ in steps)
 
 
 def _condemned(crawl_id: UUID) -> bool:
