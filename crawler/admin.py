@@ -40,9 +40,7 @@ from crawler.models import (
 )
 
 COUNTED = 10_000  # rows, at most, that are counted to say how many there are
-SERVICE_DOWN = (
-    "Redis or the storage of kept content does not answer, so this may be half done. Try again in a moment."
-)
+SERVICE_DOWN = "Redis or the storage of kept content does not answer, so this may be half done. Try again in a moment."
 CRAWLS = reverse_lazy("admin:crawler_crawl_changelist")
 GO_WITH_A_PERSON = {model._meta.verbose_name for model in (Schedule, Channel, ApiToken, Usage)}
 """What is deleted with its account, though nobody can delete it here by itself."""

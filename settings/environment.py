@@ -144,7 +144,8 @@ def content_storage(default_folder: Path) -> dict[str, Any]:
     if place.startswith("s3://"):
         if not (find_spec("storages") and find_spec("boto3")):
             raise ImproperlyConfigured(
-                'CRAWLER_CONTENT_STORAGE names a bucket, whose driver is missing: pip install "django-storages[s3]".'
+                "CRAWLER_CONTENT_STORAGE names a bucket, whose driver (django-storages) is missing: "
+                "pip install -r requirements-s3.txt."
             )
         bucket, _, prefix = place.removeprefix("s3://").partition("/")
         return {"BACKEND": S3, "OPTIONS": {"bucket_name": bucket, "location": prefix, "file_overwrite": False, **given}}
