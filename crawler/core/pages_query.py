@@ -66,6 +66,7 @@ class PagesQuery:
     columns: tuple[str, ...] = ()  # names of columns; none = the usual ones
     after: int | None = None  # only rows behind that of the page with this id
     before: int | None = None  # only rows ahead of it, the nearest; never with `after`
+    at_end: bool = False  # the last rows; never with either
 
     @property
     def outcomes(self) -> tuple[str, ...] | None:
@@ -96,7 +97,7 @@ class PagesQuery:
 
     @property
     def mark(self) -> int | None:
-        """The id of the page that says where to go on; None = from the start."""
+        """The id of the page that says where to go on; None = from the start, or the end."""
         return self.after if self.before is None else self.before
 
     @property
@@ -111,7 +112,11 @@ class PagesQuery:
 
     def from_the_start(self) -> PagesQuery:
         """The same, without a place to go on from."""
-        return replace(self, after=None, before=None)
+        return replace(self, after=None, before=None, at_end=False)
+
+    def from_the_end(self) -> PagesQuery:
+        """The same, to be read backwards from the last row."""
+        return replace(self, after=None, before=None, at_end=True)
 
     def sorted_by(self, sort: Sort) -> PagesQuery:
         """The same in this order, and in the opposite one when it has this order by now."""
@@ -131,6 +136,7 @@ class PagesQuery:
             *(("column", column) for column in self.columns),
             ("after", "" if self.after is None else str(self.after)),
             ("before", "" if self.before is None else str(self.before)),
+            ("end", "1" if self.at_end else ""),
         ]
         return [(name, value) for name, value in said if value]
 
@@ -154,9 +160,10 @@ def read(given: Mapping[str, Sequence[str]]) -> PagesQuery:
         columns=tuple(dict.fromkeys(filter(None, given.get("column", ()))))[:MAX_COLUMNS],
         after=_page_id("after", said.get("after", "")),
         before=_page_id("before", said.get("before", "")),
+        at_end=bool(said.get("end")),
     )
-    if query.after is not None and query.before is not None:
-        raise BadInput("after", "Rows can be asked for after a page or before one, not both.")
+    if [query.after is not None, query.before is not None, query.at_end].count(True) > 1:
+        raise BadInput("after", "Rows can be asked for after a page, before one, or at the end; choose one of these.")
     return query
 
 

@@ -47,23 +47,23 @@ def chosen(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
 
 
 def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
-    """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, so the thousandth costs no
-    more than the second. BadInput when the crawl has no such page.
+    """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, or is read backwards from
+    the end, so the thousandth and the last cost no more than the second. BadInput when the crawl has no such page.
 
     First the ids alone are put in order, then these few rows are read: a row is much longer than what it is sorted by.
     """
-    rows, is_first, goes_back = _narrowed(crawl, query), query.mark is None, query.before is not None
-    beyond = rows if is_first else rows.filter(_beyond(crawl, query))
+    rows, goes_back = _narrowed(crawl, query), query.at_end or query.before is not None
+    beyond = rows if query.mark is None else rows.filter(_beyond(crawl, query))
     ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: PER_LEAF + 1])
     has_more = len(ids) > PER_LEAF
     if goes_back and not has_more:
         return leaf_of(crawl, query.from_the_start())
-    ids = ids[:PER_LEAF]
+    ids, is_first = ids[:PER_LEAF], query.mark is None and not query.at_end
     count = len(ids) if is_first and not has_more else _count(crawl, query, rows)
     return Leaf(
         pages=_read(ids[::-1] if goes_back else ids),
         is_first=is_first,
-        is_last=not goes_back and not has_more,
+        is_last=query.at_end or (not goes_back and not has_more),
         count=min(count, COUNTED) if query.is_narrowed else count,
         is_counted=not query.is_narrowed or count <= COUNTED,
     )

@@ -67,16 +67,22 @@ def _note(page: Page) -> str:
 
 
 def ways(query: PagesQuery, leaf: Leaf) -> dict[str, str]:
-    """The query strings that lead to the rows before and behind these, and to the first; "" where there are none."""
-    start = query.from_the_start()
+    """The query strings that lead to the rows before and behind these, to the first and to the last; "" where there
+    are none."""
+    start, end = query.from_the_start(), query.from_the_end()
     if not leaf.pages:
-        return {"earlier": "", "later": "", "first": "" if leaf.is_first else f"?{urlencode(start.pairs())}"}
+        return {"earlier": "", "later": "", "first": "" if leaf.is_first else _to(start), "last": ""}
     ahead, behind = replace(start, before=leaf.pages[0].pk), replace(start, after=leaf.pages[-1].pk)
     return {
-        "first": "" if leaf.is_first else f"?{urlencode(start.pairs())}",
-        "earlier": "" if leaf.is_first else f"?{urlencode(ahead.pairs())}",
-        "later": "" if leaf.is_last else f"?{urlencode(behind.pairs())}",
+        "first": "" if leaf.is_first else _to(start),
+        "earlier": "" if leaf.is_first else _to(ahead),
+        "later": "" if leaf.is_last else _to(behind),
+        "last": "" if leaf.is_last else _to(end),
     }
+
+
+def _to(query: PagesQuery) -> str:
+    return f"?{urlencode(query.pairs())}"
 
 
 def counted(leaf: Leaf) -> str:

@@ -114,6 +114,7 @@ queries = st.builds(
     columns=st.lists(st.sampled_from(["type", "size", "field:price"]), unique=True).map(tuple),
     after=st.one_of(st.none(), st.integers(0, 10**18 - 1)),
 )
+queries |= queries.map(PagesQuery.from_the_end)
 
 
 @settings(deadline=None)
@@ -123,7 +124,9 @@ def test_a_query_can_be_said_and_read_again(query: PagesQuery) -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from(["q", "show", "outcome", "status", "depth", "type", "sort", "after"]), st.text())
+    st.dictionaries(
+        st.sampled_from(["q", "show", "outcome", "status", "depth", "type", "sort", "after", "end"]), st.text()
+    )
 )
 def test_whatever_is_typed_is_read_or_refused(typed: dict[str, str]) -> None:
     with suppress(BadInput):

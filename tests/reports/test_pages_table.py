@@ -109,6 +109,14 @@ def test_leafing_forth_and_back_shows_each_row_once(
     first = leaf_of(crawl, replace(query, before=back.pages[0].pk))
     assert [page.pk for page in first.pages] == all_rows[:2]
     assert (leaves[0].is_first, back.is_first, back.is_last) == (True, False, False)
+    last = leaf_of(crawl, query.from_the_end())
+    assert [page.pk for page in last.pages] == all_rows[-2:]
+    assert (last.is_first, last.is_last, last.count) == (False, True, crawl.discovered)
+
+
+def test_the_end_of_a_table_that_fits_on_one_leaf_is_its_start(crawl: Crawl) -> None:
+    leaf = leaf_of(crawl, PagesQuery().from_the_end())
+    assert (len(leaf.pages), leaf.is_first, leaf.is_last) == (6, True, True)
 
 
 def test_going_back_past_the_first_row_ends_on_a_whole_first_leaf(
@@ -142,6 +150,7 @@ def test_all_pages_are_counted_by_the_crawl_and_others_as_far_as_it_is_cheap(
     [
         ("", "page_in_order (crawl_id=? AND id>?)"),
         ("sort=-found&after=1", "page_in_order (crawl_id=? AND id>? AND id<?)"),
+        ("end=1", "page_in_order (crawl_id=? AND id>?)"),
         ("sort=title&q=zebra", "page_in_order (crawl_id=? AND id>?)"),
         ("show=dead-letters", "page_given_up"),
         ("show=orphans&sort=url", "page_orphan"),

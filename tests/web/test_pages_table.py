@@ -95,6 +95,20 @@ def test_it_is_leafed_through_by_links(as_ann: Client, crawl: Crawl, monkeypatch
     assert urls_in(html_of(as_ann, crawl, earlier[1].replace("&amp;", "&"))) == urls_in(first)
 
 
+def test_a_link_leads_to_the_last_rows_and_earlier_ones_back(
+    as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages_table, "PER_LEAF", 1)
+    first = html_of(as_ann, crawl, "?sort=-url")
+    assert 'href="?sort=-url&amp;end=1" id="last-rows"' in first
+    last = html_of(as_ann, crawl, "?sort=-url&end=1")
+    assert urls_in(last) == [SITE]
+    assert ('id="later-rows"' in last, 'id="last-rows"' in last, 'id="first-rows"' in last) == (False, False, True)
+    earlier = re.search(r'<a href="([^"]+)" id="earlier-rows"', last)
+    assert earlier
+    assert urls_in(html_of(as_ann, crawl, earlier[1].replace("&amp;", "&"))) == [f"{SITE}big"]
+
+
 @pytest.mark.parametrize(
     ("query_string", "said"),
     [
