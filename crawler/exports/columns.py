@@ -63,12 +63,16 @@ OF_FACTS = (
 """From what is kept beside a page that was answered."""
 
 USUAL = (*OF_PAGES, *OF_FACTS)
-TAKEN = frozenset(column.name for column in USUAL)
+NOTES = "field_notes"
+"""Of a crawl that extracts fields: an object with a sentence for each field that has no value, or not all of it."""
+
+TAKEN = frozenset((*(column.name for column in USUAL), NOTES))
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
-    """The usual ones, then one for each field the crawl extracts."""
-    return (*USUAL, *(Column(column_name(field), Kind.ANY) for field in fields_of(crawl)))
+    """The usual ones, then one for each field the crawl extracts, and one that says why some have no value."""
+    names = [column_name(field) for field in fields_of(crawl)]
+    return (*USUAL, *(Column(name, Kind.ANY) for name in (*names, *([NOTES] if names else []))))
 
 
 def fields_of(crawl: Crawl) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Unpack
 
-from crawler.exports.columns import OF_FACTS, OF_PAGES, USUAL, column_name, fields_of
+from crawler.exports.columns import NOTES, OF_FACTS, OF_PAGES, USUAL, column_name, fields_of
 from crawler.exports.selection import Chosen, selected
 from crawler.models import Crawl, Page, PageFacts
 
@@ -18,7 +18,7 @@ KEYS = tuple(column.name for column in USUAL)
 _PAGE_KEYS = tuple(column.name for column in OF_PAGES)
 _PAGE_FIELDS = ("id", *("parent_id" if key == "parent" else key for key in _PAGE_KEYS))
 _FACT_FIELDS = tuple(column.name for column in OF_FACTS)
-_NO_FACTS: Mapping[str, Any] = {**dict.fromkeys(_FACT_FIELDS), "fields": {}}
+_NO_FACTS: Mapping[str, Any] = {**dict.fromkeys(_FACT_FIELDS), "fields": {}, "notes": {}}
 
 
 def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
@@ -28,7 +28,7 @@ def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
     One query streams the pages; for each CHUNK of them one finds the parents' URLs and one the facts. `parent`,
     `outcome`, `http_status`, `redirect_to`, `fetched_at` and `canonical` are None where there is none, and so is all
     that only an answer tells; `fetched_at` is ISO 8601 in UTC. A field has the value that its rule made: text, a
-    number, a truth value, a list, or None.
+    number, a truth value, a list, or None; behind the fields NOTES is an object, or None where nothing is missing.
     """
     names = {field: column_name(field) for field in fields_of(crawl)}
     pages = selected(crawl, **chosen).values(*_PAGE_FIELDS).iterator(chunk_size=CHUNK)
@@ -52,7 +52,7 @@ def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
 
 
 def _facts(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    found = PageFacts.objects.filter(page_id__in=list(page_ids)).values("page_id", "fields", *_FACT_FIELDS)
+    found = PageFacts.objects.filter(page_id__in=list(page_ids)).values("page_id", "fields", "notes", *_FACT_FIELDS)
     return {facts["page_id"]: facts for facts in found}
 
 
@@ -68,4 +68,6 @@ def _row(
     row.update((name, facts[name]) for name in _FACT_FIELDS)
     row["canonical"] = facts["canonical"] or None
     row.update((name, facts["fields"].get(field)) for field, name in names.items())
+    if names:
+        row[NOTES] = facts["notes"] or None
     return row

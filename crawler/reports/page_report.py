@@ -46,6 +46,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
         "said": _said(page, facts),
         "headers": facts.headers.splitlines() if facts else None,
         "fields": facts.fields if facts else {},
+        "notes": facts.notes if facts else {},
         "kept": facts.kept if facts else {},
         "not_followed": page.not_followed,
         "links_out": links_out(page, out_at, links),

@@ -116,8 +116,17 @@ def unread(report: Mapping[str, Any]) -> str:
 
 
 def fields(report: Mapping[str, Any]) -> Known:
-    """What the extraction rules took from it."""
-    return [(name, value_words(value)) for name, value in report["fields"].items()]
+    """What the extraction rules took from it, and why something is missing."""
+    return [(name, _noted(value_words(value), report["notes"].get(name))) for name, value in report["fields"].items()]
+
+
+def _noted(value: str, note: str | None) -> str:
+    return f"{value} ({note})" if note else value
+
+
+def kept(report: Mapping[str, Any]) -> Known:
+    """In which forms its content is kept, or why not."""
+    return [(form, place if isinstance(place, str) else "kept") for form, place in report["kept"].items()]
 
 
 def tone(page: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet as arrow_parquet
 
 from crawler.exports import parquet
+from crawler.exports.columns import NOTES
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl
 from tests.exports.factories import make_crawl, make_page
@@ -45,6 +46,8 @@ def test_rows_are_written_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_extracted_field_is_text_or_json(monkeypatch: pytest.MonkeyPatch) -> None:
     values: list[Any] = ["text", 3.5, True, ["a", "b"], None]
     monkeypatch.setattr("crawler.exports.columns.fields_of", lambda crawl: ["price"])
-    monkeypatch.setattr(parquet, "rows", lambda crawl: ({**dict.fromkeys(KEYS), "price": value} for value in values))
+    monkeypatch.setattr(
+        parquet, "rows", lambda crawl: ({**dict.fromkeys((*KEYS, NOTES)), "price": value} for value in values)
+    )
     table = read(make_crawl()).read()
     assert table["price"].to_pylist() == ["text", "3.5", "true", '["a","b"]', None]

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from crawler.core.options import CrawlOptions
 from crawler.exports import rows as rows_module
+from crawler.exports.columns import columns_of
 from crawler.exports.rows import KEYS, page_rows, rows
 from crawler.exports.selection import selected
 from crawler.models import Crawl, Page, PageFacts
@@ -215,8 +216,25 @@ def test_extracted_fields_are_columns_behind_the_others_and_never_hide_one(monke
     page = make_page(crawl, "http://site.test/", title="A page")
     PageFacts.objects.create(page_id=page.id, crawl=crawl, fields={"price": 3.5, "title": ["a", "b"]})
     [row] = rows(crawl)
-    assert list(row)[-2:] == ["price", "field_title"]
+    assert list(row)[-3:] == ["price", "field_title", "field_notes"]
     assert (row["price"], row["field_title"], row["title"]) == (3.5, ["a", "b"], "A page")
+
+
+def test_behind_the_fields_it_is_said_why_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.exports.rows.fields_of", lambda crawl: ["price", "field_notes"])
+    crawl = make_crawl()
+    for path, notes in (("a", {"price": "it is no number"}), ("b", {})):
+        page = make_page(crawl, f"http://site.test/{path}")
+        PageFacts.objects.create(page_id=page.id, crawl=crawl, fields={"field_notes": "its own"}, notes=notes)
+    make_page(crawl, "http://site.test/open")
+    told = [(row["field_notes"], row["field_field_notes"]) for row in rows(crawl)]
+    assert told == [({"price": "it is no number"}, "its own"), (None, "its own"), (None, None)]
+
+
+def test_a_crawl_without_fields_has_nothing_to_say_of_them() -> None:
+    crawl = make_crawl()
+    make_page(crawl, "http://site.test/")
+    assert [list(row) == [column.name for column in columns_of(crawl)] == list(KEYS) for row in rows(crawl)] == [True]
 
 
 def with_links_to_other_sites() -> Crawl:

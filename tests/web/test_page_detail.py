@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.core.facts import Facts
+from crawler.core.options import CrawlOptions
 from crawler.models import Crawl, Page
 from crawler.web import page_detail
 from tests.reports.pages import read_page
@@ -30,7 +31,12 @@ def crawl(ann: User) -> Crawl:
 
 def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
     facts = Facts(
-        description="About it", h1="Heading", h1_count=1, insecure=("http://example.com/x.png",), fields={"price": 9.5}
+        description="About it",
+        h1="Heading",
+        h1_count=1,
+        insecure=("http://example.com/x.png",),
+        fields={"price": 9.5, "weight": None},
+        notes={"weight": "it is no number: <b>"},
     )
     target = a_page(crawl, f"{SITE}/target", 404)
     page = read_page(
@@ -43,12 +49,26 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
         kept={"html": ["name", 0, 5], "text": "the disk is full"},
     )
     html = html_of(as_ann, page)
-    for told in ("About it", "Heading", "http://example.com/x.png", "price", "9.5", "a dead link", "Server: test"):
+    for told in (
+        "About it",
+        "Heading",
+        "http://example.com/x.png",
+        "price",
+        "9.5",
+        "(it is no number: &lt;b&gt;)",
+        "a dead link",
+        "Server: test",
+    ):
         assert told in html
     assert "X-Evil: &lt;script&gt;" in html
     assert f'<a href="/crawls/{crawl.id}/pages/{target.pk}/">{target.url}</a>' in html
     assert f'<li><a href="/crawls/{crawl.id}/pages/{page.pk}/content/html">html</a></li>' in html
     assert "<li>text: the disk is full</li>" in html
+
+
+def test_a_page_of_which_nothing_is_kept_says_why(as_ann: Client, ann: User) -> None:
+    page = a_page(a_finished_crawl(ann, options=CrawlOptions(keep=("text",))), answer=404)
+    assert "Nothing is kept of this page. " in html_of(as_ann, page)
 
 
 def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:

@@ -61,6 +61,7 @@ class Facts(Schema):
     words: int | None = Field(description="Of the visible text; null when they were not counted.")
     insecure: list[str] = Field(description="What an https page loads over http.")
     fields: dict[str, Any] = Field(description="What the crawl's extraction rules found.")
+    notes: dict[str, str] = Field(description="Field -> why it has no value, or not all of it.")
 
 
 class PageWhole(PageLine):
@@ -166,7 +167,8 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         "canonicals": 1,
         "words": 412,
         "insecure": [],
-        "fields": {},
+        "fields": {"price": None},
+        "notes": {"price": "the pattern does not match what the selector finds"},
     },
     "links": {"self": "/api/v1/crawls/.../pages/4711", "out": "/api/v1/crawls/.../pages/4711/links-out"},
 }

@@ -62,6 +62,8 @@ def _told(report: Mapping[str, Any]) -> Iterator[str]:
     yield _block("What it says of itself", words.aligned(page_words.said(report)), page_words.unread(report))
     if report["fields"]:
         yield _block("Extracted fields", words.aligned(page_words.fields(report)))
+    if report["kept"]:
+        yield _block("Kept content", words.aligned(page_words.kept(report)))
     yield _block("Redirects to", *map(_line, report["redirects"]["onwards"]))
     yield _block("Redirected here", *map(_line, report["redirects"]["sources"]))
     yield _block("How it was found", words.aligned(page_words.found(report)))
