@@ -50,6 +50,7 @@ def hold(crawl_id: UUID, until: datetime) -> bool:
         crawl = Crawl.objects.get(id=crawl_id)
         tell(crawl, Event.PAUSED)
     _let_batches_end(crawl)
+    queues.plant_lifeline()  # somebody is to look at it when its hold is over
     return True
 
 

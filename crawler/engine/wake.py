@@ -5,12 +5,16 @@ worker that begins a batch while nothing else waits sends a tick first (it costs
 sent it), and a tick that ends with nothing waiting sends a watch. So after everything was killed, the next worker finds
 something to do, without a scheduler. Should it be killed in the moment between popping the last job and starting it,
 which RQ does not survive, the lifeline is left: a job that RQ takes for abandoned and enqueues when a worker starts.
+
+An idle worker looks for such jobs every ten minutes or so, too. So the lifeline also stays for a crawl that is held
+until midnight: that is how a stock worker comes to look at it in time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Q
 from redis.client import Pipeline
 
 from crawler import queues
@@ -20,6 +24,10 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import Mark
 from crawler.models import Crawl
+
+RUNNING = Q(state=State.RUNNING)
+HELD = Q(state=State.PAUSED, held_until__isnull=False)
+"""Paused until a moment that is known: nobody needs to stay awake for it, but somebody to look now and then."""
 
 
 def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, is_urgent: bool = True) -> bool:
@@ -52,8 +60,8 @@ def keep_watch() -> None:
 
 
 def keep_or_cut_lifeline() -> None:
-    """To be called when a crawl is over: the lifeline stays while another one runs."""
-    if Crawl.objects.filter(state=State.RUNNING).exists():
+    """To be called when a crawl is over: the lifeline stays while another one runs, or is held."""
+    if Crawl.objects.filter(RUNNING | HELD).exists():
         queues.plant_lifeline()
     else:
         queues.cut_lifeline()

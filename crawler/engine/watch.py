@@ -12,22 +12,22 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import DatabaseError
+from django.db.models import Q
 from django.utils import timezone
 from redis.exceptions import RedisError
 
 from crawler import queues
-from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
-from crawler.engine.wake import keep_or_cut_lifeline, keep_watch, stay_awake
+from crawler.engine.wake import HELD, RUNNING, keep_or_cut_lifeline, keep_watch, stay_awake
 from crawler.models import Crawl, Delivery
 
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 5.0  # a watch sleeps no longer than this; then the next one takes over
 LOOK_EVERY = 1.0  # seconds between two looks at the crawls, unless something is due sooner
-DELIVERY_HORIZON = 900.0  # seconds; a notice that is due later is not waited for
+HORIZON = 900.0  # seconds; a notice that is due later, or a hold that ends later, is not waited for
 STEP = 0.02  # seconds between two looks at the queues: what a job may have to wait for an idle worker
 
 
@@ -71,8 +71,9 @@ def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
 
 
 def _is_needed() -> bool:
-    """A delivery that is to be tried again in some hours is left to `clock`, or to the next job that comes along."""
-    if Crawl.objects.filter(state=State.RUNNING).exists():
+    """A delivery that is to be tried again in some hours is left to `clock`, or to the next job that comes along; a
+    crawl that is held for hours to the lifeline, which wakes somebody within the horizon."""
+    soon = timezone.now() + timedelta(seconds=HORIZON)
+    if Crawl.objects.filter(RUNNING | HELD & Q(held_until__lte=soon)).exists():
         return True
-    soon = timezone.now() + timedelta(seconds=DELIVERY_HORIZON)
     return Delivery.objects.filter(state=Delivery.PENDING, due_at__lte=soon).exists()

@@ -22,6 +22,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.reports.replies import Verb
 from crawler.reports.why import why_of
 from tests.engine.conftest import Bench
+from tests.engine.test_lifeline import planted, start_a_worker
 from tests.site import page
 from tests.web.factories import a_person
 
@@ -80,6 +81,21 @@ def test_it_goes_on_the_next_day_and_its_receipt_adds_up(bench: Bench, ann: User
     assert (receipt["discovered"], receipt["fetched"]) == (4, 4)
     assert {path: hits for path, hits in bench.site.hits.items() if path != "/robots.txt"} == dict.fromkeys(CHAIN, 1)
     assert Notice.objects.filter(event="crawl.finished").count() == 1
+
+
+@pytest.mark.site(CHAIN)
+def test_a_stock_worker_alone_goes_on_with_it(bench: Bench, ann: User, settings: Any) -> None:
+    """It looks for abandoned jobs when it starts, and every ten minutes while it is idle."""
+    settings.CRAWLER_PAGES_A_DAY = 2
+    crawl = start(bench, ann)
+    bench.work()
+    assert bench.jobs("crawl") == bench.jobs("fetch") == []
+    start_a_worker()
+    assert bench.state() == "paused"
+    the_next_day(crawl)
+    start_a_worker()
+    assert bench.state() == "finished"
+    assert planted() == []
 
 
 @pytest.mark.site(CHAIN)

@@ -15,6 +15,7 @@ from crawler.engine.manage import manage
 from crawler.engine.watch import WATCH_SECONDS, watch
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
+from tests.engine.test_lifeline import planted
 from tests.site import Reply, page
 
 WATCH = "watch over the running crawls"
@@ -134,6 +135,19 @@ def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, tim
         delivery.save()
         queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
         assert watched(time) == answer
+
+
+def test_a_crawl_that_is_held_for_hours_is_left_to_the_lifeline(bench: Bench, time: GivenTime) -> None:
+    bench.start()
+    queues.connection().flushall()
+    for seconds, answer in ((60, "nothing to do yet"), (4 * 3600, "nothing to watch over")):
+        Crawl.objects.update(state="paused", held_until=timezone.now() + timedelta(seconds=seconds))
+        queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
+        assert watched(time) == answer
+        assert planted() != []
+    Crawl.objects.update(held_until=None)
+    assert watched(time) == "nothing to watch over"
+    assert planted() == []
 
 
 class TestItsPlaceInTheQueue:
