@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +12,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from redis import Redis
 
 from crawler import admin
 from crawler.models import Allowance, ApiToken, Channel, Crawl, Disagreement, Page, Schedule, Trap, Usage
 from crawler.sealing import seal_address
-from tests.content.storages import kept_in
-from tests.engine.everywhere import NOTHING, a_crawl_everywhere, left_of
 from tests.web.conftest import NOWHERE
 from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
@@ -73,24 +69,6 @@ def test_only_crawls_can_be_deleted(staff: Client, ids: dict[str, object], table
 
 def deletion(*rows: Any, **more: str) -> dict[str, Any]:
     return {"action": "delete_selected", "_selected_action": [row.pk for row in rows], **more}
-
-
-@pytest.mark.parametrize("way", ["one", "many"])
-def test_a_superuser_deletes_crawls_with_all_that_belongs_to_them(
-    staff: Client, real_redis: Redis, tmp_path: Path, settings: Any, way: str
-) -> None:
-    kept_in(tmp_path, settings)
-    gone = [a_crawl_everywhere(), a_crawl_everywhere()][: 1 if way == "one" else 2]
-    stays = a_crawl_everywhere()
-    if way == "one":
-        answer = staff.post(f"/admin/crawler/crawl/{gone[0].pk}/delete/", {"post": "yes"}, follow=True)
-    else:
-        answer = staff.post("/admin/crawler/crawl/", deletion(*gone, post="yes"), follow=True)
-    assert f"Successfully deleted {len(gone)} crawl" in answer.content.decode()
-    assert not Crawl.objects.filter(pk__in=[crawl.pk for crawl in gone]).exists()
-    for crawl in gone:
-        assert left_of(crawl, real_redis, tmp_path) == NOTHING
-    assert left_of(stays, real_redis, tmp_path) != NOTHING
 
 
 @pytest.mark.parametrize("way", ["one", "many"])
