@@ -7,16 +7,21 @@ from datetime import UTC, datetime
 from django.contrib.auth.models import User
 
 from crawler import conf, usage
-from crawler.core.quotas import Quota, Used, check_start, has_pages_left, quota_of
+from crawler.core.lifecycle import State
+from crawler.core.quotas import NO_LIMIT, Quota, Used, check_start, pages_left, quota_of
 from crawler.models import NOT_OVER, Crawl
 
 
 def quota(user: int) -> Quota:
-    """What the person with this key may have: by their allowance, else by the settings."""
+    """What the person with this key may have: by their allowance, else by the settings. Somebody who was just deleted
+    has no limit, like nobody."""
     facts = User.objects.filter(pk=user).values_list(
         "is_superuser", "allowance__active_crawls", "allowance__pages_a_day"
     )
-    is_superuser, active_crawls, pages_a_day = facts.get()
+    found = facts.first()
+    if found is None:
+        return NO_LIMIT
+    is_superuser, active_crawls, pages_a_day = found
     usual = Quota(conf.active_crawls(), conf.pages_a_day())
     return quota_of(usual, active_crawls, pages_a_day, is_superuser=is_superuser)
 
@@ -44,9 +49,22 @@ def claim(user: User | None, now: datetime) -> None:
         check(user, now)
 
 
-def has_left(user: int, now: datetime) -> bool:
-    """Whether their crawls may ask for another page today."""
+def left(user: int, now: datetime) -> int | None:
+    """How many pages their crawls may ask for today; None = no limit."""
     limits = quota(user)
     if not limits.pages_a_day:
-        return True
-    return has_pages_left(limits, Used(0, usage.pages_on(user, now.astimezone(UTC).date())))
+        return None
+    return pages_left(limits, Used(0, usage.pages_on(user, now.astimezone(UTC).date())))
+
+
+def share(user: int, now: datetime) -> int | None:
+    """Of those the share of each of their crawls that run."""
+    pages = left(user, now)
+    if pages is None:
+        return None
+    return pages // max(1, Crawl.objects.filter(owner=user, state=State.RUNNING).count())
+
+
+def has_left(user: int, now: datetime) -> bool:
+    """Whether their crawls may ask for another page today."""
+    return left(user, now) != 0

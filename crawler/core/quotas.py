@@ -39,8 +39,9 @@ def quota_of(usual: Quota, active_crawls: int | None, pages_a_day: int | None, *
     )
 
 
-def has_pages_left(quota: Quota, used: Used) -> bool:
-    return not quota.pages_a_day or used.pages_today < quota.pages_a_day
+def pages_left(quota: Quota, used: Used) -> int | None:
+    """Pages that may still be asked for today; None = no limit."""
+    return max(0, quota.pages_a_day - used.pages_today) if quota.pages_a_day else None
 
 
 def check_start(quota: Quota, used: Used, now: datetime) -> None:
@@ -51,7 +52,7 @@ def check_start(quota: Quota, used: Used, now: datetime) -> None:
             f"over, and may have {count(quota.active_crawls)}. Wait until one is finished, or cancel one.",
             retry_after=ASK_AGAIN,
         )
-    if not has_pages_left(quota, used):
+    if pages_left(quota, used) == 0:
         raise OverQuota(
             f"Your crawls have asked for {counted(used.pages_today, 'page')} today, and may ask for "
             f"{count(quota.pages_a_day)} a day. Start this one after midnight (UTC).",

@@ -6,7 +6,10 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils import timezone
+
 from crawler import conf, pages, queues, table
+from crawler.accounts import quotas
 from crawler.core import suspects
 from crawler.core.freshness import NO_VALIDATORS
 from crawler.core.outcomes import Outcome
@@ -108,10 +111,11 @@ def _let_in(desk: Desk, rows: Sequence[OpenPage]) -> None:
 
 def _room(desk: Desk) -> int:
     """How many pages may flow in now. A page limit is a hard one: only as many pages are ever let into the window as
-    may still be asked for; one that is skipped without being asked makes room for another."""
+    may still be asked for; one that is skipped without being asked makes room for another. So it is with the pages its
+    owner has left of a day."""
     window = desk.frontier.window
     let_in = window.waiting()
-    room = min(REFILL_PAGES, WINDOW_PAGES - let_in)
+    room = min(REFILL_PAGES, WINDOW_PAGES - let_in, _left_today(desk, let_in))
     limits = desk.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -126,6 +130,17 @@ def _room(desk: Desk) -> int:
         pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_pages} pages", desk.now())
         return 0
     return min(room, limits.max_pages - asked - let_in - window.taken())
+
+
+def _left_today(desk: Desk, let_in: int) -> int:
+    """Of this crawl's share of the pages its owner may ask for today, those that are not in the window or handed out by
+    now. At least one while nothing is: another crawl of theirs may have used up the day since `ration` looked, and it
+    looks again."""
+    share = quotas.share(desk.crawl.owner_id, timezone.now()) if desk.crawl.owner_id is not None else None
+    if share is None:
+        return WINDOW_PAGES
+    out = let_in + desk.frontier.window.taken()
+    return max(share - out, 0 if out else 1)
 
 
 def _take(desk: Desk) -> list[_Draft]:

@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 def ration(crawl: Crawl) -> None:
     """Hold a running crawl that may ask for no more today, unless nothing is left to ask for; one that is held and has
-    nothing left may go on, and so finish. What is on its way when it is held is still taken in, so a day may have some
-    hundred pages more than it should."""
+    nothing left may go on, and so finish. What is on its way when it is held is still taken in: where several crawls of
+    its owner run, a day may have some more pages than it should by that."""
     if crawl.owner_id is None:
         return
     facts = Crawl.objects.filter(id=crawl.id).values_list("state", "held_until").first()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from crawler.core.errors import OverQuota
-from crawler.core.quotas import Quota, Used, check_start, has_pages_left, next_day, quota_of
+from crawler.core.quotas import Quota, Used, check_start, next_day, pages_left, quota_of
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -55,9 +55,9 @@ def test_at_the_limit_of_pages_it_says_when_to_come_again() -> None:
     assert refused.value.retry_after == 12 * 3600
 
 
-@pytest.mark.parametrize(("limit", "pages", "left"), [(0, 10**9, True), (5, 4, True), (5, 5, False), (5, 9, False)])
-def test_pages_are_left_below_the_limit(limit: int, pages: int, left: bool) -> None:
-    assert has_pages_left(Quota(0, limit), Used(0, pages)) is left
+@pytest.mark.parametrize(("limit", "pages", "left"), [(0, 10**9, None), (5, 3, 2), (5, 5, 0), (5, 9, 0)])
+def test_pages_are_left_below_the_limit(limit: int, pages: int, left: int | None) -> None:
+    assert pages_left(Quota(0, limit), Used(0, pages)) == left
 
 
 @pytest.mark.parametrize(

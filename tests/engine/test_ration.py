@@ -16,7 +16,7 @@ from crawler.engine import control
 from crawler.engine.reconcile import survey
 from crawler.engine.schedules import add_schedule, begin_schedule, run_due
 from crawler.engine.start import start_crawl
-from crawler.models import Crawl, Notice, Schedule, Usage
+from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
 from crawler.reports import replies
 from crawler.reports.receipt import receipt_of
 from crawler.reports.replies import Verb
@@ -125,6 +125,34 @@ def test_crawls_of_superusers_and_of_nobody_go_on(bench: Bench, settings: Any) -
     bench.start()
     bench.work()
     assert bench.state() == "finished"
+
+
+WIDE = {"/": page(*(f"/{number}" for number in range(20))), **{f"/{number}": page() for number in range(20)}}
+
+
+@pytest.mark.site(WIDE)
+def test_of_many_pages_at_hand_no_more_are_asked_for_than_are_left(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 7
+    crawl = start(bench, ann, concurrency=8)
+    for day in (1, 2, 3):
+        bench.work()
+        asked = sum(hits for path, hits in bench.site.hits.items() if path != "/robots.txt")
+        assert asked == 7 * day
+        the_next_day(crawl)
+        survey()
+    assert bench.state() == "finished"
+    assert Disagreement.objects.count() == 0
+
+
+@pytest.mark.site(WIDE)
+def test_two_crawls_of_one_person_never_wait_for_each_other(bench: Bench, ann: User, settings: Any) -> None:
+    """Each counts what it has out itself, so that together they may ask for some more."""
+    settings.CRAWLER_PAGES_A_DAY = 12
+    crawls = [start(bench, ann), start(bench, ann)]
+    bench.work()
+    assert {refreshed(crawl).state for crawl in crawls} == {"paused"}
+    assert 12 <= sum(row.pages for row in Usage.objects.all()) < 24
+    assert Disagreement.objects.count() == 0
 
 
 def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
