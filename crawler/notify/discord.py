@@ -7,13 +7,16 @@ among it, is escaped. The one link is ours.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from crawler.core.events import Event
 from crawler.notify.posting import Poster, post_json
 from crawler.notify.transport import Message
 
-TITLE, DESCRIPTION, NAME, VALUE, FIELDS = 256, 4096, 256, 1024, 25  # characters and number Discord takes at most
+TITLE, NAME, VALUE, FIELDS = 256, 256, 1024, 25  # characters and number Discord takes at most
+EMBED = 6000  # characters of all of them together
+DESCRIPTION = 4000  # fewer than the 4096 it takes, so that there is room for the figures
 
 _GREEN, _RED, _AMBER, _BLUE = 0x2E7D32, 0xC62828, 0xB26A00, 0x1565C0
 _COLOURS = {Event.FINISHED: _GREEN, Event.FAILED: _RED, Event.CANCELLED: _AMBER, Event.PAUSED: _AMBER}
@@ -27,20 +30,30 @@ def send(message: Message, url: str, *, poster: Poster) -> str:
 
 def content(message: Message) -> dict[str, Any]:
     """What is posted: one embed."""
+    title, description = escaped(message.subject, TITLE), escaped(message.sentence, DESCRIPTION)
     embed: dict[str, Any] = {
-        "title": escaped(message.subject, TITLE),
-        "description": escaped(message.sentence, DESCRIPTION),
+        "title": title,
+        "description": description,
         "color": _COLOURS.get(Event(message.event), _BLUE),
-        "fields": [
-            {"name": escaped(name, NAME), "value": escaped(value, VALUE), "inline": True}
-            for name, value in message.figures[:FIELDS]
-        ],
+        "fields": _fields(message.figures, EMBED - len(title) - len(description)),
     }
     if message.link:
         embed["url"] = message.link
     if message.at:
         embed["timestamp"] = message.at
     return {"username": "Site Crawler", "embeds": [embed], "allowed_mentions": {"parse": []}}
+
+
+def _fields(figures: Sequence[tuple[str, str]], room: int) -> list[dict[str, Any]]:
+    """As many as there is room for: Discord refuses the whole message for one character too many."""
+    fields = list[dict[str, Any]]()
+    for name, value in figures[:FIELDS]:
+        field = {"name": escaped(name, NAME), "value": escaped(value, VALUE), "inline": True}
+        room -= len(field["name"]) + len(field["value"])
+        if room < 0:
+            break
+        fields.append(field)
+    return fields
 
 
 def escaped(text: str, at_most: int) -> str:

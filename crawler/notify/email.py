@@ -11,11 +11,13 @@ from django.core.mail import BadHeaderError, EmailMessage
 
 from crawler.notify.transport import Message, TransportError
 
+SUBJECT = 200  # characters
+
 
 def send(message: Message, address: str) -> str:
     """Hand the message to the mail server. A second copy has the same Message-ID, which mail programs drop."""
     mail = EmailMessage(
-        subject=" ".join(message.subject.split()),  # a line end in it would begin a header of its own
+        subject=_one_line(message.subject),
         body=message.text,
         to=[address],
         headers={
@@ -35,6 +37,12 @@ def send(message: Message, address: str) -> str:
     except (BadHeaderError, UnicodeError) as error:
         raise TransportError(f"{address!r} is not an e-mail address", permanent=True) from error
     return "the mail server took it"
+
+
+def _one_line(subject: str) -> str:
+    """A line end in it would begin a header of its own; and a subject of 4,000 characters, as a URL has, is refused."""
+    line = " ".join(subject.split())
+    return line if len(line) <= SUBJECT else f"{line[: SUBJECT - 1]}…"
 
 
 def message_id(delivery: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from crawler.notify.posting import Poster, post_json
 from crawler.notify.transport import Message
 
-HEADER, TEXT, FIELDS = 150, 3000, 10  # characters and number Slack takes at most
+HEADER, TEXT, FIELD, FIELDS = 150, 3000, 2000, 10  # characters and number Slack takes at most
 
 
 def send(message: Message, url: str, *, poster: Poster) -> str:
@@ -25,13 +25,13 @@ def content(message: Message) -> dict[str, Any]:
         {"type": "header", "text": _plain(message.subject, HEADER)},
         {"type": "section", "text": _plain(message.sentence or message.subject, TEXT)},
     ]
-    fields = [_plain(f"{name}: {value}", TEXT) for name, value in message.figures[:FIELDS]]
+    fields = [_plain(f"{name}: {value}", FIELD) for name, value in message.figures[:FIELDS]]
     if fields:
         blocks.append({"type": "section", "fields": fields})
     if message.link:
         blocks.append({"type": "section", "text": {"type": "mrkdwn", "text": _link(message.link)}})
     return {
-        "text": escaped(message.subject),
+        "text": _cut(message.subject, TEXT),
         "mrkdwn": False,
         "parse": "none",
         "link_names": False,

@@ -46,6 +46,18 @@ def test_it_is_no_longer_than_discord_takes_and_no_escape_is_cut(text: str) -> N
     assert not title.endswith("\\")
 
 
+@pytest.mark.parametrize("letter", ["x", "*", "\N{PILE OF POO}"])
+def test_whatever_it_tells_it_keeps_to_discords_limits(letter: str) -> None:
+    long = letter * 9000
+    (embed,) = discord.content(message(subject=long, sentence=long, figures=((long, long),) * 30))["embeds"]
+    fields = embed["fields"]
+    assert len(embed["title"]) <= discord.TITLE
+    assert len(embed["description"]) <= 4096
+    assert all(len(field["name"]) <= discord.NAME and len(field["value"]) <= discord.VALUE for field in fields)
+    assert sum(map(len, [embed["title"], embed["description"], *(f["name"] + f["value"] for f in fields)])) <= 6000
+    assert fields
+
+
 def test_a_failure_is_red_and_an_end_green() -> None:
     colours = {
         discord.content(message(event=event))["embeds"][0]["color"] for event in ("crawl.failed", "crawl.finished")

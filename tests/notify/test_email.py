@@ -59,6 +59,11 @@ def test_a_subject_cannot_begin_another_header() -> None:
     assert sent["Message-ID"].startswith("<a--b@")
 
 
+def test_a_subject_is_no_longer_than_people_read() -> None:
+    email.send(Message(id="a", event="e", crawl="c", receipt={}, subject=f"Crawl: {'x' * 5000}", text=""), "you@a.test")
+    assert len(mail.outbox[0].subject) == email.SUBJECT
+
+
 def test_an_address_cannot_begin_another_header() -> None:
     with pytest.raises(TransportError) as caught:
         email.send(MESSAGE, "you@example.com\r\nBcc: them@example.com")

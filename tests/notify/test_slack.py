@@ -50,6 +50,17 @@ def test_it_is_no_longer_than_slack_takes_and_no_escape_is_cut(text: str) -> Non
     assert text.startswith(unescape(heading))
 
 
+def test_whatever_it_tells_it_keeps_to_slacks_limits() -> None:
+    long = "<&>" * 3000
+    told = slack.content(message(subject=long, sentence=long, figures=((long, long),) * 20, link="https://a.test/"))
+    heading, sentence, figures, _ = told["blocks"]
+    assert len(told["text"]) <= slack.TEXT
+    assert len(heading["text"]["text"]) <= slack.HEADER
+    assert len(sentence["text"]["text"]) <= slack.TEXT
+    assert len(figures["fields"]) == slack.FIELDS
+    assert {len(field["text"]) <= slack.FIELD for field in figures["fields"]} == {True}
+
+
 def test_a_line_end_does_not_begin_a_second_heading() -> None:
     assert slack.content(message(subject="a\nb"))["blocks"][0]["text"]["text"] == "a b"
 
