@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.forms.boundfield import BoundField
 from django.utils.datastructures import MultiValueDict
 
 from crawler.core.figures import bytes_of, exact_size
@@ -25,6 +26,23 @@ class LinesField(forms.CharField):
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]  # lines in place of one text
         lines = (super().to_python(value) or "").splitlines()
         return [line.strip() for line in lines if line.strip()]
+
+
+class FileBoundField(BoundField):
+    """On a page that shows what is wrong, no browser names the file again that was chosen."""
+
+    @property
+    def lost(self) -> str:
+        """What to do about it; "" when none was chosen."""
+        chosen = self.form.is_bound and self.data
+        return f"Choose {self.data.name} again: a browser does not send a file twice by itself." if chosen else ""
+
+
+class ListFileField(forms.FileField):
+    """A file that says when it must be chosen again."""
+
+    def get_bound_field(self, form: forms.BaseForm, field_name: str) -> FileBoundField:
+        return FileBoundField(form, self, field_name)
 
 
 class NumberInput(forms.TextInput):

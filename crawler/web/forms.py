@@ -22,7 +22,7 @@ from crawler.models import Crawl
 from crawler.sealing import seal, shown
 from crawler.web import kept_addresses
 from crawler.web.content_fields import ContentFields, chosen_content, typed_content
-from crawler.web.fields import LinesField, NumberInput
+from crawler.web.fields import LinesField, ListFileField, NumberInput
 from crawler.web.groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
 from crawler.web.sharing import SharingFields
@@ -71,7 +71,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         placeholder="https://example.com/",
         error_messages={"required": "Type the address of the site, such as https://example.com/."},
     )
-    upload = forms.FileField(
+    upload = ListFileField(
         label="Or upload a list",
         required=False,
         allow_empty_file=True,

@@ -110,7 +110,7 @@ def _change(field: BoundField) -> str:
 
 
 def _is_lost(field: BoundField) -> bool:
-    return isinstance(field, SecretBoundField) and field.lost
+    return isinstance(field, SecretBoundField) and bool(field.lost)
 
 
 def _shown(field: BoundField, value: Any) -> str:

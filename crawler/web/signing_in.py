@@ -30,9 +30,10 @@ LOST = "They cannot be read any more, because SECRET_KEY was changed. Untick thi
 
 class SecretBoundField(BoundField):
     @property
-    def lost(self) -> bool:
-        """Whether it was typed and stands on the page no more, so that it must be typed again."""
-        return self.form.is_bound and bool((self.data or "").strip())
+    def lost(self) -> str:
+        """What to do where it was typed and stands on the page no more; "" where it was not."""
+        typed = self.form.is_bound and (self.data or "").strip()
+        return "Type this again: secrets are not sent back." if typed else ""
 
 
 class _Secret(forms.Field):

@@ -99,6 +99,19 @@ def test_with_redis_down_nothing_is_made(as_ann: Client) -> None:
     assert not Crawl.objects.exists()
 
 
+def test_after_an_error_elsewhere_the_file_is_asked_for_again_and_the_rest_stands_there(as_ann: Client) -> None:
+    typed = {"preset": "list", "list_column": "Address", "max_pages": "many", "delay": "2s", "notify": "me@a.test"}
+    html = upload(as_ann, TABLE, "my <urls>.csv", **typed).content.decode()
+    assert "Choose my &lt;urls&gt;.csv again" in html
+    for value in ("Address", "many", "2s"):
+        assert f'value="{value}"' in html
+    assert 'value="list" ' in html
+
+
+def test_a_form_without_a_file_asks_for_none(as_ann: Client) -> None:
+    assert " again:" not in as_ann.post("/crawls/", {"preset": "list", "start_urls": ""}).content.decode()
+
+
 def test_without_an_upload_the_address_is_still_asked_for(as_ann: Client) -> None:
     response = as_ann.post("/crawls/", {"start_urls": ""})
     assert list(response.context["form"].errors) == ["start_urls"]
