@@ -25,7 +25,7 @@ def check_writable(file: str) -> None:
             draft.touch()
             draft.unlink()
     except (OSError, ValueError) as error:
-        raise BadInput("export", f"{file} cannot be written: {reason(error)}.") from None
+        raise BadInput("export", f"{file} cannot be written: {reason(error)}. {_instead(file)}") from None
 
 
 def write(file: str, pieces: Iterable[Piece]) -> None:
@@ -48,6 +48,14 @@ def write(file: str, pieces: Iterable[Piece]) -> None:
 def reason(error: OSError | ValueError) -> str:
     """Why a file cannot be written, for the end of a sentence."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _instead(file: str) -> str:
+    """What to do about a place that cannot be written."""
+    folder = os.path.dirname(file)  # noqa: PTH120 (a Path drops what may be the mistake)
+    if folder and not os.path.lexists(folder.replace("\0", "")):
+        return f"Make the folder {folder} first, or name another file."
+    return "Name another file."
 
 
 def _fill(path: Path, pieces: Iterable[Piece]) -> None:

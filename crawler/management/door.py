@@ -160,7 +160,8 @@ class Door(BaseCommand):
         try:
             file.write(target, pieces)
         except OSError as error:
-            raise Ended(Exit.NOT_DONE, f"{target} could not be written: {file.reason(error)}.") from None
+            why = f"{target} could not be written: {file.reason(error)}."
+            raise Ended(Exit.NOT_DONE, f"{why} What was there before is untouched; name another file.") from None
 
 
 def one_line_errors(parser: ArgumentParser) -> None:

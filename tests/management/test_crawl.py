@@ -184,7 +184,10 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
     printed = capsys.readouterr()
     crawl.refresh_from_db()
     assert crawl.state == State.PAUSED
-    assert printed.err == (f"Not finished after 0.3 s. The crawl is paused; to go on: bin/crawl --resume {crawl.id}\n")
+    line, more = printed.err.splitlines()
+    assert line == f"Not finished after 0.3 s. The crawl is paused; to go on: bin/crawl --resume {crawl.id}"
+    assert more.startswith("Nothing is exported yet: add --export to that again, or take what is known by now with ")
+    assert more.endswith(f"manage.py export {crawl.id} --format csv --output {export}")
     assert json.loads(printed.out)["state"] == "paused"
     assert list(tmp_path.iterdir()) == []
 

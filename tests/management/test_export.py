@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from crawler.exports import csv, jsonl
+from crawler.exports.formats import FORMATS
 from crawler.models import Page
 from tests.exports.factories import make_crawl, make_page
 from tests.stack import Stack
@@ -34,7 +35,7 @@ def test_links_to_other_sites_are_written_in_place_of_the_pages(capsys: pytest.C
 
 @pytest.mark.django_db
 def test_it_writes_a_complete_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    crawl = make_crawl()
+    crawl = make_crawl(state="finished")
     make_page(crawl, "http://site.test/")
     call_command("export", str(crawl.id), "--format", "csv", "--output", str(tmp_path / "pages"))
     assert (tmp_path / "pages").read_bytes().decode() == "".join(csv.lines(crawl))
@@ -56,7 +57,38 @@ def test_a_place_that_cannot_be_written_ends_with_2(tmp_path: Path, capsys: pyte
     with pytest.raises(SystemExit) as ended:
         call_command("export", str(make_crawl().id), "--format", "csv", "--output", str(tmp_path))
     assert ended.value.code == 2
-    assert capsys.readouterr().err == f"{tmp_path} cannot be written: it is a folder.\n"
+    assert capsys.readouterr().err == f"{tmp_path} cannot be written: it is a folder. Name another file.\n"
+
+
+@pytest.mark.django_db
+def test_a_folder_that_is_not_there_is_to_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "not" / "there"
+    with pytest.raises(SystemExit) as ended:
+        call_command("export", str(make_crawl().id), "--format", "csv", "--output", str(place / "pages.csv"))
+    assert ended.value.code == 2
+    assert f"Make the folder {place} first, or name another file." in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format", [key for key, made in FORMATS.items() if not made.form])
+def test_of_a_crawl_that_is_not_over_it_says_that_more_may_come(
+    format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = make_crawl(state="paused")
+    make_page(crawl, "http://site.test/")
+    call_command("export", str(crawl.id), "--format", format, "--output", str(tmp_path / "file"))
+    assert capsys.readouterr() == ("", "The crawl is paused: this is what is known by now, and more may come.\n")
+    assert (tmp_path / "file").stat().st_size > 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("format", [key for key, made in FORMATS.items() if made.form])
+def test_content_that_no_crawl_kept_is_no_file(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("export", str(make_crawl().id), "--format", format, "--output", str(tmp_path / "file"))
+    assert ended.value.code == 2
+    assert "start one that does, with --keep" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.django_db
@@ -91,6 +123,6 @@ def test_a_reader_that_leaves_early_gets_no_traceback(stack: Stack) -> None:
 
 def a_long_crawl() -> UUID:
     """More than fits in a pipe."""
-    crawl = make_crawl()
+    crawl = make_crawl(state="finished")
     Page.objects.bulk_create(Page(crawl=crawl, url="x" * 999, key=b"%d" % number) for number in range(900))
     return crawl.id

@@ -75,7 +75,7 @@ class Command(Door):
             self._print_receipt(crawl, options)
             if crawl.state == State.PAUSED:
                 self._await_notices(crawl, stop)  # that it is paused, for one
-            raise Ended(_code_of(waited, stop), f"{_why(waited, options)} {trouble}")
+            raise Ended(_code_of(waited, stop), f"{_why(waited, options)} {trouble}{_not_exported(crawl, options)}")
         unwritten = self._export(crawl, options["export"])
         self._print_receipt(crawl, options)
         self._await_notices(crawl, stop)
@@ -135,6 +135,14 @@ class Command(Door):
             raise Ended(Exit.NOT_DONE, line)
         self.say(line)
         return Exit.DONE
+
+
+def _not_exported(crawl: Crawl, options: dict[str, Any]) -> str:
+    """What whoever wanted a file is told of a crawl that is not over; --resume takes --export too."""
+    if options["export"] is None:
+        return ""
+    partly = f"manage.py export {crawl.id} --format {format_of(options['export'])} --output {options['export']}"
+    return f"\nNothing is exported yet: add --export to that again, or take what is known by now with {partly}"
 
 
 def _code_of(waited: Waited, stop: Stop) -> int:

@@ -46,5 +46,8 @@ class Command(Door):
             check_writable(target)
         elif not made.is_text and self.stdout.isatty():
             raise BadInput("output", f"{made.name} is nothing a terminal can show; give --output FILE.")
-        self.save(target, made(crawl, externals=options["externals"]))
+        pieces = made(crawl, externals=options["externals"])
+        if not crawl.is_over:
+            self.say(f"The crawl is {crawl.state}: this is what is known by now, and more may come.")
+        self.save(target, pieces)
         return Exit.DONE
