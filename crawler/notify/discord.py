@@ -48,11 +48,11 @@ def _fields(figures: Sequence[tuple[str, str]], room: int) -> list[dict[str, Any
     """As many as there is room for: Discord refuses the whole message for one character too many."""
     fields = list[dict[str, Any]]()
     for name, value in figures[:FIELDS]:
-        field = {"name": escaped(name, NAME), "value": escaped(value, VALUE), "inline": True}
-        room -= len(field["name"]) + len(field["value"])
+        told = {"name": escaped(name, NAME), "value": escaped(value, VALUE)}
+        room -= sum(map(len, told.values()))
         if room < 0:
             break
-        fields.append(field)
+        fields.append({**told, "inline": True})
     return fields
 
 
