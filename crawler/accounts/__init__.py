@@ -2,13 +2,21 @@
 
 links        the first account, and the link that lets its owner in once
 invitations  the link by which somebody who was invited chooses a password
-permissions  which crawls and schedules a person may see, and what they may do with one
+permissions  which crawls, schedules and channels a person may see, and what they may do with one
 quotas       how much a person may crawl, and has crawled
 sessions     where a person is logged in
 """
 
 from crawler.accounts.links import FIRST_NAME, LIFETIME, LoginTokens, first_account, make_link, redeem
-from crawler.accounts.permissions import groups_of, may, rights_of, sees_addresses, visible_crawls, visible_schedules
+from crawler.accounts.permissions import (
+    groups_of,
+    may,
+    own_channels,
+    rights_of,
+    sees_addresses,
+    visible_crawls,
+    visible_schedules,
+)
 
 __all__ = [
     "FIRST_NAME",
@@ -18,6 +26,7 @@ __all__ = [
     "groups_of",
     "make_link",
     "may",
+    "own_channels",
     "redeem",
     "rights_of",
     "sees_addresses",

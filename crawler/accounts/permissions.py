@@ -1,4 +1,4 @@
-"""Which crawls and schedules a person may see, and what they may do with one. No other module decides that.
+"""Which crawls, schedules and channels a person may see, and what they may do with one. No other module decides that.
 
 `core.rights` has the rule; the lists below are the rows for which it lets somebody look.
 """
@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from crawler.core import rights
 from crawler.core.rights import Right, Standing
-from crawler.models import Crawl, Schedule
+from crawler.models import Channel, Crawl, Schedule
 
 Anybody = User | AnonymousUser
 Owned = TypeVar("Owned", Crawl, Schedule)
@@ -26,6 +26,11 @@ def visible_crawls(user: Anybody) -> QuerySet[Crawl]:
 def visible_schedules(user: Anybody) -> QuerySet[Schedule]:
     """The same of schedules."""
     return _visible(Schedule.objects.all(), user)
+
+
+def own_channels(user: Anybody) -> QuerySet[Channel]:
+    """Where somebody is told of their crawls. Nobody sees another's, not even a superuser: an address may be secret."""
+    return Channel.objects.filter(owner=user.pk) if user.pk is not None and user.is_active else Channel.objects.none()
 
 
 def rights_of(user: Anybody, item: Crawl | Schedule) -> frozenset[Right]:

@@ -5,6 +5,7 @@ other are good files too.
 storage  objects by name: saving, reading a part, listing and deleting those of a crawl
 members  a page's content as a gzip member, and back
 warc     an exchange as WARC records
+one      the kept content of one page, as it is handed out
 shelf    where a fetch job gathers what its results refer to
 sweep    deleting objects that nothing refers to
 """

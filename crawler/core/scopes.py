@@ -12,20 +12,24 @@ class Scope(StrEnum):
     """One thing a token may do. It never allows more than the person it acts for may do."""
 
     CRAWLS_READ = "crawls:read"  # see crawls, their pages, reports and exports
-    CRAWLS_WRITE = "crawls:write"  # start, pause, resume and cancel crawls; send pages again; release traps
+    CRAWLS_WRITE = "crawls:write"  # start, pause, resume, cancel, share and keep crawls; send pages and notices again
     CRAWLS_DELETE = "crawls:delete"  # delete crawls with all their pages
     SCHEDULES_READ = "schedules:read"  # see schedules
     SCHEDULES_WRITE = "schedules:write"  # make, pause, resume and remove schedules
+    CHANNELS_READ = "channels:read"  # see where one is told of crawls, secret addresses masked
+    CHANNELS_WRITE = "channels:write"  # add, change, pause, resume, remove and test channels
     TOKENS_READ = "tokens:read"  # see which tokens there are, never a secret
     TOKENS_WRITE = "tokens:write"  # revoke tokens
 
 
 MEANINGS: dict[Scope, str] = {
-    Scope.CRAWLS_READ: "See crawls, their pages and exports",
-    Scope.CRAWLS_WRITE: "Start, pause, resume and cancel crawls, send pages again, release traps",
+    Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
+    Scope.CRAWLS_WRITE: "Start, move, share and keep crawls, send pages and notices again, release traps",
     Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
     Scope.SCHEDULES_READ: "See schedules",
     Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
+    Scope.CHANNELS_READ: "See where you are told of crawls",
+    Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
     Scope.TOKENS_READ: "See which tokens there are",
     Scope.TOKENS_WRITE: "Revoke tokens",
 }

@@ -48,13 +48,13 @@ class Tried:
     is_so: bool  # whether the receiver took it
 
 
-def add_channel(owner: User, wanted: Wanted) -> Channel:
-    """A new channel, or BadInput ("address", "events") and nothing is made."""
+def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> Channel:
+    """A new channel, or BadInput ("address", "events") and nothing is made. `channel_id` as for `start_crawl`."""
     if Channel.objects.filter(owner=owner).count() >= AT_MOST:
         raise BadInput("address", f"An account can have {AT_MOST} channels; remove one that is not needed.")
-    channel = Channel(owner=owner)
+    channel = Channel(id=channel_id or uuid4(), owner=owner)
     _fill(channel, wanted)
-    channel.save()
+    channel.save(force_insert=True)
     return channel
 
 

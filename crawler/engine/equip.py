@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
 from crawler import logs, sealing
 from crawler.core.belonging import own_hosts
+from crawler.core.credentials import request_headers
+from crawler.core.errors import BadInput, SealBroken
 from crawler.engine import control
 from crawler.models import Crawl, Page
 
 log = logging.getLogger(__name__)
+
+OTHER_HOSTS = "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
+LOST = "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
 
 
 def own_hosts_of(crawl: Crawl) -> tuple[str, ...]:
@@ -32,3 +38,15 @@ def is_equipped(crawl: Crawl) -> bool:
             extra=logs.of(crawl.id),
         )
     return False
+
+
+def taken_over(earlier: Crawl, own_hosts: Collection[str]) -> str:
+    """The credentials of an earlier crawl, sealed, for one with these own hosts. BadInput ("same_credentials") when a
+    host would be sent them that was not before: whoever gives another start URL may have forgotten what comes along."""
+    try:
+        known = sealing.opened(earlier.sealed)
+    except SealBroken:
+        raise BadInput("same_credentials", LOST) from None
+    if request_headers(known) and not set(own_hosts) <= set(own_hosts_of(earlier)):
+        raise BadInput("same_credentials", OTHER_HOSTS)
+    return earlier.sealed

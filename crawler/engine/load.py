@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import BinaryIO, Protocol
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import msgspec
 from django.contrib.auth.models import User
@@ -75,9 +75,10 @@ def load_list(
     allow_private: bool = False,
     sealed: str = "",
     on_chunk: OnChunk | None = None,
+    crawl_id: UUID | None = None,
 ) -> Crawl:
-    """A running crawl over the URLs of a list (see `core.lists`), and over nothing they lead to. `sealed` as for
-    `start_crawl`.
+    """A running crawl over the URLs of a list (see `core.lists`), and over nothing they lead to. `sealed` and
+    `crawl_id` as for `start_crawl`.
 
     Hosts are not resolved here, a million of them as it may be; the guard judges each address when it is asked. Raises
     BadInput, ServiceDown, or LoadStopped when somebody cancelled or deleted the crawl meanwhile. After the first two,
@@ -92,7 +93,7 @@ def load_list(
     first = list(islice(items, CHUNK))  # a list that is none is refused before anything is made
     with services_needed():
         queues.connection().ping()
-        crawl = sign.crawl = _made(first, name, options, owner, sealed)
+        crawl = sign.crawl = _made(first, name, options, owner, sealed, crawl_id or uuid4())
     with _discarded_on_trouble(crawl), services_needed():
         report = ListReport()
         for chunk in chain([first], _chunks(items)):
@@ -135,11 +136,14 @@ def _check_somebody_is_sent_them(options: CrawlOptions, sealed: str) -> None:
         raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
 
 
-def _made(first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str) -> Crawl:
+def _made(
+    first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str, crawl_id: UUID
+) -> Crawl:
     url = next(item.url for item in first if isinstance(item, Entry))
     with transaction.atomic():
         quotas.claim(owner, timezone.now())
         return Crawl.objects.create(
+            id=crawl_id,
             state=State.LOADING,
             start_urls=[url],
             source=name[-255:],

@@ -22,6 +22,15 @@ def share(item: Crawl | Schedule, user: User, group: Group | None, *, group_cont
     return True
 
 
+def share_begun(crawl: Crawl, owner: User, group: Group | None, *, group_controls: bool) -> None:
+    """Share a crawl that has just begun, and the schedule it was begun with."""
+    if group is None:
+        return
+    share(crawl, owner, group, group_controls=group_controls)
+    if crawl.schedule is not None:
+        share(crawl.schedule, owner, group, group_controls=group_controls)
+
+
 def keep(crawl: Crawl, *, is_kept: bool) -> bool:
     """Keep a crawl whatever its age, or no longer; whether anything changed."""
     return Crawl.objects.filter(pk=crawl.pk, keep=not is_kept).update(keep=is_kept) == 1

@@ -11,7 +11,7 @@ from crawler.core.events import ENDS
 from crawler.core.outcomes import Kind
 from crawler.core.receivers import masked, shown
 from crawler.core.tallies import adds_up
-from crawler.models import Crawl, Delivery
+from crawler.models import Channel, Crawl, Delivery
 from crawler.sealing import opened_address
 
 LIST = ("lines", "taken", "invalid", "duplicates")
@@ -83,6 +83,14 @@ def stored_shown(means: str, stored: str, *, in_full: bool) -> str:
         return shown(means, opened_address(stored), in_full=in_full)
     except SealBroken:
         return "an address that cannot be read"
+
+
+def channel_shown(channel: Channel) -> str:
+    """Where a channel leads, for its owner."""
+    try:
+        return shown(channel.transport, opened_address(channel.address), in_full=True)
+    except SealBroken:
+        return "stored under another SECRET_KEY: type it again"
 
 
 def error_shown(delivery: Delivery, *, in_full: bool) -> str:

@@ -7,20 +7,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from crawler.core.errors import BadInput, SealBroken
+from crawler.accounts import own_channels
+from crawler.core.errors import BadInput
 from crawler.core.events import OF_A_CRAWL
-from crawler.core.receivers import Means, shown
+from crawler.core.receivers import Means
 from crawler.engine.channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
 from crawler.models import Channel, Delivery
 from crawler.reports.notice_words import EVENTS
-from crawler.sealing import opened_address
+from crawler.reports.receipt import channel_shown
 from crawler.web.channel_form import TRANSPORTS, ChannelForm
 from crawler.web.heaps import DELIVERIES, DELIVERY_TONES
 from crawler.web.shell import page
@@ -86,7 +86,7 @@ def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
 @page
 def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Forget it. One that is gone already is no error."""
-    channel = _own(request).filter(pk=channel_id).first()
+    channel = own_channels(request.user).filter(pk=channel_id).first()
     if channel is not None:
         remove_channel(channel)
     messages.success(request, "Removed.")
@@ -102,12 +102,8 @@ def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     return redirect("channel-list")
 
 
-def _own(request: HttpRequest) -> QuerySet[Channel]:
-    return Channel.objects.filter(owner=_person(request))
-
-
 def _mine(request: HttpRequest, channel_id: UUID) -> Channel:
-    return get_object_or_404(_own(request), pk=channel_id)
+    return get_object_or_404(own_channels(request.user), pk=channel_id)
 
 
 def _person(request: HttpRequest) -> User:
@@ -117,7 +113,7 @@ def _person(request: HttpRequest) -> User:
 
 
 def _list_page(request: HttpRequest, form: ChannelForm, *, status: int) -> HttpResponse:
-    rows = [_row(channel) for channel in _own(request).order_by("created_at")]
+    rows = [_row(channel) for channel in own_channels(request.user).order_by("created_at")]
     return render(request, "crawler/channels.html", {"form": form, "rows": rows}, status=status)
 
 
@@ -130,16 +126,9 @@ def _row(channel: Channel) -> dict[str, Any]:
     return {
         "channel": channel,
         "transport": TRANSPORTS[Means(channel.transport)],
-        "address": _shown(channel),
+        "address": channel_shown(channel),
         "events": ", ".join(EVENTS[event] for event in OF_A_CRAWL if event in channel.events),
         "last": last,
         "last_state": DELIVERIES[last.state] if last else "",
         "tone": DELIVERY_TONES[last.state] if last else "",
     }
-
-
-def _shown(channel: Channel) -> str:
-    try:
-        return shown(channel.transport, opened_address(channel.address), in_full=True)
-    except SealBroken:
-        return "stored under another SECRET_KEY: type it again"

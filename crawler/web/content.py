@@ -10,17 +10,15 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.content.members import unpacked
-from crawler.content.storage import Gone, Reader
-from crawler.core import charsets, forms
+from crawler.content.one import ENDINGS, content_of, is_kept
+from crawler.content.storage import Gone
+from crawler.core import forms
 from crawler.core.gzipped import Broken
 from crawler.models import Page, PageFacts
 from crawler.web.crawls import visible_crawl
 from crawler.web.shell import page
 
 POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-MOST = 64 * 1024 * 1024  # bytes of a page's content that are sent
-ENDINGS = {forms.HTML: "html", forms.TEXT: "txt", forms.MARKDOWN: "md", forms.WARC: "warc.gz"}
 
 
 @never_cache
@@ -31,30 +29,13 @@ def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) 
     crawl = visible_crawl(request, crawl_id)
     found = get_object_or_404(Page, pk=page_id, crawl=crawl)
     facts = PageFacts.objects.filter(page_id=found.id).first()
-    place = facts.kept.get(form) if facts is not None and form in forms.FORMS else None
-    if facts is None or not isinstance(place, list):
+    if facts is None or not is_kept(facts, form):
         raise Http404("This page has no content of this form.")
     try:
-        content = _content(form, place, facts.headers)
+        content = content_of(facts, form)
     except (Gone, Broken) as error:
         return _guarded(HttpResponse(f"This cannot be shown: {error}.\n", status=410, content_type="text/plain"))
     return _answer(form, content, found.id, to_save=form == forms.WARC or "download" in request.GET)
-
-
-def _content(form: str, place: list[object], headers: str) -> bytes:
-    """What is sent: text in UTF-8, and an archive as it is."""
-    name, offset, length = place
-    with Reader() as reader:
-        member = reader.read((str(name), int(str(offset)), int(str(length))))
-    if form == forms.WARC:
-        return member
-    content = unpacked(member, MOST)
-    return charsets.utf_8(content, _content_type(headers)) if form == forms.HTML else content
-
-
-def _content_type(headers: str) -> str:
-    lines = (line.partition(":") for line in headers.splitlines())
-    return next((value.strip() for name, _, value in lines if name.lower() == "content-type"), "")
 
 
 def _answer(form: str, content: bytes, page_id: int, *, to_save: bool) -> HttpResponse:

@@ -18,6 +18,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.options import SECRET_RECEIVERS, CrawlOptions, check_options
 from crawler.core.presets import Preset, applied, found_in
 from crawler.core.urls import from_person
+from crawler.engine.equip import taken_over
 from crawler.models import Crawl
 from crawler.sealing import seal, shown
 from crawler.web import kept_addresses
@@ -26,7 +27,7 @@ from crawler.web.fields import LinesField, ListFileField, NumberInput
 from crawler.web.groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
 from crawler.web.option_fields import DEFAULTS, OptionFields
 from crawler.web.sharing import SharingFields
-from crawler.web.signing_in import BOTH, GONE, SignInFields, taken_over, typed_in
+from crawler.web.signing_in import BOTH, GONE, SignInFields, typed_in
 
 PLACES = {
     "private_hosts": "allow_private",

@@ -10,7 +10,7 @@ from django.contrib.auth.models import AnonymousUser, Group, User
 
 from crawler.accounts import groups_of, may, rights_of
 from crawler.core.rights import Right
-from crawler.engine.share import share
+from crawler.engine.share import share_begun
 from crawler.models import Crawl
 from crawler.reports.retention import deleted_on
 from crawler.sealing import shown
@@ -59,12 +59,8 @@ class SharingForm(SharingFields):
 
 def share_as_chosen(form: forms.Form, crawl: Crawl, owner: User | None) -> None:
     """Share a crawl that has just begun, and the schedule it was begun with, as its form says."""
-    group = form.cleaned_data.get("group")
-    if owner is None or group is None:
-        return
-    share(crawl, owner, group, group_controls=form.cleaned_data["group_controls"])
-    if crawl.schedule is not None:
-        share(crawl.schedule, owner, group, group_controls=form.cleaned_data["group_controls"])
+    if owner is not None and (group := form.cleaned_data.get("group")) is not None:
+        share_begun(crawl, owner, group, group_controls=form.cleaned_data["group_controls"])
 
 
 def permitted(can: dict[str, bool], user: User | AnonymousUser, crawl: Crawl) -> dict[str, bool]:

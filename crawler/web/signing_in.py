@@ -6,17 +6,13 @@ files and the environment of the server. Nothing of it is ever sent back into a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
 
-from crawler.core.credentials import Credentials, parse, request_headers
-from crawler.core.errors import BadInput, SealBroken
-from crawler.engine.equip import own_hosts_of
-from crawler.models import Crawl
-from crawler.sealing import opened
+from crawler.core.credentials import Credentials, parse
 from crawler.web.fields import LinesField, NumberInput
 
 SECRETS = ("headers", "cookies", "auth", "bearer", "proxy")
@@ -24,8 +20,6 @@ SECRETS = ("headers", "cookies", "auth", "bearer", "proxy")
 
 GONE = "The crawl whose credentials were to be sent is gone, or is not yours. Untick this, and type them."
 BOTH = "Untick this to send what is typed here, or leave the rest of this group empty."
-OTHER_HOSTS = "They were given for other hosts than this crawl would send them to. Untick this, and type them again."
-LOST = "They cannot be read any more, because SECRET_KEY was changed. Untick this, and type them again."
 
 
 class SecretBoundField(BoundField):
@@ -97,15 +91,3 @@ class SignInFields(forms.Form):
 def typed_in(typed: Mapping[str, Any]) -> Credentials:
     """What a valid form has in these fields; BadInput when it cannot be sent."""
     return parse(**{name: typed[name] for name in SECRETS})
-
-
-def taken_over(earlier: Crawl, own_hosts: Collection[str]) -> str:
-    """The credentials of an earlier crawl, sealed, for one with these own hosts. BadInput when a host would be sent
-    them that was not before: whoever types another start URL may have forgotten what is ticked further below."""
-    try:
-        known = opened(earlier.sealed)
-    except SealBroken:
-        raise BadInput("same_credentials", LOST) from None
-    if request_headers(known) and not set(own_hosts) <= set(own_hosts_of(earlier)):
-        raise BadInput("same_credentials", OTHER_HOSTS)
-    return earlier.sealed

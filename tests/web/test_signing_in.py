@@ -11,10 +11,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from crawler.core.credentials import Credentials, parse, to_json
+from crawler.engine.equip import LOST, OTHER_HOSTS
 from crawler.models import Crawl, Schedule
 from crawler.sealing import opened, seal
 from crawler.web.forms import CrawlForm
-from crawler.web.signing_in import BOTH, GONE, LOST, OTHER_HOSTS, SECRETS
+from crawler.web.signing_in import BOTH, GONE, SECRETS
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 URL = "http://127.0.0.1:1/"
