@@ -11,12 +11,17 @@ Every call goes through these, in this order:
     v1         the API as django-ninja knows it: its routers, and what becomes of errors
 
 The doors, one noun a file: each loads, checks, calls one verb and answers.
-    crawls control progress pages links traps dead_letters exports schedules tokens    the API of this project
+    crawls control sharing lists    starting crawls and moving them
+    pages content traps figures graph exports reports comparisons    what is known of one
+    notices channels    whom it tells
+    schedules tokens extraction
     firecrawl  the same by the names that users of Firecrawl know
     events     a crawl's progress as a stream
     described  what the doors' descriptions share: required scope, examples
     reference  the page that shows the descriptions
     finding    what a caller may see
     paging     long lists, a page at a time
+    tables     a table as a download
+    starting   what a start takes from earlier crawls
     shapes     what goes in and comes out, one noun a file
 """

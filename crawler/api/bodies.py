@@ -17,12 +17,23 @@ class StrictParser(Parser):
     """RFC 8259 without the liberties of Python's own parser: no NaN, no half of a surrogate pair, no NUL in a text."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        try:
-            body = msgspec.json.decode(request.body or b"{}")
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise Problem(400, f"The body is not JSON: {error}.") from None
-        _check(body, MOST_LEVELS)
-        return cast(dict[str, Any], body)
+        if request.content_type == "multipart/form-data":
+            raise no_form()
+        return cast(dict[str, Any], read_json(request.body or b"{}"))
+
+
+def no_form() -> Problem:
+    return Problem(415, "This call takes JSON, not a form; a form is for POST /crawls/list alone.")
+
+
+def read_json(text: bytes) -> Any:
+    """Problem when it is no JSON, or has what no table could keep."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise Problem(400, f"The body is not JSON: {error}.") from None
+    _check(value, MOST_LEVELS)
+    return value
 
 
 def _check(value: Any, levels: int) -> None:

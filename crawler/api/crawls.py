@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpResponse
 from ninja import Query, Router, Status
 
 from crawler.accounts import sees_addresses, visible_crawls
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
-from crawler.api.finding import crawl_named, crawl_watched
-from crawler.api.once import id_to_make, may_be_made
-from crawler.api.paging import MOST, answer
+from crawler.api.finding import crawl_made_before, crawl_named, crawl_watched, group_named
+from crawler.api.once import id_to_make
+from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.shapes import crawl as shapes
 from crawler.api.shapes.options import CrawlStart
-from crawler.core.cursors import cursor_of, numbers_of
+from crawler.api.starting import sealed_for
 from crawler.core.lifecycle import State
 from crawler.core.rights import Right
 from crawler.core.scopes import Scope
 from crawler.engine.delete import delete
 from crawler.engine.schedules import begin_schedule
+from crawler.engine.share import share_begun
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
 from crawler.reports.receipt import masked_receipt, receipt_of
 from crawler.reports.why import why_of
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-LAST_MOMENT = 10**17  # microseconds, in the year 5138: no crawl was made after it
 
 router = Router(tags=["crawls"])
 
@@ -48,8 +44,9 @@ def list_crawls(
     request: ApiRequest,
     state: Annotated[list[State], Query(description="Only crawls in one of these states.")] = [],  # noqa: B006
     q: Annotated[str, Query(max_length=200, description="Only crawls with this text in a start URL or list.")] = "",
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
+    owner: Annotated[str, Query(max_length=150, description="Only those of this person.")] = "",
+    cursor: Cursor = None,
+    limit: Limit = 100,
 ) -> dict[str, Any]:
     """The crawls you may see, the newest first."""
     crawls = visible_crawls(request.user)
@@ -57,7 +54,9 @@ def list_crawls(
         crawls = crawls.filter(state__in=state)
     if q:
         crawls = crawls.filter(Q(start_urls__icontains=q) | Q(source__icontains=q))
-    return _newest_first(request, crawls, cursor, limit)
+    if owner:
+        crawls = crawls.filter(owner__username=owner)
+    return newest_first(request, crawls, cursor, limit, shapes.line_of)
 
 
 @router.post(
@@ -73,7 +72,9 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     With an `Idempotency-Key` it may be sent again, for instance after a time-out: there is one crawl, and the same
     answer for 24 hours.
     """
-    crawl = _made_before(request) or _started(request, body)
+    group = group_named(request.user, body.group)
+    crawl = crawl_made_before(request) or _started(request, body)
+    share_begun(crawl, request.user, group, group_controls=body.group_controls)
     response["Location"] = shapes.address_of(request, crawl)
     return Status(201, shapes.whole_of(crawl, time.time(), in_full=True))
 
@@ -135,7 +136,8 @@ def delete_crawl(request: ApiRequest, crawl_id: UUID) -> Status[None]:
 
 def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
     """The crawl that was asked for, or the first of those that are to be begun again and again."""
-    options, sealed, allow_private = body.options(), body.sealed(), body.private_allowed(request.user)
+    options, allow_private = body.options(), body.private_allowed(request.user)
+    sealed = sealed_for(request, body, options, body.start_urls)
     owner, crawl_id = request.user, id_to_make(request)
     if body.schedule:
         return begin_schedule(
@@ -150,25 +152,3 @@ def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
     return start_crawl(
         body.start_urls, options, owner=owner, allow_private=allow_private, sealed=sealed, crawl_id=crawl_id
     )
-
-
-def _made_before(request: ApiRequest) -> Crawl | None:
-    """What an earlier try of this very call made, before it could answer."""
-    made = may_be_made(request)
-    return visible_crawls(request.user).filter(pk=made).first() if made else None
-
-
-def _newest_first(request: ApiRequest, crawls: QuerySet[Crawl], cursor: str | None, limit: int) -> dict[str, Any]:
-    """The cursor is the moment of the last one, in microseconds, and its id as a number: ids alone have no order."""
-    if cursor is not None:
-        moment, high, low = numbers_of(cursor, 3)
-        when, last = EPOCH + MICROSECOND * min(moment, LAST_MOMENT), UUID(int=high << 64 | low)
-        crawls = crawls.filter(Q(created_at__lt=when) | Q(created_at=when, pk__lt=last))
-    found = list(crawls.order_by("-created_at", "-pk")[: limit + 1])
-    behind = _cursor(found[limit - 1]) if len(found) > limit else None
-    return answer(request, [shapes.line_of(crawl) for crawl in found[:limit]], behind)
-
-
-def _cursor(crawl: Crawl) -> str:
-    moment = (crawl.created_at - EPOCH) // MICROSECOND
-    return cursor_of(moment, crawl.id.int >> 64, crawl.id.int % 2**64)

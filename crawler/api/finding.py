@@ -5,16 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from uuid import UUID
 
+from django.contrib.auth.models import Group, User
 from redis import RedisError
 
-from crawler.accounts import may, visible_crawls, visible_schedules
+from crawler.accounts import groups_of, may, own_channels, visible_crawls, visible_schedules
 from crawler.api.callers import ApiRequest
+from crawler.api.once import may_be_made
 from crawler.api.problems import Problem
 from crawler.core.cursors import LARGEST
-from crawler.core.errors import ServiceDown
+from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.rights import Right
 from crawler.engine.reconcile import reconcile
-from crawler.models import Crawl, Page, Schedule
+from crawler.models import Channel, Crawl, Page, Schedule
 
 
 def crawl_named(request: ApiRequest, crawl_id: UUID, right: Right = Right.SEE) -> Crawl:
@@ -33,6 +35,12 @@ def crawl_watched(request: ApiRequest, crawl_id: UUID) -> Crawl:
     return crawl_named(request, crawl_id)
 
 
+def crawl_made_before(request: ApiRequest) -> Crawl | None:
+    """What an earlier try of this very call made, before it could answer."""
+    made = may_be_made(request)
+    return visible_crawls(request.user).filter(pk=made).first() if made else None
+
+
 def page_named(crawl: Crawl, page_id: int) -> Page:
     """A page of a crawl the caller may see."""
     found = Page.objects.filter(crawl=crawl, pk=page_id).first() if 0 <= page_id <= LARGEST else None
@@ -48,6 +56,24 @@ def schedule_named(request: ApiRequest, schedule_id: UUID, right: Right = Right.
         raise Problem(404, f"There is no schedule {schedule_id} that you may see.")
     _check(request, right, schedule)
     return schedule
+
+
+def channel_named(request: ApiRequest, channel_id: UUID) -> Channel:
+    """A channel of the caller's."""
+    channel = own_channels(request.user).filter(pk=channel_id).first()
+    if channel is None:
+        raise Problem(404, f"You have no channel {channel_id}.")
+    return channel
+
+
+def group_named(user: User, name: str | None, shared_with: Group | None = None) -> Group | None:
+    """The group to share with: one this person is in, or the one it is shared with by now; BadInput for another."""
+    if name is None or (shared_with is not None and shared_with.name == name):
+        return shared_with if name is not None else None
+    group = groups_of(user).filter(name=name).first()
+    if group is None:
+        raise BadInput("group", "You are in no group of this name; GET /me lists yours.")
+    return group
 
 
 def _check(request: ApiRequest, right: Right, item: Crawl | Schedule) -> None:

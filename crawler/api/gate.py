@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
@@ -48,7 +49,9 @@ def behind_the_gate(door: View) -> View:
         except Problem as trouble:
             response = trouble.response()
         except RequestDataTooBig:
-            response = problem(413, "The body is too large. For a long list of URLs, upload a list on the web page.")
+            response = problem(413, "The body is too large. A long list of URLs goes to POST /api/v1/crawls/list.")
+        except (MultiPartParserError, SuspiciousOperation) as error:
+            response = problem(400, f"What was sent cannot be read: {error}.")
         except (OperationalError, InterfaceError) as error:
             log.error("the database does not answer: %s", error)
             response = service_down("The database does not answer.").response()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from uuid import UUID
 
@@ -31,7 +32,7 @@ def key_of(request: HttpRequest) -> str | None:
 
 def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """The answer to the call: made now, or made before."""
-    digest = idempotency.digest_of("POST", request.path, request.body, caller.scopes)
+    digest = idempotency.digest_of("POST", request.path, _sent(request), caller.scopes)
     match idempotency.claim(caller.user, key, digest, timezone.now()):
         case Mine() as mine:
             return _done(request, mine, call)
@@ -52,6 +53,21 @@ def id_to_make(request: ApiRequest) -> UUID | None:
 def may_be_made(request: ApiRequest) -> UUID | None:
     """The id under which an earlier try, which died, may have made what this call is to make."""
     return request.claim.made_id if request.claim and request.claim.is_second_try else None
+
+
+def _sent(request: ApiRequest) -> bytes:
+    """What tells this call's body from another's. A form is packed anew each time it is sent, between other marks; so
+    its parts are what counts, of which files may be large."""
+    if request.content_type != "multipart/form-data":
+        return request.body
+    told = hashlib.sha256(repr(sorted(request.POST.lists())).encode())
+    for name, files in sorted(request.FILES.lists()):
+        for file in files:
+            told.update(repr((name, file.name, file.size)).encode())
+            for piece in file.chunks():
+                told.update(piece)
+            file.seek(0)
+    return told.digest()
 
 
 def _done(request: ApiRequest, mine: Mine, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:

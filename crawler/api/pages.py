@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
-from ninja import Path, Query, Router
+from django.http import StreamingHttpResponse
+from ninja import Query, Router
 
-from crawler import table
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
+from crawler.api.exports import CONTENTS
 from crawler.api.finding import crawl_named, page_named
-from crawler.api.paging import MOST, by_id, by_place
+from crawler.api.paging import Cursor, Limit, by_id, by_order, by_place
 from crawler.api.shapes import page as shapes
 from crawler.api.shapes.crawl import ROOT
+from crawler.api.shapes.page import PageId
+from crawler.api.shapes.page_filters import PageFilters
+from crawler.api.tables import TableFormat
 from crawler.core import linkage
-from crawler.core.cursors import LARGEST
-from crawler.core.outcomes import Outcome
 from crawler.core.scopes import Scope
-from crawler.core.urls import from_person, key_of
+from crawler.core.urls import key_of
+from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page, PageLinks
 from crawler.reports.dead_letters import dead_letters
 from crawler.reports.inlinks import inlinks
 from crawler.reports.orphans import orphans
+from crawler.reports.page_ways import path_to, redirects_of
 
-OPEN = "open"
 PAGES_EXAMPLE = {"items": [shapes.EXAMPLE], "next": f"{ROOT}/.../pages?cursor=NDcxMQ"}
 
-Cursor = Annotated[str | None, Query(max_length=200, description="From `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="Items on a page.")]
-PageId = Annotated[int, Path(ge=0, le=LARGEST)]
-Kind = Literal["page", "sitemap", "external"]
 
 router = Router(tags=["pages"])
 
@@ -46,27 +45,30 @@ router = Router(tags=["pages"])
 def list_pages(
     request: ApiRequest,
     crawl_id: UUID,
-    outcome: Annotated[list[Outcome | Literal["open"]], Query(description="Only pages that closed so.")] = [],  # noqa: B006
-    http_status: Annotated[int | None, Query(ge=100, le=999)] = None,
-    kind: Annotated[
-        Kind | None, Query(description="Without it, links that leave the site and were not asked for are left out.")
-    ] = None,
-    q: Annotated[str, Query(max_length=500, description="Only pages with this text in their URL.")] = "",
-    url: Annotated[str, Query(max_length=5000, description="Only the page with this URL.")] = "",
+    chosen: Annotated[PageFilters, Query()],
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """In the order of their discovery. Rows are those of an export."""
+    """In the order of their discovery, or in that of `sort`. Rows are those of an export."""
     crawl = crawl_named(request, crawl_id)
-    pages = Page.objects.filter(crawl=crawl, key=key_of(from_person(url))) if url else table.in_order(crawl.id)
-    pages = pages.filter(kind=kind) if kind else pages.exclude(outcome=Outcome.EXTERNAL)
-    if outcome:
-        pages = pages.filter(outcome__in=["" if chosen == OPEN else chosen for chosen in outcome])
-    if http_status is not None:
-        pages = pages.filter(http_status=http_status)
-    if q:
-        pages = pages.filter(url__icontains=q)
-    return by_id(request, pages, cursor, limit, shapes.lines_of)
+    return by_order(request, lambda after: chosen.pages(crawl, after), cursor, limit, shapes.lines_of)
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/exports/{export_format}",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export chosen pages",
+    openapi_extra={"responses": {200: {"content": CONTENTS}}},
+)
+def export_pages(
+    request: ApiRequest, crawl_id: UUID, export_format: TableFormat, chosen: Annotated[PageFilters, Query()]
+) -> StreamingHttpResponse:
+    """All pages that pass, in the order asked for; streamed."""
+    crawl = crawl_named(request, crawl_id)
+    made = FORMATS[export_format]
+    headers = {"Content-Disposition": f'attachment; filename="pages-{crawl.id}.{export_format}"'}
+    pieces = made(crawl, among=chosen.pages(crawl))
+    return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)
 
 
 @router.get(
@@ -153,6 +155,19 @@ def list_links_in(
     crawl = crawl_named(request, crawl_id)
     url = page_named(crawl, page_id).url
     return by_place(request, lambda count: [link._asdict() for link in inlinks(crawl, url, count)], cursor, limit)
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/{page_id}/ways",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Ways,
+    summary="See how a page was found",
+    openapi_extra=described(shapes.WAYS_EXAMPLE),
+)
+def get_ways(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
+    """The way to it from a start URL, where its redirects lead, and which redirects lead to it."""
+    page = page_named(crawl_named(request, crawl_id), page_id)
+    return {"path": path_to(page), "redirects": redirects_of(page)}
 
 
 def _with_targets(crawl: Crawl, links: Sequence[linkage.Link]) -> list[dict[str, Any]]:

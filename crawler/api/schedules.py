@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from ninja import Query, Router, Schema, Status
+from ninja import Router, Schema, Status
 
 from crawler.accounts import sees_addresses, visible_schedules
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import SCHEDULE_ID, described
 from crawler.api.finding import schedule_named
 from crawler.api.once import id_to_make, may_be_made
-from crawler.api.paging import MOST, by_place
+from crawler.api.paging import Cursor, Limit, by_place
 from crawler.api.shapes import schedule as shapes
 from crawler.api.shapes.options import ScheduleStart
+from crawler.api.starting import sealed_for
 from crawler.core.rights import Right
 from crawler.core.scopes import Scope
 from crawler.engine.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule
@@ -43,8 +44,8 @@ class ScheduleMoved(Schema):
 )
 def list_schedules(
     request: ApiRequest,
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
+    cursor: Cursor = None,
+    limit: Limit = 100,
 ) -> dict[str, Any]:
     """The schedules you may see, in the order they were made."""
     schedules = visible_schedules(request.user).order_by("created_at", "pk")
@@ -63,15 +64,7 @@ def list_schedules(
 )
 def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResponse) -> Status[dict[str, Any]]:
     """Its first run begins when its time has come. To begin at once, start a crawl with `schedule`."""
-    schedule = _made_before(request) or add_schedule(
-        body.start_urls,
-        body.options(),
-        body.rule,
-        owner=request.user,
-        allow_private=body.private_allowed(request.user),
-        sealed=body.sealed(),
-        schedule_id=id_to_make(request),
-    )
+    schedule = _made_before(request) or _made(request, body)
     response["Location"] = request.build_absolute_uri(f"{ROOT}/{schedule.id}")
     return Status(201, _shown(request, schedule))
 
@@ -135,6 +128,19 @@ def delete_schedule(request: ApiRequest, schedule_id: UUID) -> Status[None]:
 def _made_before(request: ApiRequest) -> Schedule | None:
     made = may_be_made(request)
     return visible_schedules(request.user).filter(pk=made).first() if made else None
+
+
+def _made(request: ApiRequest, body: ScheduleStart) -> Schedule:
+    options = body.options()
+    return add_schedule(
+        body.start_urls,
+        options,
+        body.rule,
+        owner=request.user,
+        allow_private=body.private_allowed(request.user),
+        sealed=sealed_for(request, body, options, body.start_urls),
+        schedule_id=id_to_make(request),
+    )
 
 
 def _shown(request: ApiRequest, schedule: Schedule) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from ninja import Path, Router, Status
 
 from crawler import tokens
+from crawler.accounts import groups_of, quotas
 from crawler.api.callers import ApiRequest, BearerToken, Session, needs
 from crawler.api.described import described
 from crawler.api.problems import Problem, nobody
@@ -26,7 +27,14 @@ me = Router(tags=["tokens"])
     response=shapes.Me,
     summary="Ask who you are",
     openapi_extra=described(
-        {"user": "ann", "superuser": False, "scopes": shapes.EXAMPLE["scopes"], "token": shapes.EXAMPLE}
+        {
+            "user": "ann",
+            "superuser": False,
+            "groups": ["editors"],
+            "quota": shapes.QUOTA_EXAMPLE,
+            "scopes": shapes.EXAMPLE["scopes"],
+            "token": shapes.EXAMPLE,
+        }
     ),
 )
 def get_me(request: ApiRequest) -> dict[str, Any]:
@@ -34,9 +42,12 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
     caller = request.caller
     if caller is None:  # for the type checker: nobody comes so far
         raise nobody(was_sent_a_token=False)
+    who, now = caller.user, timezone.now()
     return {
-        "user": caller.user.get_username(),
-        "superuser": caller.user.is_superuser,
+        "user": who.get_username(),
+        "superuser": who.is_superuser,
+        "groups": list(groups_of(who).values_list("name", flat=True)),
+        "quota": shapes.quota_of(quotas.quota(who.pk), quotas.used(who.pk, now)),
         "scopes": sorted(caller.scopes),
         "token": caller.token and shapes.token_of(caller.token),
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.request import RawPostDataException
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
@@ -16,17 +18,27 @@ from redis import RedisError
 
 from crawler import __version__
 from crawler.api import (
+    channels,
+    comparisons,
+    content,
     control,
     crawls,
     events,
     exports,
+    extraction,
+    figures,
     firecrawl,
+    graph,
+    lists,
+    notices,
     pages,
+    reports,
     schedules,
+    sharing,
     tokens,
     traps,
 )
-from crawler.api.bodies import StrictParser
+from crawler.api.bodies import StrictParser, no_form
 from crawler.api.problems import Problem, nobody, place, problem, service_down
 from crawler.api.reference import Document
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
@@ -60,8 +72,14 @@ api = Api(
     docs_url=None,
     parser=StrictParser(),
 )
-for router in (crawls, control, pages, traps, exports, events):
+OF_CRAWLS = (
+    *(crawls, lists, control, sharing, figures, pages, content, reports, comparisons, graph, traps),
+    *(notices, exports, events),
+)
+for router in OF_CRAWLS:
     api.add_router("/crawls", router.router)
+api.add_router("/extraction", extraction.router)
+api.add_router("/channels", channels.router)
 api.add_router("/schedules", schedules.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", tokens.me)
@@ -80,6 +98,8 @@ def _nobody(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
 
 @api.exception_handler(HttpError)
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, Problem):  # what our parser says of a body
+        return error.__cause__.response()
     return problem(error.status_code, str(error))
 
 
@@ -92,6 +112,12 @@ def _not_there(request: HttpRequest, error: Http404) -> HttpResponse:
 def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     places = [place(_place_of(said["loc"]), said["msg"]) for said in error.errors]
     return problem(422, "Something that was sent cannot be used; `errors` says what.", errors=places)
+
+
+@api.exception_handler(RawPostDataException)
+def _a_form(request: HttpRequest, error: RawPostDataException) -> HttpResponse:
+    """Somebody before the door read the parts of a form; the door wants a body of another kind."""
+    return no_form().response()
 
 
 @api.exception_handler(BadInput)
@@ -124,7 +150,7 @@ def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
-    if isinstance(error, RequestDataTooBig | OperationalError | InterfaceError):
+    if isinstance(error, SuspiciousOperation | MultiPartParserError | OperationalError | InterfaceError):
         raise error  # the gate's to answer: they can come before there is a door as well
     log.exception("%s %s failed", request.method, request.path)
     return problem(500, "This should not have happened; the server's log has the particulars.")
@@ -133,4 +159,6 @@ def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
 def _place_of(loc: tuple[Any, ...]) -> list[Any]:
     """Where it stands in what was sent: django-ninja names the argument of the function between."""
     source, *path = loc
+    if source in {"form", "file"}:
+        return ["body", *path]
     return [source, *path[1:]] if source == "body" else [source, *path]

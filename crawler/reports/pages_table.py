@@ -69,6 +69,12 @@ def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
     )
 
 
+def in_order_from(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
+    """All rows that are asked for, behind the page the query names. BadInput when the crawl has no such page."""
+    rows = _narrowed(crawl, query)
+    return _ordered(rows if query.mark is None else rows.filter(_beyond(crawl, query)), query.descending)
+
+
 def _read(ids: list[int]) -> list[Page]:
     of_id = Page.objects.in_bulk(ids)
     return [of_id[page] for page in ids if page in of_id]

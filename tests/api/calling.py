@@ -39,6 +39,13 @@ class Caller:
             return body
         return b"" if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
 
+    def put(self, path: str, body: Any = None) -> Any:
+        return self._client.put(self._address(path), self.bytes_of(body), content_type="application/json")
+
+    def send(self, path: str, parts: dict[str, Any], **headers: str) -> Any:
+        """A form, with files among its parts."""
+        return self._client.post(self._address(path), parts, headers=_named(headers))
+
     def delete(self, path: str) -> Any:
         return self._client.delete(self._address(path))
 
@@ -46,7 +53,7 @@ class Caller:
         return self._client.patch(self._address(path))
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        return self.post(path, body) if method == "post" else getattr(self, method)(path)
+        return getattr(self, method)(path, body) if method in {"post", "put"} else getattr(self, method)(path)
 
     def _address(self, path: str) -> str:
         return path if path.startswith("http://") else ROOT + path

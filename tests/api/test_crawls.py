@@ -79,7 +79,9 @@ def test_what_cannot_be_used_is_named_by_its_place(
     ["{", "[1", b"\xff", '{"start_urls": ["\\ud800"]}', '{"delay": NaN}', '{"start_urls": ["a\\u0000b"]}', "[" * 9999],
 )
 def test_a_body_that_is_no_usable_json_is_a_bad_request(by_ann: Caller, body: str | bytes) -> None:
-    assert by_ann.post("/crawls", body).status_code == 400
+    response = by_ann.post("/crawls", body)
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith("The body ")
 
 
 def test_a_body_that_is_no_object_cannot_be_used(by_ann: Caller) -> None:

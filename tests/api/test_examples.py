@@ -73,9 +73,10 @@ def test_the_curl_examples_start_a_crawl_and_follow_it_to_its_end(
 ) -> None:
     stack, base_url = server
     assert shutil.which("curl")
-    start, follow, firecrawl = (here(example, base_url, small_site) for example in examples("sh"))
+    start, upload, follow, firecrawl = (here(example, base_url, small_site) for example in examples("sh"))
     start = re.sub(r"export TOKEN=.*", "", start)
-    script = f'set -e\n{start}\necho\nCRAWL=$(curl --silent -H "Authorization: Bearer $TOKEN" $API/crawls'
+    script = f"set -e\ncd {tmp_path}\n{start}\n{upload}\necho\n"
+    script += 'CRAWL=$(curl --silent -H "Authorization: Bearer $TOKEN" $API/crawls'
     script += f' | grep -o \'"id": *"[^"]*\' | head -1 | cut -d\'"\' -f4)\n{follow}\n{firecrawl}'
     printed = stack.run("bash", "-c", script).stdout
     assert '"state": "running"' in printed

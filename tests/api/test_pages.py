@@ -51,6 +51,12 @@ def some_pages(crawl: Crawl) -> None:
         ("q=GON", ["/gone"]),
         ("url=example.com/gone", ["/gone"]),
         ("url=example.com/nowhere", []),
+        ("status=4xx", ["/gone"]),
+        ("show=dead-letters", ["/slow"]),
+        ("show=sitemaps", ["/map.xml"]),
+        ("depth=1%2B", []),
+        ("sort=-url&limit=2", ["/slow", "/open", "/map.xml", "/gone", "/"]),
+        ("sort=-status&outcome=2xx&outcome=4xx&limit=1", ["/gone", "/map.xml", "/"]),
     ],
 )
 def test_pages_are_listed_as_asked_for(by_ann: Caller, crawl: Crawl, query: str, found: list[str]) -> None:
@@ -112,6 +118,20 @@ def test_links_are_told_out_of_a_page_and_into_it(by_ann: Caller, crawl: Crawl) 
     assert items_of(by_ann, f"/crawls/{crawl.id}/pages/{gone.pk}/links-in") == [
         {"page": start.url, "text": "Gone", "rel": "nofollow"}
     ]
+
+
+@pytest.mark.parametrize("query", ["sort=beauty", "depth=deep", "status=9xx", "show=none", "cursor=OTk5OTk"])
+def test_pages_that_cannot_be_asked_for_are_no_error_of_ours(by_ann: Caller, crawl: Crawl, query: str) -> None:
+    some_pages(crawl)
+    response = by_ann.get(f"/crawls/{crawl.id}/pages?{query}")
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, query.partition("=")[0])
+
+
+def test_chosen_pages_are_exported_in_the_order_asked_for(by_ann: Caller, crawl: Crawl) -> None:
+    some_pages(crawl)
+    response = by_ann.get(f"/crawls/{crawl.id}/pages/exports/jsonl?sort=-url&status=2xx")
+    rows = [json.loads(line) for line in b"".join(response.streaming_content).splitlines()]
+    assert [row["url"].removeprefix(SITE) for row in rows] == ["/map.xml", "/"]
 
 
 @pytest.mark.parametrize("path", ["pages/99999999999999999999999", "pages/-1", "pages/x", "exports/nonsense"])

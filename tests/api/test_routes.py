@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.api.v1 import api
+from crawler.content.members import packed
+from crawler.content.shelf import Shelf, named
 from crawler.core.lifecycle import State
 from crawler.core.scopes import EVERY, Scope
-from crawler.models import ApiToken, Crawl
+from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from tests.api.calling import ROOT, Caller, a_token
-from tests.web.factories import a_crawl, a_page
+from tests.content.storages import kept_in
+from tests.web.factories import a_crawl, a_delivery, a_page
 from tests.web.test_schedules import a_schedule
 
 NOWHERE_URL = "http://127.0.0.1:9/"
@@ -34,6 +38,7 @@ class Route:
 
 READ, WRITE, DELETE = Scope.CRAWLS_READ, Scope.CRAWLS_WRITE, Scope.CRAWLS_DELETE
 START = {"start_urls": [NOWHERE_URL], "allow_private": True}
+CHANNEL = {"transport": "email", "address": "me@example.com"}
 
 ROUTES = [
     Route("get", "/crawls", READ, of_one=False),
@@ -42,12 +47,30 @@ ROUTES = [
     Route("delete", "/crawls/{crawl_id}", DELETE, 204),
     Route("get", "/crawls/{crawl_id}/receipt", READ),
     Route("get", "/crawls/{crawl_id}/why", READ),
+    Route("post", "/crawls/list", WRITE, 422, {}, of_one=False),  # JSON has no file in it
+    Route("post", "/crawls/{crawl_id}/share", WRITE, 200, {"group": None}),
+    Route("post", "/crawls/{crawl_id}/keep", WRITE, 200, {"keep": True}),
+    Route("get", "/crawls/{crawl_id}/figures", READ),
+    Route("get", "/crawls/{crawl_id}/graph", READ),
+    Route("get", "/crawls/{crawl_id}/reports", READ),
+    Route("get", "/crawls/{crawl_id}/reports/{slug}", READ),
+    Route("get", "/crawls/{crawl_id}/reports/{slug}/lines?key=2xx-200", READ),
+    Route("get", "/crawls/{crawl_id}/reports/{slug}/exports/{export_format}", READ),
+    Route("get", "/crawls/{crawl_id}/comparisons", READ),
+    Route("get", "/crawls/{crawl_id}/comparisons/{other_id}", READ),
+    Route("get", "/crawls/{crawl_id}/comparisons/{other_id}/{change}", READ),
+    Route("get", "/crawls/{crawl_id}/comparisons/{other_id}/{change}/exports/{export_format}", READ),
+    Route("get", "/crawls/{crawl_id}/notices", READ),
+    Route("post", "/crawls/{crawl_id}/notices/{delivery_id}/again", WRITE),
     Route("post", "/crawls/{crawl_id}/pause", WRITE),
     Route("post", "/crawls/{crawl_id}/resume", WRITE),
     Route("post", "/crawls/{crawl_id}/cancel", WRITE),
     Route("post", "/crawls/{crawl_id}/retry-failed", WRITE),
     Route("get", "/crawls/{crawl_id}/pages", READ),
     Route("get", "/crawls/{crawl_id}/pages/{page_id}", READ),
+    Route("get", "/crawls/{crawl_id}/pages/exports/{export_format}", READ),
+    Route("get", "/crawls/{crawl_id}/pages/{page_id}/ways", READ),
+    Route("get", "/crawls/{crawl_id}/pages/{page_id}/content/{form}", READ),
     Route("get", "/crawls/{crawl_id}/pages/{page_id}/links-out", READ),
     Route("get", "/crawls/{crawl_id}/pages/{page_id}/links-in", READ),
     Route("get", "/crawls/{crawl_id}/dead-letters", READ),
@@ -57,6 +80,15 @@ ROUTES = [
     Route("get", "/crawls/{crawl_id}/exports", READ),
     Route("get", "/crawls/{crawl_id}/exports/{export_format}", READ),
     Route("get", "/crawls/{crawl_id}/events", READ),
+    Route("post", "/extraction/preview", WRITE, 422, {"try_url": NOWHERE_URL}, of_one=False),  # no rules
+    Route("get", "/channels", Scope.CHANNELS_READ, of_one=False),
+    Route("post", "/channels", Scope.CHANNELS_WRITE, 201, CHANNEL, of_one=False),
+    Route("get", "/channels/{channel_id}", Scope.CHANNELS_READ),
+    Route("put", "/channels/{channel_id}", Scope.CHANNELS_WRITE, 200, CHANNEL),
+    Route("post", "/channels/{channel_id}/pause", Scope.CHANNELS_WRITE),
+    Route("post", "/channels/{channel_id}/resume", Scope.CHANNELS_WRITE),
+    Route("post", "/channels/{channel_id}/test", Scope.CHANNELS_WRITE),
+    Route("delete", "/channels/{channel_id}", Scope.CHANNELS_WRITE, 204),
     Route("get", "/schedules", Scope.SCHEDULES_READ, of_one=False),
     Route("post", "/schedules", Scope.SCHEDULES_WRITE, 201, {**START, "rule": "every 6h"}, of_one=False),
     Route("get", "/schedules/{schedule_id}", Scope.SCHEDULES_READ),
@@ -74,7 +106,15 @@ ROUTES = [
 ]
 
 NO_ID = "00000000-0000-0000-0000-000000000007"
-NEVER = {"crawl_id": NO_ID, "page_id": 7, "schedule_id": NO_ID, "token_id": 70_000, "export_format": "csv"}
+NEVER = {
+    **dict.fromkeys(("crawl_id", "other_id", "schedule_id", "delivery_id", "channel_id"), NO_ID),
+    "page_id": 7,
+    "token_id": 70_000,
+    "export_format": "csv",
+    "form": "text",
+    "slug": "statuses",
+    "change": "new",
+}
 """What names nothing."""
 
 ALL = pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
@@ -84,16 +124,36 @@ OF_ONE = pytest.mark.parametrize(
 
 
 def things_of(owner: User) -> dict[str, Any]:
-    """A crawl with a page, a schedule and a token; what their routes are filled in with."""
+    """A crawl with a page and a notice, another, a schedule, a channel and a token; what their routes are filled in
+    with."""
     crawl = a_crawl(owner, state=State.PAUSED, outcomes={"2xx": 1}, statuses={"200": 1})
     a_token(owner, Scope.CRAWLS_READ)
+    page = a_page(crawl)
+    PageFacts.objects.create(page_id=page.pk, crawl=crawl, kept={"text": kept_text(str(crawl.pk))})
     return {
         "crawl_id": crawl.id,
-        "page_id": a_page(crawl).pk,
+        "page_id": page.pk,
+        "other_id": a_crawl(owner).id,
+        "slug": "statuses",
+        "change": "new",
+        "form": "text",
+        "delivery_id": a_delivery(crawl).id,
+        "channel_id": Channel.objects.create(owner=owner, transport="email", address="me@example.com").id,
         "schedule_id": a_schedule(owner, options=crawl.options).id,
         "token_id": ApiToken.objects.filter(user=owner).latest("pk").pk,
         "export_format": "jsonl",
     }
+
+
+def kept_text(crawl: str) -> list[object]:
+    shelf = Shelf(crawl, "batch")
+    places = shelf.put({"text": packed(b"Hello")})
+    return list(named(places, shelf.clear())["text"])
+
+
+@pytest.fixture(autouse=True)
+def _kept_here(tmp_path: Path, settings: Any) -> None:
+    kept_in(tmp_path, settings)
 
 
 def asked(caller: Caller, route: Route, things: dict[str, Any]) -> Any:
@@ -156,7 +216,7 @@ def test_a_session_may_do_it_with_the_pages_own_token_alone(ann: User, route: Ro
 
 def test_no_route_is_missing_here() -> None:
     """/me needs no scope; its tests are its own."""
-    here = {(route.method, ROOT + route.path) for route in ROUTES}
+    here = {(route.method, ROOT + route.path.partition("?")[0]) for route in ROUTES}
     document = api.get_openapi_schema()
     there = {(method, path) for path, methods in document["paths"].items() for method in methods}
     assert there - here == {("get", f"{ROOT}/me")}

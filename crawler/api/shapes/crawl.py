@@ -17,6 +17,7 @@ from crawler.core.options import RECEIVERS, SECRET_RECEIVERS
 from crawler.models import Crawl
 from crawler.reports.progress import progress_of
 from crawler.reports.receipt import masked_receipt
+from crawler.reports.retention import deleted_on
 from crawler.sealing import shown
 
 ROOT = "/api/v1/crawls"
@@ -61,6 +62,15 @@ class CrawlWhole(CrawlLine):
     round: int = Field(description="One more each time its dead letters were sent again after its end.")
     previous: UUID | None = Field(description="The run before it, of the same schedule.")
     schedule: UUID | None
+    group: str | None = Field(description="Whose members see it, too.")
+    group_controls: bool = Field(description="They may pause, resume and cancel it.")
+    keep: bool = Field(description="Kept until it is deleted by hand.")
+    deleted_on: datetime | None = Field(
+        description="When it is deleted for its age; null when it is not, or not yet known."
+    )
+    list_report: dict[str, Any] | None = Field(
+        description="What was read of its list, with the first lines that cannot be used; null when it has none."
+    )
     options: dict[str, Any] = Field(description="Every option, by its name.")
     sends: list[str] = Field(description="What it sends beside its URLs, masked.")
     progress: Progress
@@ -125,6 +135,11 @@ def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
         "round": crawl.round,
         "previous": crawl.previous_id,
         "schedule": crawl.schedule_id,
+        "group": crawl.group.name if crawl.group else None,
+        "group_controls": crawl.group_controls,
+        "keep": crawl.keep,
+        "deleted_on": deleted_on(crawl),
+        "list_report": crawl.source_report or None,
         "options": options_shown(crawl.chosen.to_plain(), in_full=in_full),
         "sends": list(shown(crawl.sealed)) if in_full else [],
         "progress": {name: progress[name] for name in Progress.model_fields},
@@ -141,7 +156,10 @@ def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any
 
 
 def links_of(crawl: Crawl) -> dict[str, str]:
-    below = ("pages", "receipt", "why", "events", "traps", "dead-letters", "orphans", "exports")
+    below = (
+        *("pages", "dead-letters", "orphans", "traps", "reports", "comparisons", "graph", "figures", "exports"),
+        *("receipt", "why", "events", "notices"),
+    )
     return {"self": f"{ROOT}/{crawl.id}", **{name: f"{ROOT}/{crawl.id}/{name}" for name in below}}
 
 
@@ -189,6 +207,11 @@ EXAMPLE: dict[str, Any] = {
     "round": 1,
     "previous": None,
     "schedule": None,
+    "group": None,
+    "group_controls": False,
+    "keep": False,
+    "deleted_on": None,
+    "list_report": None,
     "options": {"max_pages": 500, "max_depth": None, "subdomains": False},
     "sends": [],
     "progress": {"discovered": 120, "closed": 120, "open": 0, "rate": None, "eta": None},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
 
 import msgspec
 from django.contrib.auth.models import User
@@ -50,21 +51,17 @@ _MEANINGS = {
 }
 
 
-class StartBase(Schema):
+class Base(Schema):
     """What stands beside the options."""
 
     model_config = ConfigDict(extra="forbid")
 
-    start_urls: list[str] = Field(
-        max_length=MOST_START_URLS,
-        min_length=1,
-        description="Where to begin, as one types it: `example.com/docs` will do.",
-    )
     headers: list[str] = Field([], description="Sent to the crawl's own hosts: `X-Key: abc`. Kept encrypted.")
     cookies: list[str] = Field([], description="The same for cookies: `a=1; b=2`.")
     auth: str = Field("", description="User and password: `user:password`.")
     bearer: str = Field("", description="A bearer token for the site.")
     proxy: str = Field("", description="Go through this proxy: `http://user:password@host:3128`.")
+    same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
     allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
 
     def options(self) -> CrawlOptions:
@@ -78,7 +75,7 @@ class StartBase(Schema):
             raise BadInput(where.rstrip("`") or "options", f"{what}.") from None
 
     def sealed(self) -> str:
-        """What the crawl sends beside its URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        """What was given to be sent beside the URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
         typed = parse(headers=self.headers, cookies=self.cookies, auth=self.auth, bearer=self.bearer, proxy=self.proxy)
         return seal(typed)
 
@@ -111,18 +108,48 @@ def _shape(hint: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    Options = StartBase
+    Options = Base
 else:
-    Options = create_model("Options", __base__=StartBase, **_fields())
+    Options = create_model("Options", __base__=Base, **_fields())
 
 
-class CrawlStart(Options):
+class Start(Options):
+    """What begins at URLs."""
+
+    start_urls: list[str] = Field(
+        max_length=MOST_START_URLS,
+        min_length=1,
+        description="Where to begin, as one types it: `example.com/docs` will do.",
+    )
+
+
+class Sharing(Schema):
+    """With whom a crawl is shared from its start."""
+
+    group: str | None = Field(None, max_length=150, description="A group you are in, by its name; its members see it.")
+    group_controls: bool = Field(False, description="They may pause, resume and cancel it, too.")
+
+
+class CrawlStart(Start, Sharing):
     """A crawl to be started."""
 
     schedule: str = Field("", description='Begin it again and again: "every 6h", or a cron expression. The first now.')
 
 
-class ScheduleStart(Options):
+class ListStart(Options, Sharing):
+    """What stands beside a list of URLs: a crawl over it follows no links, so options about links are refused."""
+
+
+class PreviewAsked(Options):
+    """Rules to be tried on one page, asked for as a crawl with these options would ask."""
+
+    try_url: str = Field(description="The page, as one types it.")
+    start_urls: list[str] = Field(
+        [], max_length=MOST_START_URLS, description="Where the crawl would begin: they say who is sent credentials."
+    )
+
+
+class ScheduleStart(Start):
     """A crawl to be begun again and again."""
 
     rule: str = Field(description='When: "every 6h", "every 2 days", or a cron expression such as "0 3 * * *".')

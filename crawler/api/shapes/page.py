@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from ninja import Schema
+from ninja import Path, Schema
 from pydantic import Field
 
+from crawler.content.one import is_kept
+from crawler.core.cursors import LARGEST
 from crawler.models import Page, PageFacts
+
+PageId = Annotated[int, Path(ge=0, le=LARGEST)]
 
 
 class PageLine(Schema):
@@ -64,10 +68,54 @@ class Facts(Schema):
     notes: dict[str, str] = Field(description="Field -> why it has no value, or not all of it.")
 
 
+class Kept(Schema):
+    """A form in which the page's content was to be kept."""
+
+    form: str
+    url: str | None = Field(description="Where it can be had; null when it was not kept.")
+    why_not: str
+
+
+class Step(Schema):
+    """A page on the way to another."""
+
+    page: int | None = Field(description="Its id; null when the crawl has none there.")
+    url: str
+    outcome: str | None
+    http_status: int | None
+
+
+class PathStep(Step):
+    leads_by: str = Field(description="How it leads to the next: by a `link`, a `redirect` or as a `sitemap`.")
+
+
+class Source(Step):
+    hops: int = Field(description="Redirects between it and the page.")
+
+
+class FoundBy(Schema):
+    steps: list[PathStep]
+    is_whole: bool = Field(description="False when there are more before.")
+
+
+class Redirects(Schema):
+    onwards: list[Step] = Field(description="Where its redirect leads, one after the other, the last with the answer.")
+    is_loop: bool = Field(description="They lead back.")
+    sources: list[Source] = Field(description="Pages whose redirects lead here.")
+
+
+class Ways(Schema):
+    """How a page was found, and its redirects."""
+
+    path: FoundBy = Field(description="The pages between a start URL and this one, each first found on that before it.")
+    redirects: Redirects
+
+
 class PageWhole(PageLine):
     """A page with all there is to know of it."""
 
     facts: Facts | None
+    kept: list[Kept]
     links: dict[str, str] = Field(description="The addresses of its links out and in.")
 
 
@@ -110,8 +158,8 @@ def lines_of(pages: Sequence[Page]) -> list[dict[str, Any]]:
 def whole_of(page: Page, below: str) -> dict[str, Any]:
     """`below`: the address of the page."""
     facts = PageFacts.objects.filter(page_id=page.pk).first()
-    links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in"}
-    return {**lines_of([page])[0], "facts": facts and _facts_of(facts), "links": links}
+    links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in", "ways": f"{below}/ways"}
+    return {**lines_of([page])[0], "facts": facts and _facts_of(facts), "kept": _kept_of(facts, below), "links": links}
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
@@ -122,6 +170,16 @@ def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
         "outcome": page.outcome or None,
         "redirect_to": page.redirect_to or None,
     }
+
+
+def _kept_of(facts: PageFacts | None, below: str) -> list[dict[str, Any]]:
+    forms = facts.kept if facts else {}
+    return [
+        {"form": form, "url": f"{below}/content/{form}", "why_not": ""}
+        if facts and is_kept(facts, form)
+        else {"form": form, "url": None, "why_not": str(place)}
+        for form, place in forms.items()
+    ]
 
 
 def _facts_of(facts: PageFacts) -> dict[str, Any]:
@@ -170,5 +228,12 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         "fields": {"price": None},
         "notes": {"price": "the pattern does not match what the selector finds"},
     },
+    "kept": [{"form": "markdown", "url": "/api/v1/crawls/.../pages/4711/content/markdown", "why_not": ""}],
     "links": {"self": "/api/v1/crawls/.../pages/4711", "out": "/api/v1/crawls/.../pages/4711/links-out"},
+}
+
+_STEP_EXAMPLE: dict[str, Any] = {"page": 4710, "url": "https://example.com/", "outcome": "2xx", "http_status": 200}
+WAYS_EXAMPLE: dict[str, Any] = {
+    "path": {"steps": [{**_STEP_EXAMPLE, "leads_by": "link"}], "is_whole": True},
+    "redirects": {"onwards": [], "is_loop": False, "sources": [{**_STEP_EXAMPLE, "hops": 1}]},
 }

@@ -1,0 +1,135 @@
+"""The doors of an account's channels: list, add, look, change, pause, resume, remove, test. Each sees their own."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Router, Status
+
+from crawler.accounts import own_channels
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.described import described
+from crawler.api.finding import channel_named
+from crawler.api.once import id_to_make, may_be_made
+from crawler.api.shapes import channel as shapes
+from crawler.core.scopes import Scope
+from crawler.engine.channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
+from crawler.models import Channel
+
+ROOT = "/api/v1/channels"
+
+router = Router(tags=["channels"])
+
+
+@router.get(
+    "",
+    auth=needs(Scope.CHANNELS_READ),
+    response=shapes.Channels,
+    summary="List channels",
+    openapi_extra=described({"items": [shapes.EXAMPLE]}),
+)
+def list_channels(request: ApiRequest) -> dict[str, Any]:
+    """Where you are told of all your crawls, the oldest first."""
+    return {"items": [shapes.channel_of(channel) for channel in own_channels(request.user).order_by("created_at")]}
+
+
+@router.post(
+    "",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response={201: shapes.ChannelWhole},
+    summary="Add a channel",
+    openapi_extra=described(shapes.EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
+)
+def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: HttpResponse) -> Status[dict[str, Any]]:
+    """It is told from now on; `test` shows whether it works."""
+    channel = _made_before(request) or add_channel(request.user, body.wanted(), id_to_make(request))
+    response["Location"] = request.build_absolute_uri(f"{ROOT}/{channel.id}")
+    return Status(201, shapes.channel_of(channel))
+
+
+@router.get(
+    "/{uuid:channel_id}",
+    auth=needs(Scope.CHANNELS_READ),
+    response=shapes.ChannelWhole,
+    summary="Look at a channel",
+    openapi_extra=described(shapes.EXAMPLE),
+)
+def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    return shapes.channel_of(channel_named(request, channel_id))
+
+
+@router.put(
+    "/{uuid:channel_id}",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelWhole,
+    summary="Change a channel",
+    openapi_extra=described(shapes.EXAMPLE, sends=shapes.WANTED_EXAMPLE),
+)
+def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWanted) -> dict[str, Any]:
+    """Say all of it anew, but for the address, which stays when it is left out. What is on its way still goes where it
+    was to go."""
+    channel = channel_named(request, channel_id)
+    change_channel(channel, body.wanted())
+    return shapes.channel_of(channel)
+
+
+@router.post(
+    "/{uuid:channel_id}/pause",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelMoved,
+    summary="Pause a channel",
+    openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": False, "moved": True}),
+)
+def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Tell it of nothing for a while."""
+    return _switch(request, channel_id, on=False)
+
+
+@router.post(
+    "/{uuid:channel_id}/resume",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelMoved,
+    summary="Resume a channel",
+    openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": True, "moved": True}),
+)
+def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Tell it of your crawls again."""
+    return _switch(request, channel_id, on=True)
+
+
+@router.post(
+    "/{uuid:channel_id}/test",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.Tested,
+    summary="Test a channel",
+    openapi_extra=described({"arrived": True, "message": "A test was sent: 200 OK."}),
+)
+def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Send a notice of nothing, now, and say what came back; once in ten seconds."""
+    tried = try_channel(channel_named(request, channel_id))
+    return {"arrived": tried.is_so, "message": tried.line}
+
+
+@router.delete(
+    "/{uuid:channel_id}",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response={204: None},
+    summary="Remove a channel",
+    openapi_extra=described(status=204),
+)
+def delete_channel(request: ApiRequest, channel_id: UUID) -> Status[None]:
+    """What was still to be sent to it is given up."""
+    remove_channel(channel_named(request, channel_id))
+    return Status(204, None)
+
+
+def _made_before(request: ApiRequest) -> Channel | None:
+    made = may_be_made(request)
+    return own_channels(request.user).filter(pk=made).first() if made else None
+
+
+def _switch(request: ApiRequest, channel_id: UUID, *, on: bool) -> dict[str, Any]:
+    channel = channel_named(request, channel_id)
+    return {"id": channel.id, "enabled": on, "moved": switch_channel(channel.id, on=on)}
