@@ -64,7 +64,8 @@ def test_members_of_the_group_look_and_do_what_they_were_let(
     things = things_of(ann)
     Crawl.objects.update(group=group, group_controls=controls)
     member = Caller(a_token(bob, *Scope))
-    for route in (route for route in ROUTES if "{crawl_id}" in route.path and not route.path.endswith("/events")):
+    routes = [route for route in ROUTES if "{crawl_id}" in route.path and not route.path.endswith("/events")]
+    for route in (route for route in routes if route.method != "get" or not controls):  # all may look: seen once
         is_owners = (route.method, route.path) in OWNERS
         refused = route.method != "get" and (is_owners or not controls)
         assert (asked(member, route, things).status_code == 403) == refused, route
