@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import StreamingHttpResponse
 from ninja import Router, Schema
+from pydantic import Field
 
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
@@ -14,12 +15,17 @@ from crawler.api.finding import crawl_named
 from crawler.api.problems import Problem
 from crawler.api.shapes.crawl import ROOT
 from crawler.core.scopes import Scope
-from crawler.exports.formats import FORMATS
+from crawler.exports.formats import FORMATS, Format, file_name, formats_for
+from crawler.models import Crawl
 
 CONTENTS = {
     "application/jsonl": {"example": '{"url": "https://example.com/", "status": 1, "http_status": 200, ...}\n'},
     "text/csv": {"example": "url,status,outcome,http_status,...\r\nhttps://example.com/,1,2xx,200,...\r\n"},
-    "application/octet-stream": {"example": "what else there is"},
+    **{
+        made.media_type.partition(";")[0]: {"example": f"a file: {made.about}"}
+        for made in FORMATS.values()
+        if not made.media_type.startswith(("application/jsonl", "text/csv"))
+    },
 }
 """What is answered, by the format that is asked for."""
 
@@ -27,7 +33,12 @@ router = Router(tags=["exports"])
 
 
 class Export(Schema):
+    """A format in which this crawl has something to write."""
+
     format: str
+    name: str
+    about: str = Field(description="What is in it.")
+    has_externals: bool = Field(description="It can hold the links to other sites in place of the pages.")
     url: str
 
 
@@ -35,17 +46,26 @@ class Exports(Schema):
     items: list[Export]
 
 
+EXAMPLE = {
+    "format": "csv",
+    "name": "CSV",
+    "about": FORMATS["csv"].about,
+    "has_externals": True,
+    "url": f"{ROOT}/.../exports/csv",
+}
+
+
 @router.get(
     "/{uuid:crawl_id}/exports",
     auth=needs(Scope.CRAWLS_READ),
     response=Exports,
     summary="List export formats",
-    openapi_extra=described({"items": [{"format": "csv", "url": f"{ROOT}/.../exports/csv"}]}),
+    openapi_extra=described({"items": [EXAMPLE]}),
 )
 def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Which formats there are, and where each can be had."""
     crawl = crawl_named(request, crawl_id)
-    return {"items": [{"format": name, "url": f"{ROOT}/{crawl.id}/exports/{name}"} for name in FORMATS]}
+    return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
 
 
 @router.get(
@@ -64,6 +84,11 @@ def get_export(
         raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")
     made = FORMATS[export_format]
     pieces = made(crawl, externals=externals)
-    name = f"{'links' if externals else made.what}-{crawl.id}.{export_format.rpartition('.')[2]}"
+    name = file_name(crawl, export_format, externals=externals)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)
+
+
+def _shown(crawl: Crawl, key: str, made: Format) -> dict[str, Any]:
+    said = {"format": key, "name": made.name, "about": made.about, "has_externals": made.has_externals}
+    return said | {"url": f"{ROOT}/{crawl.id}/exports/{key}"}

@@ -11,14 +11,13 @@ from ninja import Query, Router
 
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
-from crawler.api.exports import CONTENTS
 from crawler.api.finding import crawl_named, page_named
 from crawler.api.paging import Cursor, Limit, by_id, by_order, by_place
 from crawler.api.shapes import page as shapes
 from crawler.api.shapes.crawl import ROOT
 from crawler.api.shapes.page import PageId
 from crawler.api.shapes.page_filters import PageFilters
-from crawler.api.tables import TableFormat
+from crawler.api.tables import CONTENTS, TableFormat
 from crawler.core import linkage
 from crawler.core.scopes import Scope
 from crawler.core.urls import key_of

@@ -86,7 +86,7 @@ class Document(OpenAPISchema):
 
     def operation_details(self, operation: Operation) -> dict[str, Any]:
         details: dict[str, Any] = super().operation_details(operation)
-        problems = {status: _problem_response(said) for status, said in PROBLEMS.items()}
+        problems = {status: _problem_response(status, said) for status, said in PROBLEMS.items()}
         details["responses"] = {str(status): said for status, said in details["responses"].items()} | problems
         if "POST" in operation.methods:
             details["parameters"] = [*details["parameters"], IDEMPOTENCY_KEY]
@@ -110,6 +110,8 @@ def docs(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _problem_response(description: str) -> dict[str, Any]:
+def _problem_response(status: str, description: str) -> dict[str, Any]:
+    if status == "414":
+        return {"description": description, "content": {"text/html": {"schema": {"type": "string"}}}}
     content = {"schema": {"$ref": "#/components/schemas/Problem"}, "example": PROBLEM_EXAMPLE}
     return {"description": description, "content": {MEDIA_TYPE: content}}

@@ -146,6 +146,17 @@ FORMATS: Mapping[str, Format] = {
 """Every format by its key: what `--format` takes, and what a file name ends in."""
 
 
+def formats_for(crawl: Crawl) -> dict[str, Format]:
+    """Those in which this crawl has something to write."""
+    return {key: made for key, made in FORMATS.items() if made.form in ("", *crawl.chosen.keep)}
+
+
+def file_name(crawl: Crawl, key: str, *, externals: bool = False) -> str:
+    """Of a download. What is packed as a whole says what it is, too."""
+    ending = key if key.endswith(".gz") else key.rpartition(".")[2]
+    return f"{'links' if externals else FORMATS[key].what}-{crawl.id}.{ending}"
+
+
 def format_of(file: str) -> str:
     """The format a file name's ending asks for, the longest that fits; "-" (standard output) is JSON lines."""
     if file == "-":

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from crawler.accounts import visible_crawls
 from crawler.core.errors import BadInput
-from crawler.exports.formats import FORMATS
+from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl
 from crawler.web.shell import page
 
@@ -41,20 +41,15 @@ def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> Ht
     except BadInput as error:
         return _page(request, crawl, trouble=str(error), status=400)
     response = StreamingHttpResponse(pieces, content_type=made.media_type)
-    what = "links" if externals else made.what
-    response["Content-Disposition"] = f'attachment; filename="{what}-{crawl.id}.{_ending(export_format)}"'
+    name = file_name(crawl, export_format, externals=externals)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-def _ending(export_format: str) -> str:
-    """Of a downloaded file's name. What is packed as a whole says what it is, too."""
-    return export_format if export_format.endswith(".gz") else export_format.rpartition(".")[2]
 
 
 def _page(request: HttpRequest, crawl: Crawl, *, trouble: str = "", status: int = 200) -> HttpResponse:
     context = {
         "crawl": crawl,
-        "formats": [(key, made) for key, made in FORMATS.items() if made.form in ("", *crawl.chosen.keep)],
+        "formats": list(formats_for(crawl).items()),
         "has_externals": crawl.chosen.externals != "ignore",
         "trouble": trouble,
     }

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from crawler.core import linkage
+from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import key_of
 from crawler.exports.columns import OF_PAGES
@@ -145,6 +146,13 @@ def test_an_export_is_streamed(by_ann: Caller, crawl: Crawl) -> None:
     rows = [json.loads(line) for line in b"".join(response.streaming_content).splitlines()]
     assert [row["url"] for row in rows][:2] == [f"{SITE}/", f"{SITE}/gone"]
     assert response["Content-Disposition"] == f'attachment; filename="pages-{crawl.id}.jsonl"'
+
+
+def test_the_formats_are_those_in_which_the_crawl_has_something_to_write(by_ann: Caller, ann: User) -> None:
+    crawl = a_finished_crawl(ann, options=CrawlOptions(keep=("text",)))
+    listed = {export["format"] for export in by_ann.get(f"/crawls/{crawl.id}/exports").json()["items"]}
+    assert {"csv", "text.zip"} <= listed
+    assert not listed & {"html.zip", "warc.gz"}
 
 
 @pytest.mark.parametrize(("body", "released"), [(None, 1), ({"traps": []}, 0)])
