@@ -56,5 +56,9 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
         raise Problem(410, f"This cannot be had: {error}.") from None
     kind = "application/octet-stream" if form is Form.WARC else "text/plain; charset=utf-8"
     name = f"page-{page.pk}.{ENDINGS[form]}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
     return HttpResponse(content, content_type=kind, headers=headers)

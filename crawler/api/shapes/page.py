@@ -114,6 +114,9 @@ class Ways(Schema):
 class PageWhole(PageLine):
     """A page with all there is to know of it."""
 
+    hops: int = Field(description="Redirects between it and the link that led here.")
+    deaths: int = Field(description="Workers that died over it.")
+    trap: int | None = Field(description="The id of the trap that set it aside.")
     facts: Facts | None
     kept: list[Kept]
     links: dict[str, str] = Field(description="The addresses of its links out and in.")
@@ -159,7 +162,8 @@ def whole_of(page: Page, below: str) -> dict[str, Any]:
     """`below`: the address of the page."""
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     links = {"self": below, "out": f"{below}/links-out", "in": f"{below}/links-in", "ways": f"{below}/ways"}
-    return {**lines_of([page])[0], "facts": facts and _facts_of(facts), "kept": _kept_of(facts, below), "links": links}
+    more = {"hops": page.hops, "deaths": page.deaths, "trap": page.trap_id, "kept": _kept_of(facts, below)}
+    return {**lines_of([page])[0], **more, "facts": facts and _facts_of(facts), "links": links}
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
@@ -215,6 +219,9 @@ EXAMPLE: dict[str, Any] = {
 
 WHOLE_EXAMPLE: dict[str, Any] = {
     **EXAMPLE,
+    "hops": 0,
+    "deaths": 0,
+    "trap": None,
     "facts": {
         "headers": ["Content-Type: text/html; charset=utf-8"],
         "first_byte_ms": 30,
