@@ -11,7 +11,7 @@ import pytest
 from crawler.management.arguments import add_arguments, usual
 from crawler.management.commands.crawl import Command
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+OPTIONS = (Path(__file__).resolve().parents[2] / "docs" / "options.md").read_text()
 
 
 def names() -> list[str]:
@@ -42,8 +42,8 @@ def test_the_help_shows_examples_and_nothing_of_djangos(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_option_is_in_the_readme(name: str) -> None:
-    assert re.search(rf"`{name}[` ]", README)
+def test_every_option_is_in_the_table_of_options(name: str) -> None:
+    assert re.search(rf"`{name}[` ]", OPTIONS)
 
 
 def test_what_is_settled_at_the_start_is_known_with_its_default() -> None:
