@@ -1,4 +1,4 @@
-"""The documentation names every setting and every command, and only files that exist."""
+"""The documentation names every setting and every command, and only files, places and pictures that exist."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from crawler.reports.comparison import CHANGES, Change
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
 EXPORTS = (ROOT / "docs" / "exports.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+PICTURES = sorted((ROOT / "docs" / "images").iterdir())
 
 
 def settings_read() -> list[str]:
@@ -36,7 +38,7 @@ def test_there_are_settings_to_be_documented() -> None:
 
 @pytest.mark.parametrize("name", settings_read())
 def test_every_setting_is_documented(name: str) -> None:
-    assert f"`{name}`" in OPERATIONS
+    assert re.search(rf"^\|[^|]*`{name}`", SETTINGS, re.MULTILINE)
     assert f"#{name}=" in EXAMPLE
 
 
@@ -55,10 +57,36 @@ def test_every_change_between_crawls_is_explained(change: Change) -> None:
     assert f"\n| `{change.slug}` |" in REPORTS_TOLD
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
-        assert (document.parent / target).exists(), f"{document.name} links to {target}"
+def prose(document: Path) -> str:
+    """A document without its code."""
+    return re.sub(r"(?ms)^```.*?^```|^ {4,}.*?$|`[^`\n]+`", "", document.read_text())
+
+
+def links(document: Path) -> list[tuple[str, str]]:
+    """Path and #place of every link and picture that leads to a file of ours; a path may be empty: this document."""
+    found = re.findall(r"\]\(([^)\s#]*)#?([^)\s]*)\)", prose(document))
+    return [(path, place) for path, place in found if not re.match(r"[a-z]+:", path)]
+
+
+def places(document: Path) -> set[str]:
+    """What can be linked to within a document: its headings, as GitHub and others name them."""
+    text = re.sub(r"(?ms)^```.*?^```", "", document.read_text())
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_links_lead_to_files_and_places_that_exist(document: Path) -> None:
+    for path, place in links(document):
+        target = document.parent / path if path else document
+        assert target.exists(), f"there is no {path}"
+        assert not place or place in places(target), f"there is no {path}#{place}"
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_every_picture_is_shown_and_described(picture: Path) -> None:
+    shown = re.compile(rf"!\[[^\]]{{9,}}\]\([^)]*images/{re.escape(picture.name)}\)")
+    assert any(shown.search(document.read_text()) for document in DOCUMENTS)
 
 
 @pytest.mark.parametrize("name", [*FORMATS, *KEYS])
