@@ -34,15 +34,13 @@ class Place:
     name: str
     address: str
     is_here: bool  # the page that is shown lies there
+    is_this: bool = False  # it is that page
 
 
 def parts_of(crawl_id: object, path: str) -> list[Place]:
     """The parts of a crawl. Of two that hold the page shown, the nearer one is where it lies: a page of a report is
     in the reports, and not in the overview."""
-    found = _addresses(OF_A_CRAWL, crawl_id)
-    holding = [address for _, address in found if path == address or path.startswith(_below(address))]
-    here = max(holding, key=len, default="")
-    return [Place(name, address, address == here) for name, address in found]
+    return _nearest(_addresses(OF_A_CRAWL, crawl_id), path)
 
 
 def places(path: str) -> list[Place]:
@@ -55,7 +53,13 @@ def places(path: str) -> list[Place]:
 
 def account_places(path: str) -> list[Place]:
     """What belongs to the account of whoever is logged in."""
-    return [Place(name, address, path == address) for name, address in _addresses(OF_AN_ACCOUNT)]
+    return _nearest(_addresses(OF_AN_ACCOUNT), path)
+
+
+def _nearest(found: list[tuple[str, str]], path: str) -> list[Place]:
+    holding = [address for _, address in found if path == address or path.startswith(_below(address))]
+    here = max(holding, key=len, default="")
+    return [Place(name, address, address == here, path == address) for name, address in found]
 
 
 def _addresses(named: tuple[tuple[str, str], ...], *arguments: Any) -> list[tuple[str, str]]:

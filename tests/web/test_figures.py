@@ -126,7 +126,7 @@ def test_the_page_of_a_large_crawl_does_not_wait_for_the_count() -> None:
 def test_a_page_that_has_no_count_yet_asks_for_it(as_ann: Client, ann: User) -> None:
     html = as_ann.get(f"/crawls/{a_crawl(ann, discovered=CHEAP + 1).id}/").content.decode()
     assert "The pages are being counted." in html
-    assert 'hx-trigger="load delay:' in html
+    assert 'hx-trigger="every ' in html
 
 
 def test_while_somebody_else_counts_the_last_count_is_shown_and_asked_for_again(as_ann: Client, ann: User) -> None:
@@ -137,7 +137,7 @@ def test_while_somebody_else_counts_the_last_count_is_shown_and_asked_for_again(
     cache.add(f"breakdown:{crawl.pk}:busy", True)
     html = part_of(as_ann, crawl)
     assert "example.com" in html
-    assert 'hx-trigger="load delay:' in html
+    assert 'hx-trigger="every ' in html
 
 
 def test_without_javascript_the_count_is_a_page_of_its_own(as_ann: Client, ann: User) -> None:

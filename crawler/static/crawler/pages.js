@@ -186,7 +186,19 @@ function closeEasily(question) {
   document.addEventListener("click", (event) => { if (!question.contains(event.target)) question.open = false; });
 }
 
+/* A swap under somebody's pointer loses their click. A part whose answer says what it said before stays as it is, and
+   what the clock asked for, which it does again, is not drawn while a button is held down. */
+const drawn = new Map(); // by the id of a part: what the server said of it last
+function keepStill(event) {
+  const { target, serverResponse, xhr, requestConfig } = event.detail;
+  if (!target.id || xhr.status !== 200 || requestConfig.verb !== "get") return;
+  const isHeldDown = !requestConfig.triggeringEvent && target.matches(":active");
+  if (isHeldDown || drawn.get(target.id) === serverResponse) event.detail.shouldSwap = false;
+  else drawn.set(target.id, serverResponse);
+}
+
 localTimes(document);
+document.addEventListener("htmx:beforeSwap", keepStill);
 document.addEventListener("htmx:load", (event) => localTimes(event.target)); // a part that the server drew anew
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
 document.querySelectorAll("details.confirm, details.menu").forEach(closeEasily);
