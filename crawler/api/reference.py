@@ -16,7 +16,7 @@ from crawler.api.problems import MEDIA_TYPE
 # Swagger UI sets styles as it draws and has pictures in its style sheet as data. No other page may do either.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 SETTINGS = {"url": "/api/v1/openapi.json", "layout": "BaseLayout", "deepLinking": True, "docExpansion": "list"}

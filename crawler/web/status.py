@@ -35,6 +35,8 @@ STATES = {
     State.CANCELLED: "Cancelled",
 }
 
+WELL = (Outcome.SUCCESS, Outcome.UNCHANGED)
+
 
 def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, Any]:
     """The state of a crawl in plain values. Whom its owner has told is masked unless it is to be shown `in_full`.
@@ -127,6 +129,7 @@ def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "discovered": max(tallies.discovered, 1),
         "pages": words.counted(tallies.discovered, "page"),
         "failed": words.counted(not_well, "error") if not_well else "",
+        "is_in_vain": crawl.is_over and not any(tallies.outcomes.get(well) for well in WELL),
         "rate": _pace(crawl, now),
         "took": words.duration((crawl.finished_at - crawl.created_at).total_seconds()) if crawl.finished_at else "",
     }

@@ -154,12 +154,13 @@ function offerToTell() {
 
 /* Times come as UTC; the reader's own clock is easier to read. */
 function localTimes(within) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const format = (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle });
+  const [usual, exact] = [format("short"), format("medium")];
   within.querySelectorAll("time[datetime]").forEach((node) => {
     const moment = new Date(node.dateTime);
     if (Number.isNaN(moment.getTime())) return;
     node.title = node.textContent;
-    node.textContent = format.format(moment);
+    node.textContent = ("exact" in node.dataset ? exact : usual).format(moment);
   });
 }
 
@@ -202,6 +203,7 @@ document.addEventListener("htmx:beforeSwap", keepStill);
 document.addEventListener("htmx:load", (event) => localTimes(event.target)); // a part that the server drew anew
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
 document.querySelectorAll("details.confirm, details.menu").forEach(closeEasily);
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on a phone
 const crawl = document.getElementById("crawl");
 if (crawl) {
   offerToTell();

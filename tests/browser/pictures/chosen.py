@@ -31,7 +31,7 @@ CHOSEN = {
     "broken-links": Chosen("report-broken-links"),
     "broken-link": Chosen("broken-link"),
     "redirects": Chosen("report-redirect-chains"),
-    "near-duplicates": Chosen("near-duplicates"),
+    "near-duplicates": Chosen("report-near-duplicates"),
     "comparison": Chosen("comparison"),
     "graph": Chosen("graph", height=1000),
     "exports": Chosen("exports"),
