@@ -135,6 +135,15 @@ def test_a_crawl_delay_that_is_learnt_counts_from_that_moment(gate: Gate) -> Non
     assert not gate.turn(HOST, "a", Wish("a-crawl", delay=2), NOW + 0.1).granted
 
 
+@pytest.mark.parametrize("delay", [60 / 45, 60 / 18, 0.1 + 0.2, 1 / 3])
+def test_a_delay_with_many_digits_is_no_longer_than_itself(gate: Gate, delay: float) -> None:
+    wish = Wish("crawl", delay=delay)
+    gate.enter(HOST, "one", wish, NOW)
+    assert gate.turn(HOST, "one", wish, NOW).granted
+    gate.sent(HOST, "one", NOW)
+    assert gate.turn(HOST, "one", wish, NOW + delay + 0.001).granted
+
+
 def test_a_host_that_asks_for_peace_is_asked_by_nobody(gate: Gate) -> None:
     until = gate.stop(HOST, 30, NOW)
     turn = gate.turn(HOST, "a", TWO, NOW + 29)

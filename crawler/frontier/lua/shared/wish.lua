@@ -13,7 +13,8 @@ local function wish(wishes, crawl, delay, connections, now, keep)
     end
   end
   local stay = keep + 2 * delay
-  redis.call('HSET', wishes, crawl, string.format('%.6f %d %.6f', delay, connections, now + stay))
+  -- The delay to its last digit: one cut short would be shorter than the same wish made again, each time anew.
+  redis.call('HSET', wishes, crawl, string.format('%.17g %d %.6f', delay, connections, now + stay))
   redis.call('EXPIRE', wishes, math.max(math.ceil(stay) + 1, redis.call('TTL', wishes)))
   return longest, fewest, longest > before
 end
