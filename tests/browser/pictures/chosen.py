@@ -33,7 +33,7 @@ CHOSEN = {
     "redirects": Chosen("report-redirect-chains"),
     "near-duplicates": Chosen("report-near-duplicates"),
     "comparison": Chosen("comparison"),
-    "graph": Chosen("graph", height=1000),
+    "graph": Chosen("graph-chosen", height=960),
     "exports": Chosen("exports"),
     "notices": Chosen("channels"),
     "tokens": Chosen("tokens"),
