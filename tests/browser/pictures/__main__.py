@@ -29,7 +29,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("out", type=Path, metavar="OUT", help="folder for the pictures")
     parser.add_argument("--site", metavar="URL", help="a site to crawl (default: a small made-up shop)")
     parser.add_argument(
-        "--documentation", type=Path, metavar="FOLDER", help="also write those of the documentation, such as docs/images"
+        "--documentation",
+        type=Path,
+        metavar="FOLDER",
+        help="write those of the documentation there as well",
     )
     parser.add_argument("--only", metavar="TEXT", default="", help="only pages with this in their name")
     return parser.parse_args()

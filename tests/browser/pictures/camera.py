@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser, FloatRect, Page, StorageState, ViewportSize
+from playwright.sync_api import Browser, ConsoleMessage, Error, FloatRect, Page, StorageState, ViewportSize
 
 from tests.browser.pictures.chosen import CHOSEN, Chosen
 from tests.browser.pictures.walk import Place
@@ -48,12 +49,15 @@ class Camera:
 
     def _picture(self, tab: Page, place: Place, size: str, colours: str, names: Mapping[str, object]) -> list[str]:
         said: list[str] = []
-        hears = lambda message: said.append(message.text) if message.type == "error" else None  # noqa: E731
+        hears = lambda message: said.append(message.text) if is_complaint(message) else None  # noqa: E731
         tab.on("console", hears)
         tab.goto(self.base_url + place.address.format(**names))
-        if place.act:
-            place.act(tab)
-        tab.wait_for_load_state("networkidle")
+        try:
+            if place.act:
+                place.act(tab)
+            tab.wait_for_load_state("networkidle")
+        except Error as error:
+            said.append(error.message)
         tab.screenshot(path=self.folder / f"{place.name}-{size}-{colours}.png", full_page=True)
         for name, chosen in CHOSEN.items():
             if self.documentation and (chosen.place, chosen.size, chosen.colours) == (place.name, size, colours):
@@ -78,6 +82,11 @@ class Camera:
             yield context.new_page()
         finally:
             context.close()
+
+
+def is_complaint(message: ConsoleMessage) -> bool:
+    """An error that is spoken of in the console; that some pages are answered with a 4xx is what they show."""
+    return message.type == "error" and not re.search(r"status of 4\d\d", message.text)
 
 
 def _part(tab: Page, chosen: Chosen) -> FloatRect:

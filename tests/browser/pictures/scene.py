@@ -1,4 +1,4 @@
-"""What the pictures show: crawls of every state, a group, tokens, channels and schedules, all made by the real thing."""
+"""What the pictures show: crawls of every state, a group, tokens, channels and schedules."""
 
 from __future__ import annotations
 

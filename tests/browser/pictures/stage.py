@@ -22,11 +22,11 @@ def web_of(folder: Path) -> Iterator[Web]:
     port, redis_port = free_port(), free_port()
     stack = Stack(folder, f"redis://127.0.0.1:{redis_port}/0", **SETTINGS)
     try:
-        stack.spawn(redis_binary(), "--bind", "127.0.0.1", "--port", str(redis_port), "--dir", str(folder), "--save", "")
-        stack.wait_for(lambda: _is_up(stack.redis))
         stack.spawn(
-            "gunicorn", "settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket"
+            redis_binary(), "--bind", "127.0.0.1", "--port", str(redis_port), "--dir", str(folder), "--save", ""
         )
+        stack.wait_for(lambda: _is_up(stack.redis))
+        stack.spawn("gunicorn", "settings.wsgi", "--bind", f"127.0.0.1:{port}", "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(port))
         web = Web(stack, f"http://127.0.0.1:{port}")
         for _ in range(WORKERS):

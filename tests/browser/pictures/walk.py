@@ -123,7 +123,11 @@ FULL = (
     Place("pages", "/crawls/{whole}/pages/"),
     Place("pages-filtered", "/crawls/{faulty}/pages/?outcome=4xx"),
     Place("pages-none", "/crawls/{whole}/pages/?q=nothing+like+it"),
-    Place("pages-columns", "/crawls/{whole}/pages/?column=depth&column=time&column=heading", follows(".sift-columns summary")),
+    Place(
+        "pages-columns",
+        "/crawls/{whole}/pages/?column=depth&column=time",
+        follows(".sift-columns summary"),
+    ),
     Place("page", "/crawls/{whole}/pages/", follows("tr:nth-child(4) .page-cell a")),
     Place("page-redirect", "/crawls/{faulty}/pages/?q=%2Folder", follows(".page-cell a")),
     Place("page-failed", "/crawls/{failed}/pages/", follows(".page-cell a")),
