@@ -35,6 +35,7 @@ def _arguments() -> argparse.Namespace:
         help="write those of the documentation there as well",
     )
     parser.add_argument("--only", metavar="TEXT", default="", help="only pages with this in their name")
+    parser.add_argument("--axe", action="store_true", help="let axe judge each page as well")
     return parser.parse_args()
 
 
@@ -48,7 +49,7 @@ def _session(given: argparse.Namespace, kept: Path) -> list[str]:
         web = ending.enter_context(web_of(kept))
         made = ending.enter_context(shop().serving())
         browser = ending.enter_context(_browser())
-        camera = Camera(browser, web.base_url, given.out, given.documentation, given.only)
+        camera = Camera(browser, web.base_url, given.out, given.documentation, given.only, given.axe)
         complaints = camera.take(walk.BEFORE, {})
         scene.arrive(web)
         camera.log_in(web.login_link())

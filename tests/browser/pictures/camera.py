@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Error, FloatRect, Page, StorageState, ViewportSize
 
 from tests.browser.pictures.chosen import CHOSEN, Chosen
 from tests.browser.pictures.walk import Place
+from tests.browser.test_accessible import failings
 
 SIZES: Mapping[str, ViewportSize] = {"wide": {"width": 1280, "height": 800}, "narrow": {"width": 360, "height": 740}}
 COLOURS = ("light", "dark")
@@ -29,6 +31,7 @@ class Camera:
     folder: Path
     documentation: Path | None
     only: str = ""  # part of the names of the places that are wanted
+    asks_axe: bool = False  # then the security policy is lifted, because axe tries out styles
     cookies: StorageState | None = None  # of whoever is logged in
 
     def log_in(self, link: str) -> None:
@@ -65,7 +68,7 @@ class Camera:
         if tab.evaluate("document.documentElement.scrollWidth") > SIZES[size]["width"]:
             said.append("it is wider than the screen")
         tab.remove_listener("console", hears)
-        return said
+        return said + (failings(tab) if self.asks_axe else [])
 
     @contextmanager
     def _tab(self, size: str, colours: str) -> Iterator[Page]:
@@ -76,7 +79,10 @@ class Camera:
             timezone_id=ZONE,
             locale="en-GB",
             storage_state=self.cookies,
+            bypass_csp=self.asks_axe,
         )
+        if self.asks_axe:
+            context.add_init_script(Axe().axe_script)
         try:
             context.set_default_timeout(PATIENCE)
             yield context.new_page()
