@@ -43,6 +43,7 @@ class Stack:
             **{name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "RQ_"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "CRAWLER_DATA_DIR": str(folder),
+            "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
             "REDIS_URL": redis_url,
             "RQ_REDIS_URL": redis_url,  # what a bare `rq worker` reads
             "PYTHONWARNINGS": "default",

@@ -47,7 +47,7 @@ def test_chosen_pages_have_the_edges_among_them_alone() -> None:
 
 def test_text_that_is_no_xml_leaves_the_file_whole() -> None:
     crawl = make_crawl()
-    make_page(crawl, "http://site.test/?a=1&b='\"<>", title="a\x00\x0b<b>&\ufffe\U0001f600")
+    make_page(crawl, "http://site.test/?a=1&b='\"<>", title="a\x01\x0b<b>&\ufffe\U0001f600")
     nodes, _ = graph(crawl)
     [page] = nodes.values()
     assert page["url"] == "http://site.test/?a=1&b='\"<>"

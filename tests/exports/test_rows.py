@@ -12,6 +12,7 @@ from crawler.exports.columns import columns_of
 from crawler.exports.rows import KEYS, page_rows, rows
 from crawler.exports.selection import selected
 from crawler.models import Crawl, Page, PageFacts
+from tests.databases import sqlite_plans
 from tests.exports.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
@@ -182,6 +183,7 @@ def test_links_to_other_sites_are_exported_in_place_of_the_pages() -> None:
     ]
 
 
+@sqlite_plans
 def test_pages_are_read_in_their_order_without_being_sorted() -> None:
     crawl = make_crawl()
     for number in range(3):

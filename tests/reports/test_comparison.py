@@ -11,6 +11,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.work import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports.comparison import BY_SLUG, CHANGES, Compared, changes_between, comparable, other_options, rows
+from tests.databases import sqlite_plans
 from tests.reports.catalogue.factories import SITE, crawl_with, make
 from tests.web.factories import a_finished_crawl
 
@@ -108,6 +109,7 @@ def test_options_that_differ_are_named() -> None:
     assert other_options(crawl_with(max_pages=5), crawl_with(notify_emails=("a@b.test",))) == ["max_pages"]
 
 
+@sqlite_plans
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.slug)
 def test_the_twin_of_a_page_is_found_by_the_unique_key(now: Crawl, before: Crawl, change: object) -> None:
     with CaptureQueriesContext(connection) as asked:

@@ -13,6 +13,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.work import PageResult
 from crawler.models import Crawl, Page
 from crawler.reports.progress import last_pages, start_count, start_trouble, troubled_pages
+from tests.databases import sqlite_plans
 
 NOW = 1_800_000_000.0
 URLS = [f"https://example.com/{number}" for number in range(30)]
@@ -61,6 +62,7 @@ def test_start_pages_that_gave_nothing_are_known(crawl: Crawl) -> None:
     assert start_count(crawl) == 30
 
 
+@sqlite_plans
 @pytest.mark.parametrize("ask", [last_pages, troubled_pages, start_trouble, start_count])
 def test_they_are_found_by_an_index_that_names_each(crawl: Crawl, ask: Callable[[Crawl], object]) -> None:
     with CaptureQueriesContext(connection) as asked:

@@ -1,0 +1,13 @@
+"""For tests that look at what only one of the databases does."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+
+from settings import environment
+
+sqlite_plans = pytest.mark.skipif(
+    settings.DATABASES["default"]["ENGINE"] != environment.SQLITE,
+    reason="the test reads the plans of SQLite; PostgreSQL makes its own by what is in its tables",
+)
