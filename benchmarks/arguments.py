@@ -24,21 +24,24 @@ _MILLION = (
     "Fetch a list of a million URLs on ten thousand hosts, politely, and hold the receipt against what must come out."
 )
 _FLAT = "Crawl the generated site at several sizes, and tell whether a page costs the same in a large crawl."
+_REPORTS = """\
+Make two finished crawls of 100,000 pages up in a database of their own, and time every page, report, comparison and
+export of them. The exit code is 1 when one takes longer than it may."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, some twenty minutes
   bin/bench --quick                    one round in a minute, without the Python manual, PostgreSQL and stock workers
   bin/bench --tools ours wget          only these two
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
-  bin/bench flat --pages 10000 --pages 1000000"""
+  bin/bench flat --pages 10000 --pages 1000000
+  bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)"""
 
 
 def parse(arguments: Sequence[str]) -> Namespace:
-    """With `what`: compare, million or flat. Ends the process when they make no sense, and after --help."""
-    what = arguments[0] if arguments and arguments[0] in ("million", "flat") else "compare"
+    """With `what`: compare, million, flat or reports. Ends the process when they make no sense, and after --help."""
+    what = arguments[0] if arguments and arguments[0] in _COMMANDS else "compare"
     words = arguments if what == "compare" else arguments[1:]
-    parser = {"compare": _compare, "million": _million, "flat": _flat}[what]()
-    chosen = parser.parse_args(words)
+    chosen = _COMMANDS.get(what, _compare)().parse_args(words)
     chosen.what = what
     return _settled(chosen)
 
@@ -96,6 +99,26 @@ def _flat() -> ArgumentParser:
     _add_watching(parser)
     _add_common(parser, timeout=6 * 3600, chart=None)
     return parser
+
+
+def _reports() -> ArgumentParser:
+    parser = _parser("bin/bench reports", _REPORTS)
+    parser.add_argument("--pages", type=_positive, default=100_000, metavar="N", help=_default("of each crawl"))
+    parser.add_argument("--links", type=_positive, default=15, metavar="N", help=_default("of each page"))
+    parser.add_argument("--times", type=_positive, default=5, metavar="N", help=_default("each after the first"))
+    parser.add_argument("--seed", type=int, default=6, help=_default("what the site is made from"))
+    parser.add_argument(
+        "--postgres",
+        nargs="?",
+        const="own",
+        metavar="URL",
+        help="PostgreSQL: a server of its own, or an empty database",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
+_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports}
 
 
 def _parser(name: str, text: str) -> ArgumentParser:

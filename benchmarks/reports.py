@@ -1,177 +1,172 @@
-"""How long the reports of a large crawl take: makes a crawl up in the database, asks for each report, deletes it again.
-
-CRAWLER_DATA_DIR=... python -m benchmarks.reports --pages 100000 --links 50
-"""
+"""`bin/bench reports`: two large finished crawls, made up in the database, and the time each page and report takes."""
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
-import random
+import statistics
+import sys
+import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import django
 
-SITE = "https://shop.example.com"
-CHUNK = 2000  # rows written at a time
-OTHER_STATUS = {404: 0.02, 301: 0.04, 500: 0.005, None: 0.01}
-WORDS = [f"word{number}" for number in range(3000)]
+from benchmarks.services import cores, own_postgresql, own_redis
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from benchmarks.doors import Door  # models can be had once Django is set up, and with them all that asks for them
+
+FIRST_MS = 3_000  # what is asked for the first time may have to be worked out; from then on it is kept
+_ROW = "{:<8} {:<58} {:>7} {:>7} {:>7} {:>7} {:>7}  {}"
 
 
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
-    django.setup()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=100_000)
-    parser.add_argument("--links", type=int, default=50, help="of each page")
-    parser.add_argument("--seed", type=int, default=6)
-    parser.add_argument("--keep", action="store_true", help="leave the two crawls in the database")
-    typed = parser.parse_args()
-    from crawler.models import Crawl  # models can be had once Django is set up
+class Timed(NamedTuple):
+    """One door, asked for several times."""
 
-    crawls = []
+    group: str
+    name: str
+    limit_ms: int
+    status: int
+    first_ms: float  # to the first byte, where nobody has been before
+    times_ms: Sequence[float]  # of those after it
+    cpu_ms: float  # what this process had to do for one of them: the rest is the database's server, or a busy machine
+
+    @property
+    def median_ms(self) -> float:
+        return statistics.median(self.times_ms)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with it; "" = nothing."""
+        if self.status != 200:
+            return f"STATUS {self.status}"
+        if self.median_ms > self.limit_ms:
+            return "TOO SLOW"
+        return "TOO SLOW AT FIRST" if self.first_ms > FIRST_MS else ""
+
+
+def main(chosen: Namespace) -> int:
+    """1. A database of its own. 2. Two crawls in it. 3. Every door, so many times. 4. Tell; 1 when one is too slow."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as services:
+        work = Path(name)
+        os.environ |= {"CRAWLER_DATA_DIR": str(work), "REDIS_URL": services.enter_context(own_redis(work))}
+        os.environ["DATABASE_URL"] = _database(chosen, work, services)
+        os.environ["DJANGO_SETTINGS_MODULE"] = "settings.development"
+        django.setup()
+        _migrate()
+        with crawls(chosen.pages, chosen.links, chosen.seed) as (older, newer):
+            _tidy_up()
+            timed = list(_shown(all_timed(newer, older, chosen.times)))
+    slow = [one for one in timed if one.trouble]
+    print(f"{len(timed)} addresses, {len(slow)} of them too slow or in trouble")
+    print(*(line(one) for one in slow), sep="\n", end="\n" if slow else "")
+    if chosen.json:
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        chosen.json.write_text(json.dumps(_plain(chosen, timed), indent=1) + "\n")
+    return 1 if slow else 0
+
+
+@contextmanager
+def crawls(pages: int, links: int, seed: int) -> Iterator[list[Any]]:
+    """Two crawls of a site, the earlier first; they are deleted when this ends."""
+    from benchmarks.made_up import Site, forget, made_up
+    from crawler.models import Crawl
+
+    made = []
     try:
         for run in range(2):
             began = time.perf_counter()
-            crawls.append(made_up(typed.pages, typed.links, random.Random(f"{typed.seed}/{run}"), run))  # noqa: S311 (made up)
-            print(f"crawl {crawls[-1]} made in {time.perf_counter() - began:.0f} s", flush=True)
-        older, newer = (Crawl.objects.get(id=crawl) for crawl in crawls)
-        time_all(newer, older)
+            made.append(made_up(Site(pages, links, seed, run)))
+            print(
+                f"crawl of {pages:,} pages made up in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True
+            )
+        yield [Crawl.objects.get(id=crawl) for crawl in made]
     finally:
-        if not typed.keep:
-            for crawl in crawls:
-                forget(crawl)
+        for crawl in made:
+            forget(crawl)
 
 
-def time_all(crawl: object, other: object) -> None:
-    """Print for each report how many there are and how long the count and the first page of rows took."""
-    from crawler.reports.catalogue.entries import REPORTS
-    from crawler.reports.comparison import CHANGES, Compared
+def all_timed(crawl: Any, other: Any, times: int) -> Iterator[Timed]:
+    """Every door to this crawl, opened by somebody who sees everything."""
+    from django.contrib.auth.models import User
+    from django.test import Client
 
-    for report in REPORTS:
-        began = time.perf_counter()
-        number = report.count(crawl)
-        counted = time.perf_counter()
-        rows = report.lines(crawl)
-        shown = list(rows[:100])
-        listed = time.perf_counter()
-        print(f"{report.slug:24} {number:>8,}  count {counted - began:6.2f} s  rows {listed - counted:6.2f} s", end="")
-        key = next((line.part for line in shown if line.part), "")
-        part = report.part(crawl, key) if key else None
-        if part is not None:
-            print(f"  part {len(list(part.lines[:100])):>4} in {time.perf_counter() - listed:.2f} s", end="")
-        print(flush=True)
-    for change in CHANGES:
-        began = time.perf_counter()
-        found = Compared(crawl, other, change)
-        number = found.count()
-        list(found[:100])
-        print(f"compare {change.slug:16} {number:>8,}  {time.perf_counter() - began:6.2f} s", flush=True)
+    from benchmarks.doors import doors
+
+    someone, _ = User.objects.get_or_create(username="bench", is_superuser=True, is_staff=True)
+    browser = Client(SERVER_NAME="127.0.0.1")
+    browser.force_login(someone)
+    for door in list(doors(crawl, other)):
+        status, first, _ = _opened(browser, door)
+        again = [_opened(browser, door) for _ in range(times)]
+        cpu = statistics.median(cpu for _, _, cpu in again)
+        yield Timed(door.group, door.name, door.limit_ms, status, first, [took for _, took, _ in again], cpu)
 
 
-def made_up(pages: int, links: int, chance: random.Random, run: int) -> object:
-    from crawler.core import linkage
-    from crawler.core.options import CrawlOptions
-    from crawler.models import Crawl, Page, PageFacts, PageLinks
-
-    options = CrawlOptions(externals="check", sitemaps=True, near_duplicates=True)
-    crawl = Crawl.objects.create(start_urls=[f"{SITE}/"], options=options.to_plain(), state="finished")
-    urls = [f"{SITE}/{number % 97}/{WORDS[number % 3000]}/{number}" for number in range(run * pages // 50, pages)]
-    short = [linkage.short_key(url) for url in urls]
-    for part in chunks(range(len(urls))):
-        rows = Page.objects.bulk_create(page_of(crawl, urls, place, chance) for place in part)
-        answered = [row for row in rows if row.http_status is not None]
-        PageFacts.objects.bulk_create(facts_of(row, urls, chance) for row in answered)
-        html = [row for row in answered if row.http_status == 200]
-        PageLinks.objects.bulk_create(links_of(row, urls, short, links, chance) for row in html)
-    return crawl.id
-
-
-def page_of(crawl: object, urls: list[str], place: int, chance: random.Random) -> object:
-    from crawler.core.outcomes import Outcome, of_status
-    from crawler.core.urls import key_of
-    from crawler.models import Page
-
-    status: int | None = 200
-    draw = chance.random()
-    for other, share in OTHER_STATUS.items():
-        if draw < share:
-            status = other
-            break
-        draw -= share
-    return Page(
-        crawl=crawl,
-        key=key_of(urls[place]),
-        url=urls[place],
-        kind="external" if place % 100 == 99 else "page",
-        status=1,
-        depth=min(place.bit_length(), 12) // 2,
-        parent_id=None,
-        linked=place % 500 != 7,
-        in_sitemap=place % 3 == 0,
-        outcome=of_status(status) if status else chance.choice([Outcome.ROBOTS, Outcome.TIMEOUT]),
-        http_status=status,
-        content_type="text/html" if place % 40 else "application/pdf",
-        title=f"Shop {place // chance.choice([1, 1, 1, 2, 5])}" if place % 20 else "",
-        redirect_to=urls[place * 7 % len(urls)] if status == 301 else "",
-        bytes=int(chance.lognormvariate(10, 1)),
-        elapsed_ms=int(chance.lognormvariate(5, 1)),
-        directives="noindex" if place % 50 == 3 else "",
+def line(one: Timed) -> str:
+    return _ROW.format(
+        one.group,
+        one.name,
+        f"{one.first_ms:.0f}",
+        f"{one.median_ms:.0f}",
+        f"{max(one.times_ms):.0f}",
+        f"{one.cpu_ms:.0f}",
+        one.limit_ms,
+        one.trouble,
     )
 
 
-def facts_of(page: object, urls: list[str], chance: random.Random) -> object:
-    from crawler.models import PageFacts
-
-    sort = chance.random()
-    is_html = page.http_status == 200 and page.content_type == "text/html"
-    canonical = page.url if sort < 0.9 else chance.choice(urls)
-    sketch = chance.getrandbits(64) if sort < 0.9 else 0xF0F0F0F0F0F0F0F0 ^ 1 << chance.randrange(64)
-    return PageFacts(
-        page=page,
-        crawl_id=page.crawl_id,
-        headers="Server: nginx\nContent-Type: text/html; charset=utf-8\nCache-Control: max-age=60\n" * 3,
-        first_byte_ms=page.elapsed_ms // 2,
-        description=f"All about {page.title}, and more of it than anybody would want to read" if sort < 0.8 else "",
-        h1=page.title if is_html else "",
-        h1_count=(1 if sort < 0.9 else 2) if is_html else None,
-        canonical=canonical if is_html else "",
-        canonicals=(1 if sort < 0.99 else 2) if is_html else 0,
-        digest=(chance.randbytes(16) if sort < 0.95 else bytes([int(sort * 1e6) % 250]) * 16) if is_html else b"",
-        sketch=sketch.to_bytes(8, "big") if is_html else b"",
-        words=500,
-        insecure=["http://cdn.example.com/a.png"] if sort > 0.98 else [],
-    )
+def _opened(browser: Client, door: Door) -> tuple[int, float, float]:
+    """Its status, milliseconds until its first byte, and those among them that this process worked."""
+    headers = {"HX-Request": "true"} if door.is_part else {}
+    began, worked = time.perf_counter(), time.process_time()
+    response = browser.get(door.address, headers=headers)
+    if response.streaming:  # the rest of it is let go
+        next(iter(response.streaming_content), b"")
+    took, worked = time.perf_counter() - began, time.process_time() - worked
+    return response.status_code, took * 1000, worked * 1000
 
 
-def links_of(page: object, urls: list[str], short: list[bytes], number: int, chance: random.Random) -> object:
-    from crawler.core import linkage
-    from crawler.models import PageLinks
-
-    places = chance.choices(range(len(urls)), k=number)
-    targets = [urls[place] for place in places]
-    texts = [f"Go to {place}" for place in places]
-    keys = b"".join(short[place] for place in places)
-    packed = linkage.packed(targets, texts, {}, page.url)
-    return PageLinks(page_id=page.id, crawl_id=page.crawl_id, keys=keys, packed=packed)
+def _database(chosen: Namespace, work: Path, services: ExitStack) -> str:
+    if not chosen.postgres:
+        return f"sqlite:///{work / 'db.sqlite3'}"
+    return services.enter_context(own_postgresql(work)) if chosen.postgres == "own" else chosen.postgres
 
 
-def chunks(places: Iterable[int]) -> Iterator[list[int]]:
-    rest = iter(places)
-    while chunk := list(islice(rest, CHUNK)):
-        yield chunk
+def _migrate() -> None:
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
 
 
-def forget(crawl: object) -> None:
-    from crawler import pages
-    from crawler.models import Crawl
+def _tidy_up() -> None:
+    """What PostgreSQL does by itself a minute after so many rows were written."""
+    from django.db import connection
 
-    while pages.delete_rows(crawl, CHUNK * 10):
-        pass
-    Crawl.objects.filter(id=crawl).delete()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
 
 
-if __name__ == "__main__":
-    main()
+def _shown(timed: Iterable[Timed]) -> Iterator[Timed]:
+    print(_ROW.format("", "milliseconds", "first", "median", "slowest", "CPU", "limit", ""))
+    for one in timed:
+        print(line(one), flush=True)
+        yield one
+
+
+def _plain(chosen: Namespace, timed: Sequence[Timed]) -> dict[str, Any]:
+    return {
+        "pages": chosen.pages,
+        "links": chosen.links,
+        "database": "PostgreSQL" if chosen.postgres else "SQLite",
+        "cores": cores(),
+        "addresses": [one._asdict() | {"median_ms": one.median_ms, "trouble": one.trouble} for one in timed],
+    }

@@ -11,6 +11,7 @@ from crawler.engine.control import cancel
 from crawler.engine.wake import keep_or_cut_lifeline
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
+from crawler.reports import kept
 
 ROWS_AT_ONCE = 5000  # in one transaction, so that other crawls can write in between
 STEPS_AT_ONCE = 10  # of a deletion nobody waits for
@@ -54,6 +55,7 @@ def delete_some(crawl_id: UUID) -> bool:
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is not None and crawl.chosen.keep:
         delete_of(str(crawl_id))
+    kept.forget(crawl_id)
     Crawl.objects.filter(id=crawl_id).delete()
     Frontier(queues.connection(), str(crawl_id)).bury()
     keep_or_cut_lifeline()

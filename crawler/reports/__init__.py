@@ -18,6 +18,7 @@ page_words      what is known of a page as people read it
 linking    which pages link to many others
 catalogue  the reports on a site: broken links, duplicate titles and so on, one file each
 comparison two crawls side by side
+kept       what was worked out of a large crawl that is over, kept in files
 words      numbers, outcomes, receipts and trouble as people read them
 replies    what a person is told who asked to pause, resume, cancel, delete or retry
 """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from django.core.cache import cache
 from django.db import connection
 from django.db.models import QuerySet
 
@@ -16,8 +16,9 @@ from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.core.work import PAGE
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import GOOD, answer
-from crawler.reports.catalogue.counted import KEPT, KEPT_WHILE_RUNNING, moment_of
+from crawler.reports.catalogue.counted import KEPT, KEPT_WHILE_RUNNING
 from crawler.reports.catalogue.report import Cells, Column, Kind, Line
 
 AT_ONCE = 500  # rows in memory at a time
@@ -40,18 +41,17 @@ def _said(page: str) -> str:
 
 def _only(one: str, other: str) -> str:
     """Pages of one crawl that the other does not know."""
-    return f"""
-        FROM crawler_page page WHERE page.crawl_id = %({one})s AND page.kind = '{PAGE}' AND NOT EXISTS (
+    return f"""page.crawl_id = %({one})s AND page.kind = '{PAGE}' AND NOT EXISTS (
             SELECT 1 FROM crawler_page twin
             WHERE twin.crawl_id = %({other})s AND twin.key = page.key AND twin.kind = '{PAGE}')
     """  # noqa: S608 (made of our own words)
 
 
-_BOTH = f"""
-    FROM crawler_page page
+_ONE = "crawler_page page"
+_BOTH = f"""{_ONE}
     JOIN crawler_page twin ON twin.crawl_id = %(before)s AND twin.key = page.key AND twin.kind = '{PAGE}'
 """
-_OF_THE_CRAWL = f"WHERE page.crawl_id = %(now)s AND page.kind = '{PAGE}'"
+_OF_THE_CRAWL = f"page.crawl_id = %(now)s AND page.kind = '{PAGE}'"
 _BOTH_GOOD = f"AND page.outcome IN ({_among(GOOD)}) AND twin.outcome IN ({_among(GOOD)})"
 
 
@@ -65,7 +65,8 @@ class Change:
     praise: str  # what to say when there is none
     columns: tuple[Column, ...]
     selected: str  # the page's id, and what stands in the columns; an answer is an outcome and a status
-    found: str  # from which tables, on what condition
+    tables: str  # where that is found
+    condition: str  # on which a page is one of them
     is_of_now: bool = True  # the page belongs to the later crawl
 
 
@@ -77,7 +78,8 @@ CHANGES = (
         praise="No page is new.",
         columns=(_PAGE, Column("answer", "Answer", Kind.ANSWER), Column("title", "Title")),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
-        found=_only("now", "before"),
+        tables=_ONE,
+        condition=_only("now", "before"),
     ),
     Change(
         slug="gone",
@@ -86,7 +88,8 @@ CHANGES = (
         praise="No page is gone.",
         columns=(_PAGE, Column("answer", "Answer then", Kind.ANSWER), Column("title", "Title then")),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
-        found=_only("before", "now"),
+        tables=_ONE,
+        condition=_only("before", "now"),
         is_of_now=False,
     ),
     Change(
@@ -96,7 +99,8 @@ CHANGES = (
         praise="Every page answered as before.",
         columns=(_PAGE, Column("before", "Before", Kind.ANSWER), Column("now", "Now", Kind.ANSWER)),
         selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
-        found=f"""{_BOTH} {_OF_THE_CRAWL} AND page.status = 1 AND twin.status = 1 AND {_said("page")} <> {_said("twin")}
+        tables=_BOTH,
+        condition=f"""{_OF_THE_CRAWL} AND page.status = 1 AND twin.status = 1 AND {_said("page")} <> {_said("twin")}
             AND page.outcome NOT IN ({_among(NOT_ASKED)}) AND twin.outcome NOT IN ({_among(NOT_ASKED)})""",
     ),
     Change(
@@ -106,7 +110,8 @@ CHANGES = (
         praise="Every page has the title it had.",
         columns=(_PAGE, Column("before", "Before"), Column("now", "Now")),
         selected="page.id, page.url, twin.title, page.title",
-        found=f"{_BOTH} {_OF_THE_CRAWL} {_BOTH_GOOD} AND page.title <> twin.title",
+        tables=_BOTH,
+        condition=f"{_OF_THE_CRAWL} {_BOTH_GOOD} AND page.title <> twin.title",
     ),
     Change(
         slug="content",
@@ -120,9 +125,9 @@ CHANGES = (
             Column("words_now", "Words now", Kind.NUMBER),
         ),
         selected="page.id, page.url, page.title, facts_twin.words, facts.words",
-        found=f"""{_BOTH} JOIN crawler_pagefacts facts ON facts.page_id = page.id
-            JOIN crawler_pagefacts facts_twin ON facts_twin.page_id = twin.id
-            {_OF_THE_CRAWL} {_BOTH_GOOD} AND facts.digest <> facts_twin.digest
+        tables=f"""{_BOTH} JOIN crawler_pagefacts facts ON facts.page_id = page.id
+            JOIN crawler_pagefacts facts_twin ON facts_twin.page_id = twin.id""",
+        condition=f"""{_OF_THE_CRAWL} {_BOTH_GOOD} AND facts.digest <> facts_twin.digest
             AND length(facts.digest) > 0 AND length(facts_twin.digest) > 0""",
     ),
 )
@@ -135,17 +140,22 @@ class Compared:
     def __init__(self, now: Crawl, before: Crawl, change: Change, known: int | None = None) -> None:
         """`known`: how many there are, where that was counted already."""
         prepared = Crawl._meta.pk.get_db_prep_value
+        self._sides = now, before
         self._crawls = {"now": prepared(now.id, connection), "before": prepared(before.id, connection)}
         self._change, self._known = change, known
 
     def count(self) -> int:
         if self._known is not None:
             return self._known
+        if self._is_kept:
+            return len(self._ids)
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT count(*) {self._change.found}", self._crawls)
+            cursor.execute(f"SELECT count(*) {self._found}", self._crawls)
             return int(cursor.fetchone()[0])
 
     def __getitem__(self, places: slice) -> Sequence[Line]:
+        if self._is_kept:
+            return self._lines(self._ids[places])
         start = places.start or 0
         with connection.cursor() as cursor:
             cursor.execute(
@@ -155,6 +165,10 @@ class Compared:
             return [self._line(row) for row in cursor.fetchall()]
 
     def __iter__(self) -> Iterator[Line]:
+        if self._is_kept:
+            for at in range(0, len(self._ids), AT_ONCE):
+                yield from self._lines(self._ids[at : at + AT_ONCE])
+            return
         with connection.chunked_cursor() as cursor:
             cursor.execute(self._question, self._crawls)
             while rows := cursor.fetchmany(AT_ONCE):
@@ -162,7 +176,36 @@ class Compared:
 
     @property
     def _question(self) -> str:
-        return f"SELECT {self._change.selected} {self._change.found} ORDER BY page.id"
+        return f"SELECT {self._change.selected} {self._found} ORDER BY page.id"
+
+    @property
+    def _found(self) -> str:
+        return f"FROM {self._change.tables} WHERE {self._change.condition}"
+
+    @property
+    def _is_kept(self) -> bool:
+        return kept.are_kept(*self._sides)
+
+    @cached_property
+    def _ids(self) -> Sequence[int]:
+        """Pages of two crawls that cannot change any more are told by their ids, which are kept."""
+        return kept.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
+
+    def _asked(self) -> Sequence[int]:
+        with connection.chunked_cursor() as cursor:
+            cursor.execute(f"SELECT page.id {self._found} ORDER BY page.id", self._crawls)
+            return kept.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
+
+    def _lines(self, ids: Sequence[int]) -> Sequence[Line]:
+        if not ids:
+            return []
+        change, among = self._change, ", ".join(map(str, ids))  # numbers, all of them
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {change.selected} FROM {change.tables} WHERE page.id IN ({among}) ORDER BY page.id",  # noqa: S608
+                self._crawls,
+            )
+            return [self._line(row) for row in cursor.fetchall()]
 
     def _line(self, row: Sequence[Any]) -> Line:
         page, *values = row
@@ -176,11 +219,12 @@ class Compared:
 
 def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
     """Slug -> how many pages differ so; remembered for a while."""
-    key = f"comparison:{moment_of(now)}:{moment_of(before)}"
-    known: dict[str, int] | None = cache.get(key)
+    key = f"comparison:{kept.moment_of(now)}:{kept.moment_of(before)}"
+    numbers = kept.numbers_about(now, before)
+    known: dict[str, int] | None = numbers.get(key)
     if known is None:
         known = {change.slug: Compared(now, before, change).count() for change in CHANGES}
-        cache.set(key, known, KEPT if now.is_over and before.is_over else KEPT_WHILE_RUNNING)
+        numbers.set(key, known, KEPT if now.is_over and before.is_over else KEPT_WHILE_RUNNING)
     return known
 
 

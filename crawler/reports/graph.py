@@ -14,6 +14,7 @@ from crawler.core.outcomes import Outcome
 from crawler.core.picture import Line, Node, Picture, Spot, answer_of, picture, thinned
 from crawler.core.work import PAGE
 from crawler.models import Crawl, Page, PageLinks
+from crawler.reports import kept
 
 MOST_PAGES = 2_000  # that are drawn one by one
 MOST_NODES = 400  # where there are more pages than that
@@ -43,6 +44,10 @@ class Graph:
 
 def graph_of(crawl: Crawl, within: str = "") -> Graph:
     """The graph of a crawl, or of those of its pages whose URLs begin with `within`."""
+    return kept.worked_out(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
+
+
+def _drawn(crawl: Crawl, within: str) -> Graph:
     known = _spots(crawl, within)
     spots = sorted(known[:MOST_READ], key=lambda spot: spot.url)
     drawn = picture(spots, _clusters(spots))

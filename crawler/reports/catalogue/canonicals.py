@@ -6,6 +6,7 @@ from crawler.core.canonicals import Conflict, follows
 from crawler.core.directives import NOINDEX, recorded
 from crawler.core.outcomes import Outcome
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
 from crawler.reports.catalogue.lines import Listed
 from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Report
@@ -22,17 +23,21 @@ CONFLICTS = {
 
 
 def _lines(crawl: Crawl) -> Lines:
+    found = kept.worked_out("canonical-conflicts", lambda: _found(crawl), crawl)
+    return Listed([Line((url, canonical, CONFLICTS[Conflict(said)]), page) for page, url, canonical, said in found])
+
+
+def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
     """In the order of the pages; a page stands there once for each conflict."""
     named = _elsewhere(crawl)
     elsewhere = dict(named.values())
     seen = seen_at(crawl, elsewhere.values())
-    found = [(page, url, canonical, Conflict.SEVERAL) for page, url, canonical in _several(crawl)]
+    found = [(page, url, canonical, str(Conflict.SEVERAL)) for page, url, canonical in _several(crawl)]
     for page, (url, canonical) in named.items():
         conflict = _of_target(seen.get(canonical)) or follows(url, elsewhere)
         if conflict is not None:
-            found.append((page, url, canonical, conflict))
-    found.sort()
-    return Listed([Line((url, canonical, CONFLICTS[conflict]), page) for page, url, canonical, conflict in found])
+            found.append((page, url, canonical, str(conflict)))
+    return sorted(found)
 
 
 def _of_target(target: Seen | None) -> Conflict | None:

@@ -7,6 +7,7 @@ from functools import partial
 
 from crawler.core.chains import Chain, beginnings, chain_from
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import seen_at
 from crawler.reports.catalogue.lines import Ranked
 from crawler.reports.catalogue.linked import redirects
@@ -21,6 +22,10 @@ _BY_WAY_OF = Column("by_way_of", "By way of", Kind.URL)
 
 
 def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
+    return kept.worked_out("loops" if loops else "chains", lambda: _followed(crawl, loops=loops), crawl)
+
+
+def _followed(crawl: Crawl, *, loops: bool) -> list[Chain]:
     """The longest first."""
     leads_to = dict(redirects(crawl).exclude(redirect_to="").order_by("id").values_list("url", "redirect_to"))
     chains = (chain_from(url, leads_to) for url in beginnings(leads_to))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from django.core.cache import cache
 from django.db.models import Count
 
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import site_pages
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
@@ -28,7 +28,7 @@ def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], floa
     question of its own.
     """
     wanted = {_key(crawl, report): report for report in REPORTS if not report.lacking(crawl)}
-    found: dict[str, int] = cache.get_many(wanted)
+    found: dict[str, int] = kept.numbers_about(crawl).get_many(wanted)
     rest = [key for key in wanted if key not in found]
     _count(crawl, {key: wanted[key] for key in rest if wanted[key].which is not None}, found)
     began = now()
@@ -45,7 +45,7 @@ def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], floa
 def number_of(crawl: Crawl, report: Report) -> int:
     """The number of this report."""
     key = _key(crawl, report)
-    known: int | None = cache.get(key)
+    known: int | None = kept.numbers_about(crawl).get(key)
     if known is None:
         known = report.count(crawl)
         _keep(crawl, {key: known})
@@ -64,14 +64,8 @@ def _count(crawl: Crawl, reports: dict[str, Report], found: dict[str, int]) -> N
 
 
 def _keep(crawl: Crawl, numbers: dict[str, int]) -> None:
-    cache.set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
+    kept.numbers_about(crawl).set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
 
 
 def _key(crawl: Crawl, report: Report) -> str:
-    return f"reports:{moment_of(crawl)}:{report.slug}"
-
-
-def moment_of(crawl: Crawl) -> str:
-    """What a crawl's numbers are remembered by. One that is over has the same until it is opened again, which makes its
-    round or its counters others."""
-    return f"{crawl.id}:{crawl.round}:{crawl.discovered}:{crawl.tallies.closed}" if crawl.is_over else f"{crawl.id}"
+    return f"reports:{kept.moment_of(crawl)}:{report.slug}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from django.db.models import Count, Min, QuerySet
 
 from crawler.core.sketches import alike
 from crawler.models import Crawl, Page
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import chunked, html_pages
 from crawler.reports.catalogue.lines import Ranked, Selected
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
@@ -22,7 +24,7 @@ _MEMBERS = (
     Column("canonical", "Canonical", Kind.URL),
 )
 _WHOLE = (Column("group", "Like", Kind.URL), *_MEMBERS)
-_FIELDS = ("id", "url", "title", "facts__words", "facts__canonical")
+_FIELDS = ("url", "title", "facts__words", "facts__canonical")
 
 Size = tuple[int, int]
 """The first page of a group, and how many there are in it."""
@@ -55,38 +57,48 @@ def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
 
 
 def _lines(crawl: Crawl) -> Lines:
-    return Ranked(list(_groups(crawl).values_list("first", "pages")), _group_lines)
+    sizes = kept.worked_out("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
+    return Ranked(sizes, _group_lines)
 
 
 def _part(crawl: Crawl, key: str) -> Part | None:
     found = _read(crawl).filter(id=int(key)).values_list("facts__digest", flat=True) if key.isdecimal() else []
     for digest in found:
-        rows = _read(crawl).filter(facts__digest=digest).order_by("id").values_list(*_FIELDS)
-        return Part(_title(int(key)), _MEMBERS, Selected(rows, _member))
+        pages = _read(crawl).filter(facts__digest=digest).order_by("id")
+        return Part(_title(int(key)), _MEMBERS, Selected(crawl, pages, _FIELDS, _member))
     return None
 
 
 def _whole(crawl: Crawl) -> Iterator[Cells]:
     """Each page with the first of its group, group by group."""
     digests = _groups(crawl).order_by().values("facts__digest")
-    rows = _read(crawl).filter(facts__digest__in=digests).order_by("facts__digest", "id")
-    first, last = "", b""
-    for digest, _, url, title, words, canonical in rows.values_list("facts__digest", *_FIELDS).iterator():
-        if bytes(digest) != last:
-            first, last = url, bytes(digest)
-        yield first, url, title, words, canonical
+    pages = _read(crawl).filter(facts__digest__in=digests).order_by("facts__digest", "id")
+    first, last = None, ""
+    for line in Selected(crawl, pages, ("facts__digest", *_FIELDS), _with_digest):
+        digest, *cells = line.cells
+        if digest != last:
+            first, last = cells[0], digest
+        yield first, *cells
+
+
+def _with_digest(page: int, digest: bytes, *cells: Any) -> Line:
+    return Line((bytes(digest).hex(), *cells), page)
 
 
 # Nearly the same, by sketches
 
 
-def _alike(crawl: Crawl) -> list[list[int]]:
+def _alike(crawl: Crawl) -> list[array[int]]:
     """Groups with more than one text: those with the same text have a report of their own."""
+    return kept.worked_out("alike", lambda: _compared(crawl), crawl)
+
+
+def _compared(crawl: Crawl) -> list[array[int]]:
     rows = _read(crawl).filter(facts__sketch__gt=b"").order_by("id").values_list("id", "facts__sketch", "facts__digest")
     sketches, digests = dict[int, bytes](), dict[int, bytes]()
     for page, sketch, digest in rows.iterator():
         sketches[page], digests[page] = bytes(sketch), bytes(digest)
-    return [pages for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
+    return [kept.packed(pages) for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
 
 
 def _alike_lines(crawl: Crawl) -> Lines:
@@ -102,7 +114,7 @@ def _alike_part(crawl: Crawl, key: str) -> Part | None:
 
 
 def _members(ids: Sequence[int]) -> list[Line]:
-    rows = Page.objects.filter(id__in=ids).order_by("id").values_list(*_FIELDS)
+    rows = Page.objects.filter(id__in=list(ids)).order_by("id").values_list("id", *_FIELDS)
     return [_member(*row) for row in rows]
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet, Sum
 
 from crawler.core.outcomes import Outcome
 from crawler.models import Crawl, Page
-from crawler.reports import words
+from crawler.reports import kept, words
 from crawler.reports.catalogue.chosen import answer, site_pages
 from crawler.reports.catalogue.lines import Listed, Selected
 from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Part, Report
@@ -25,10 +25,10 @@ PAGE = (
 )
 
 
-def part_of(title: str, pages: QuerySet[Page]) -> Part:
+def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> Part:
     """These pages, in the order of their discovery."""
-    fields = ("id", "url", "outcome", "http_status", "title", "elapsed_ms", "bytes")
-    return Part(title, PAGE, Selected(pages.order_by("id").values_list(*fields), _line))
+    fields = ("url", "outcome", "http_status", "title", "elapsed_ms", "bytes")
+    return Part(title, PAGE, Selected(crawl, pages.order_by("id"), fields, _line))
 
 
 def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str | int) -> Line:
@@ -39,7 +39,8 @@ def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str
 
 
 def _answers(crawl: Crawl) -> Lines:
-    groups = site_pages(crawl).order_by().values_list("outcome", "http_status").annotate(pages=Count("id"))
+    counted = site_pages(crawl).order_by().values_list("outcome", "http_status").annotate(pages=Count("id"))
+    groups = kept.worked_out("statuses", lambda: list(counted), crawl)
     return Listed([_answer_line(*group) for group in sorted(groups, key=_first_answers)])
 
 
@@ -58,7 +59,7 @@ def _answer_part(crawl: Crawl, key: str) -> Part | None:
         return None
     outcome, http_status = "" if said == OPEN else said, int(status) if status.isdecimal() else None
     title = f"Pages with the answer “{answer(outcome, http_status)}”"
-    return part_of(title, site_pages(crawl).filter(outcome=outcome, http_status=http_status))
+    return part_of(crawl, title, site_pages(crawl).filter(outcome=outcome, http_status=http_status))
 
 
 STATUSES = Report(
@@ -80,14 +81,15 @@ STATUSES = Report(
 
 
 def _depths(crawl: Crawl) -> Lines:
-    groups = site_pages(crawl).order_by("depth").values_list("depth").annotate(pages=Count("id"))
+    counted = site_pages(crawl).order_by("depth").values_list("depth").annotate(pages=Count("id"))
+    groups = kept.worked_out("depths", lambda: list(counted), crawl)
     return Listed([Line((depth, pages), part=str(depth)) for depth, pages in groups])
 
 
 def _depth_part(crawl: Crawl, key: str) -> Part | None:
     if not key.isdecimal() or len(key) > 9:  # what a column takes
         return None
-    return part_of(f"Pages at depth {key}", site_pages(crawl).filter(depth=int(key)))
+    return part_of(crawl, f"Pages at depth {key}", site_pages(crawl).filter(depth=int(key)))
 
 
 DEPTHS = Report(
@@ -110,13 +112,15 @@ DEPTHS = Report(
 
 def _types(crawl: Crawl) -> Lines:
     answered = site_pages(crawl).filter(http_status__isnull=False).order_by().values_list("content_type")
-    groups = sorted(answered.annotate(pages=Count("id"), bytes=Sum("bytes")), key=lambda group: (-group[1], group[0]))
+    counted = answered.annotate(pages=Count("id"), bytes=Sum("bytes"))
+    types = kept.worked_out("content-types", lambda: list(counted), crawl)
+    groups = sorted(types, key=lambda group: (-group[1], group[0]))
     return Listed([Line((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
 
 
 def _type_part(crawl: Crawl, key: str) -> Part | None:
     answered = site_pages(crawl).filter(http_status__isnull=False)
-    return part_of(f"Pages of the type {key}", answered.filter(content_type="" if key == UNSAID else key))
+    return part_of(crawl, f"Pages of the type {key}", answered.filter(content_type="" if key == UNSAID else key))
 
 
 CONTENT_TYPES = Report(

@@ -11,10 +11,11 @@ from django.db.models import Q
 
 from crawler.core.urls import host_of
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import BROKEN, site_pages
 from crawler.reports.catalogue.figures import part_of
 from crawler.reports.catalogue.lines import Listed
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Part, Report
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report
 
 
 @dataclass
@@ -26,6 +27,10 @@ class _Host:
 
 
 def _lines(crawl: Crawl) -> Lines:
+    return Listed([Line(cells, part=str(cells[0])) for cells in kept.worked_out("hosts", lambda: _read(crawl), crawl)])
+
+
+def _read(crawl: Crawl) -> list[Cells]:
     """The host with the most pages first. A host stands in no column: the pages are read one after the other."""
     hosts: dict[str, _Host] = defaultdict(_Host)
     rows = site_pages(crawl).values_list("url", "outcome", "http_status", "elapsed_ms", "bytes", "reused")
@@ -37,17 +42,17 @@ def _lines(crawl: Crawl) -> Lines:
         if http_status is not None and not reused:
             host.times.append(elapsed_ms)
     ordered = sorted(hosts.items(), key=lambda item: (-item[1].pages, item[0]))
-    return Listed([_line(name, host) for name, host in ordered])
+    return [_cells(name, host) for name, host in ordered]
 
 
-def _line(name: str, host: _Host) -> Line:
+def _cells(name: str, host: _Host) -> Cells:
     typical = median_low(host.times) if host.times else None
-    return Line((name, host.pages, host.errors, typical, host.bytes), part=name)
+    return name, host.pages, host.errors, typical, host.bytes
 
 
 def _part(crawl: Crawl, key: str) -> Part | None:
     of_host = Q(url__startswith=f"https://{key}/") | Q(url__startswith=f"http://{key}/")
-    return part_of(f"Pages of {key}", site_pages(crawl).filter(of_host))
+    return part_of(crawl, f"Pages of {key}", site_pages(crawl).filter(of_host))
 
 
 HOSTS = Report(

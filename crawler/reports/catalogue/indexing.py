@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
 
 from crawler.core.outcomes import Outcome
 from crawler.models import Crawl
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import (
     BROKEN,
     GOOD,
@@ -50,7 +52,7 @@ _PAGE = (
     Column("note", "What is known"),
 )
 _WHOLE = (_PAGE[0], Column("why", "Why"), *_PAGE[1:])
-_FIELDS = ("id", "url", "why", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
+_FIELDS = ("url", "outcome", "http_status", "redirect_to", "error", "directives", "facts__canonical")
 
 
 def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
@@ -58,18 +60,19 @@ def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
 
 
 def _lines(crawl: Crawl) -> Lines:
-    pages = dict(_left_out(crawl).order_by().values_list("why").annotate(pages=Count("id")))
+    counted = _left_out(crawl).order_by().values_list("why").annotate(pages=Count("id"))
+    pages = kept.worked_out("non-indexable", lambda: dict(counted), crawl)
     return Listed([Line((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
 
 
 def _part(crawl: Crawl, why: str) -> Part | None:
     if why not in REASONS:
         return None
-    rows = _left_out(crawl).filter(why=why).order_by("id").values_list(*_FIELDS)
-    return Part(REASONS[why].capitalize(), _PAGE, Selected(rows, _line))
+    pages = _left_out(crawl).filter(why=why).order_by("id")
+    return Part(REASONS[why].capitalize(), _PAGE, Selected(crawl, pages, _FIELDS, partial(_line, why)))
 
 
-def _line(page: int, url: str, why: str, outcome: str, http_status: int | None, *said: str | None) -> Line:
+def _line(why: str, page: int, url: str, outcome: str, http_status: int | None, *said: str | None) -> Line:
     return Line((url, answer(outcome, http_status), _note(why, *said)), page)
 
 
@@ -78,9 +81,9 @@ def _note(why: str, redirect_to: str | None, error: str | None, directives: str 
 
 
 def _whole(crawl: Crawl) -> Iterator[Cells]:
-    for row in _left_out(crawl).order_by("id").values_list(*_FIELDS).iterator():
+    for row in _left_out(crawl).order_by("id").values_list("why", "id", *_FIELDS).iterator():
         url, *rest = _line(*row).cells
-        yield (url, REASONS[row[2]], *rest)
+        yield (url, REASONS[row[0]], *rest)
 
 
 NON_INDEXABLE = Report(

@@ -18,7 +18,7 @@ IS_MIXED = IS_HTML & HAS_FACTS & ~Q(facts__insecure=[])
 
 def _lines(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(IS_MIXED)
-    return Selected(rows.order_by("id").values_list("id", "url", "facts__insecure"), _line)
+    return Selected(crawl, rows.order_by("id"), ("url", "facts__insecure"), _line)
 
 
 def _line(page: int, url: str, insecure: list[str]) -> Line:

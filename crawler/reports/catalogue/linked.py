@@ -12,6 +12,7 @@ from crawler.core import linkage
 from crawler.core.outcomes import Outcome
 from crawler.core.work import EXTERNAL
 from crawler.models import Crawl, Page
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import BROKEN, answer, chunked, site_pages
 from crawler.reports.catalogue.lines import Ranked
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
@@ -48,11 +49,20 @@ def redirects(crawl: Crawl) -> QuerySet[Page]:
 
 
 def _lines(of: Of, crawl: Crawl) -> Lines:
-    """Those first that most pages link to; one reading of the crawl's links tells how many those are."""
+    ranking = kept.worked_out(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
+    return Ranked(ranking, _told_of)
+
+
+def _ranking(of: Of, crawl: Crawl) -> list[tuple[int, int]]:
+    """Each page with how many link to it, those first that most link to: one reading of the crawl's links tells."""
     targets = _targets(of, crawl)
     linking = linking_pages(crawl, targets) if targets else {}
-    order = sorted(targets.values(), key=lambda page: (-linking.get(page, 0), page))
-    return Ranked(order, lambda ids: [_line(page, linking.get(page.id, 0)) for page in _in_order(ids)])
+    return sorted(((page, linking.get(page, 0)) for page in targets.values()), key=lambda said: (-said[1], said[0]))
+
+
+def _told_of(ranking: Sequence[tuple[int, int]]) -> list[Line]:
+    linking = dict(ranking)
+    return [_line(page, linking[page.id]) for page in _in_order(list(linking))]
 
 
 def _line(page: Page, linking: int) -> Line:

@@ -10,7 +10,7 @@ from crawler.reports.orphans import knows_orphans, orphans
 
 
 def _lines(crawl: Crawl) -> Selected:
-    return Selected(orphans(crawl).values_list("id", "url", "outcome", "http_status", "title", "lastmod"), _line)
+    return Selected(crawl, orphans(crawl), ("url", "outcome", "http_status", "title", "lastmod"), _line)
 
 
 def _line(page: int, url: str, outcome: str, http_status: int | None, title: str, lastmod: str) -> Line:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
 from crawler.models import Crawl, Page
+from crawler.reports import kept
 from crawler.reports.catalogue.chosen import IS_HTML, html_pages, site_pages
-from crawler.reports.catalogue.lines import Selected
+from crawler.reports.catalogue.lines import Ranked, Selected
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Part, Report, Whole
 
 TITLE, DESCRIPTION, H1 = "title", "facts__description", "facts__h1"  # of a page, as questions name them
@@ -26,8 +27,8 @@ NO_H1 = IS_HTML & Q(facts__h1_count__gte=0, facts__h1="")
 SEVERAL = IS_HTML & Q(facts__h1_count__gt=1)
 
 
-def _page_lines(rows: QuerySet[Page]) -> Selected:
-    return Selected(rows.order_by("id").values_list("id", "url", "title"), _page_line)
+def _page_lines(crawl: Crawl, pages: QuerySet[Page]) -> Selected:
+    return Selected(crawl, pages.order_by("id"), ("url", "title"), _page_line)
 
 
 def _page_line(page: int, url: str, title: str) -> Line:
@@ -35,12 +36,12 @@ def _page_line(page: int, url: str, title: str) -> Line:
 
 
 def _pages(which: Q, crawl: Crawl) -> Selected:
-    return _page_lines(site_pages(crawl).filter(which))
+    return _page_lines(crawl, site_pages(crawl).filter(which))
 
 
 def _several_h1(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(SEVERAL).order_by("-facts__h1_count", "id")
-    return Selected(rows.values_list("id", "url", "facts__h1", "facts__h1_count"), _several_line)
+    return Selected(crawl, rows, ("url", "facts__h1", "facts__h1_count"), _several_line)
 
 
 def _several_line(page: int, url: str, h1: str, number: int) -> Line:
@@ -54,12 +55,15 @@ def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
     return groups.order_by("-pages", "first")
 
 
-def _group_lines(text: str, crawl: Crawl) -> Selected:
-    return Selected(_groups(text, crawl).values_list(text, "pages", "first"), _group_line)
+def _group_lines(text: str, crawl: Crawl) -> Ranked:
+    sizes = kept.worked_out(f"same-{text}", lambda: list(_groups(text, crawl).values_list("first", "pages")), crawl)
+    return Ranked(sizes, partial(_texts, text))
 
 
-def _group_line(text: str, pages: int, first: int) -> Line:
-    return Line((text, pages), part=str(first))
+def _texts(text: str, groups: Sequence[tuple[int, int]]) -> list[Line]:
+    """A line for each group: the first page of it has its text."""
+    texts = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", text))
+    return [Line((texts[first], pages), part=str(first)) for first, pages in groups if first in texts]
 
 
 def _group(text: str, crawl: Crawl, key: str) -> Part | None:
@@ -67,13 +71,17 @@ def _group(text: str, crawl: Crawl, key: str) -> Part | None:
     found = html_pages(crawl).filter(id=int(key)).values_list(text, flat=True).first() if key.isdecimal() else None
     if not found:
         return None
-    return Part(str(found), (_PAGE, _TITLE), _page_lines(html_pages(crawl).filter(**{text: found})))
+    return Part(str(found), (_PAGE, _TITLE), _page_lines(crawl, html_pages(crawl).filter(**{text: found})))
 
 
 def _members(text: str, crawl: Crawl) -> Iterator[Cells]:
     repeated = _groups(text, crawl).order_by().values(text)
-    rows = html_pages(crawl).filter(**{f"{text}__in": repeated}).order_by(text, "id").values_list(text, "url")
-    return iter(rows.iterator(chunk_size=500))
+    pages = html_pages(crawl).filter(**{f"{text}__in": repeated}).order_by(text, "id")
+    return (line.cells for line in Selected(crawl, pages, (text, "url"), _member))
+
+
+def _member(page: int, text: str, url: str) -> Line:
+    return Line((text, url), page)
 
 
 def _duplicates(text: str, heading: Column, **words: Any) -> Report:

@@ -34,23 +34,23 @@ def _line(page: int, *cells: str | int | None) -> Line:
 def _late(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(IS_LATE)
     rows = rows.order_by("-facts__first_byte_ms", "id")
-    return Selected(rows.values_list("id", "url", "facts__first_byte_ms", "elapsed_ms", "bytes"), _line)
+    return Selected(crawl, rows, ("url", "facts__first_byte_ms", "elapsed_ms", "bytes"), _line)
 
 
 def _slow(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(IS_SLOW)
     rows = rows.order_by("-elapsed_ms", "id")
-    return Selected(rows.values_list("id", "url", "facts__first_byte_ms", "elapsed_ms", "bytes"), _line)
+    return Selected(crawl, rows, ("url", "facts__first_byte_ms", "elapsed_ms", "bytes"), _line)
 
 
 def _large(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(IS_LARGE).order_by("-bytes", "id")
-    return Selected(rows.values_list("id", "url", "bytes", "facts__words", "title"), _line)
+    return Selected(crawl, rows, ("url", "bytes", "facts__words", "title"), _line)
 
 
 def _deep(crawl: Crawl) -> Selected:
     rows = site_pages(crawl).filter(IS_DEEP).order_by("-depth", "id")
-    return Selected(rows.values_list("id", "url", "depth", "title"), _line)
+    return Selected(crawl, rows, ("url", "depth", "title"), _line)
 
 
 SLOW_FIRST_BYTE = Report(
