@@ -14,7 +14,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import kept
 from crawler.reports.catalogue.chosen import chunked, html_pages
 from crawler.reports.catalogue.lines import Ranked, Selected
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
+from crawler.reports.catalogue.report import Cell, Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
 
 _GROUPS = (Column("first", "The first of them", Kind.URL), Column("pages", "Pages", Kind.NUMBER, opens=True))
 _MEMBERS = (
@@ -73,7 +73,8 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
     """Each page with the first of its group, group by group."""
     digests = _groups(crawl).order_by().values("facts__digest")
     pages = _read(crawl).filter(facts__digest__in=digests).order_by("facts__digest", "id")
-    first, last = None, ""
+    first: Cell = None
+    last: Cell = ""
     for line in Selected(crawl, pages, ("facts__digest", *_FIELDS), _with_digest):
         digest, *cells = line.cells
         if digest != last:
