@@ -3,6 +3,7 @@
 compare     rounds of this project, Scrapy, Crawlee and `wget -r` over the same sites
 million     one crawl over a list of a million URLs on ten thousand hosts
 flat        a generated site at two sizes: what stays as it was when a crawl grows
+reports     every page, report and export of two large crawls, each against its limit
 arguments   what may be typed behind `bin/bench`
 
 tools       what can be measured on this machine, and how each is run once
@@ -13,6 +14,8 @@ watching    one crawl of ours looked at every few seconds while it runs
 
 sites       the real sites and the generated one, served on loopback
 generated   the generated site (pure)
+made_up     finished crawls made up from a seed, straight into the database
+doors       the addresses under which a crawl is looked at, and the time each may take
 crowd       the many hosts of the list (pure)
 serving     the process that serves the two, far faster than anybody asks
 nginx       serves folders, where nginx is there

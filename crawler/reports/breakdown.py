@@ -13,6 +13,7 @@ from django.db.models.functions import Concat, StrIndex, Substr
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.work import PAGE
 from crawler.models import Crawl, Page
+from crawler.reports import kept
 
 HOSTS = 20  # those with the most pages
 EVERY = 10.0  # seconds between two counts of a crawl, at least
@@ -58,7 +59,7 @@ def breakdown(crawl: Crawl, now: float) -> Breakdown | None:
         return known
     try:
         made = _counted(crawl, now)
-        cache.set(_key(crawl), made, KEPT)
+        kept.numbers_about(crawl).set(_key(crawl), made, KEPT)
     finally:
         cache.delete(_busy(crawl))
     return made
@@ -71,7 +72,7 @@ def cheap_breakdown(crawl: Crawl, now: float) -> Breakdown | None:
 
 def last_breakdown(crawl: Crawl) -> Breakdown | None:
     """The last count, however old."""
-    known: Breakdown | None = cache.get(_key(crawl))
+    known: Breakdown | None = kept.numbers_about(crawl).get(_key(crawl))
     return known
 
 
