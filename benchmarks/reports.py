@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import statistics
@@ -131,10 +132,14 @@ def _opened(browser: Client, door: Door) -> tuple[int, float, float]:
     headers = {"HX-Request": "true"} if door.is_part else {}
     began, worked = time.perf_counter(), time.process_time()
     response = browser.get(door.address, headers=headers)
-    if response.streaming:  # the rest of it is let go
+    if response.streaming:
         next(iter(response.streaming_content), b"")
     took, worked = time.perf_counter() - began, time.process_time() - worked
-    return response.status_code, took * 1000, worked * 1000
+    status, is_file = response.status_code, response.streaming
+    del response
+    if is_file:
+        gc.collect()  # the rest of it is let go now, and not in the middle of a question to the database
+    return status, took * 1000, worked * 1000
 
 
 def _database(chosen: Namespace, work: Path, services: ExitStack) -> str:
