@@ -78,3 +78,10 @@ def test_the_owner_filter_shows_nobody_the_crawls_of_others(as_ann: Client) -> N
     a_crawl(a_person("bob"))
     response = as_ann.get("/?owner=bob")
     assert (response.context["owners"], response.context["summaries"]) == ([], [])
+
+
+def test_a_crawl_that_got_no_page_does_not_look_well(as_ann: Client, ann: User) -> None:
+    a_finished_crawl(ann)
+    assert 'data-tone="bad"' not in as_ann.get("/", **PART).content.decode()
+    a_finished_crawl(ann, outcomes={"connect": 1}, statuses={})
+    assert 'data-state="finished" data-tone="bad">Finished' in as_ann.get("/", **PART).content.decode()

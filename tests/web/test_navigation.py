@@ -67,3 +67,16 @@ def test_a_page_below_a_crawl_says_where_it_is(as_ann: Client, ann: User) -> Non
     crawl = a_crawl(ann)
     html = as_ann.get(f"/crawls/{crawl.id}/traps").content.decode()
     assert f'<li><a href="/crawls/{crawl.id}/">example.com</a></li><li aria-current="page">Traps</li>' in html
+
+
+def test_a_page_below_a_part_says_so_and_the_part_leads_back(as_ann: Client, ann: User) -> None:
+    crawl = a_crawl(ann)
+    html = as_ann.get(f"/crawls/{crawl.id}/reports/broken-links/").content.decode()
+    back = f'<li><a href="/crawls/{crawl.id}/reports/">Reports</a></li>'
+    assert f'{back}<li aria-current="page">Broken links</li>' in html
+
+
+def test_the_pages_of_an_account_stand_together(as_ann: Client) -> None:
+    html = as_ann.get("/account/password/").content.decode()
+    assert '<li><a href="/account/">Account</a></li><li aria-current="page">Password</li>' in html
+    assert '<a href="/account/tokens/">Tokens</a>' in html

@@ -18,7 +18,7 @@ class Chosen:
 
 CHOSEN = {
     "list": Chosen("list"),
-    "form": Chosen("form", height=560),
+    "form": Chosen("form", height=520),
     "options": Chosen("options"),
     "extraction": Chosen("extraction", top=".group:has([name=rules])", height=800),
     "running": Chosen("running", height=1000),
