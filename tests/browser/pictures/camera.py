@@ -40,14 +40,16 @@ class Camera:
             self.cookies = tab.context.storage_state()
 
     def take(self, places: Iterable[Place], names: Mapping[str, object]) -> list[str]:
-        """What was wrong while they were taken: scripts that failed, pages wider than the screen."""
+        """What was wrong while they were taken, which is told at once as well: scripts that failed, pages wider than the
+        screen."""
         complaints = []
         wanted = [place for place in places if self.only in place.name]
         for size, colours in product(SIZES, COLOURS):
             with self._tab(size, colours) as tab:
                 for place in wanted:
-                    said = self._picture(tab, place, size, colours, names)
-                    complaints += [f"{place.name}, {size}, {colours}: {line}" for line in said]
+                    for line in self._picture(tab, place, size, colours, names):
+                        complaints.append(f"{place.name}, {size}, {colours}: {line}")
+                        print(complaints[-1], flush=True)
         return complaints
 
     def _picture(self, tab: Page, place: Place, size: str, colours: str, names: Mapping[str, object]) -> list[str]:
