@@ -40,8 +40,7 @@ class Camera:
             self.cookies = tab.context.storage_state()
 
     def take(self, places: Iterable[Place], names: Mapping[str, object]) -> list[str]:
-        """What was wrong while they were taken, which is told at once as well: scripts that failed, pages wider than the
-        screen."""
+        """What was wrong with them, told at once as well: scripts that failed, pages wider than the screen."""
         complaints = []
         wanted = [place for place in places if self.only in place.name]
         for size, colours in product(SIZES, COLOURS):
