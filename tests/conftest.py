@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import hypothesis
 import pytest
 import redis
 from django.core.management.commands import flush
@@ -19,11 +20,22 @@ from django.core.management.commands import flush
 from tests.emptying import empty
 from tests.stack import Stack
 
+hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("patient")
+
+FIRST = ("browser", "chaos", "acceptance", "faults", "sim", "launch")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--stories", type=int, default=4, help="how many stories of each kind the state machine tells (default: 4)"
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In the browser first, one after another, so that one browser and one web server do for all of them; then those
+    that wait for real processes, so that none of the long ones is left alone at the end; the others as shuffled."""
+    items.sort(key=lambda item: next((FIRST.index(name) for name in item.path.parts if name in FIRST), len(FIRST)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

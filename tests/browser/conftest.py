@@ -29,11 +29,6 @@ ARGUMENTS = [
 ]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """These come first, one after another, so that one browser and one web server do for all of them."""
-    items.sort(key=lambda item: Path(__file__).parent not in item.path.parents)
-
-
 @dataclass(frozen=True)
 class Web:
     """A stack with its web server; no worker yet."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
@@ -117,7 +117,6 @@ queries = st.builds(
 queries |= queries.map(PagesQuery.from_the_end)
 
 
-@settings(deadline=None)
 @given(queries)
 def test_a_query_can_be_said_and_read_again(query: PagesQuery) -> None:
     assert asked(urlencode(query.pairs())) == query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
@@ -84,7 +84,6 @@ def test_what_carries_a_session() -> None:
     assert not is_session("id", MD5)
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="abcs=&?;/._*%id0123456789", max_size=40), st.lists(st.sampled_from(USUAL), max_size=4))
 def test_dropping_twice_is_dropping_once_and_gives_a_normalised_url(rest: str, entries: list[str]) -> None:
     url = normalise(f"{SITE}/{rest}")

@@ -51,7 +51,7 @@ def test_one_is_made_of_a_page_only_when_asked_for() -> None:
     assert extract(html, "https://example.com/", sketches=True).facts.sketch == sketch_of(WORDS[:50])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32))
 def test_groups_are_those_of_a_comparison_of_every_pair(seed: int) -> None:
     chance = random.Random(seed)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core import traps
@@ -80,7 +80,6 @@ def test_a_long_url_found_on_a_long_url_is_suspected() -> None:
     assert suspect(before + "%2Flogin" * 50, 3, before, TODAY) is not None
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab/12.?&=;-%c", max_size=60), st.integers(0, 3000))
 def test_nothing_makes_it_fall_over(rest: str, depth: int) -> None:
     url = normalise(f"{SITE}/{rest}")

@@ -106,7 +106,7 @@ def test_a_chunked_body_is_counted_without_its_framing() -> None:
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", HEAD, CHUNKED + b"\r\n", HEAD + b"Content-Length: 9\r\n\r\n"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_arrives_the_fetcher_answers_with_an_outcome(data: bytes, head: bytes) -> None:
     with Server({"/": Reply(head + data, Then.CLOSE)}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         for fetched in (fetcher.get(f"{server.origin}/"), fetcher.head(f"{server.origin}/")):
