@@ -28,7 +28,7 @@ FIRST = ("browser", "chaos", "acceptance", "faults", "sim", "launch")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--stories", type=int, default=4, help="how many stories of each kind the state machine tells (default: 4)"
+        "--stories", type=int, default=3, help="how many stories of each kind the state machine tells (default: 3)"
     )
 
 

@@ -14,7 +14,6 @@ SECTIONS, PAGES = 6, 20
 
 STARTED_BY = {
     "one rq worker": [("rq", "worker", "crawl", "fetch")],
-    "three rq workers": [("rq", "worker", "crawl", "fetch")] * 3,
     "an rq worker-pool": [("rq", "worker-pool", "crawl", "fetch", "-n", "2")],
     "manage.py rqworker": [("python", "manage.py", "rqworker", "crawl", "fetch")],
     "the project's own worker": [OWN_WORKER],
