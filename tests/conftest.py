@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import hypothesis
@@ -23,7 +25,7 @@ from tests.stack import Stack
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("patient")
 
-FIRST = ("browser", "chaos", "acceptance", "faults", "sim", "launch")
+SLOW = {"chaos", "acceptance", "faults", "sim", "launch", "test_state_machine.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,9 +35,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In the browser first, one after another, so that one browser and one web server do for all of them; then those
-    that wait for real processes, so that none of the long ones is left alone at the end; the others as shuffled."""
-    items.sort(key=lambda item: next((FIRST.index(name) for name in item.path.parts if name in FIRST), len(FIRST)))
+    """Each process that shares the tests gets an equal run of them in this order, and takes half of what another has
+    left when it has done its own. So each begins with slow ones, with which nobody is left alone at the end: the first
+    with all of the browser, so that one browser and one web server do, the others with those that start processes."""
+    shares: list[list[pytest.Item]] = [[] for _ in range(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))]
+    quick = list[pytest.Item]()
+    places = dict[Path, list[pytest.Item]]()
+    for item in items:
+        if "browser" in item.path.parts:
+            shares[0].append(item)
+        elif SLOW.isdisjoint(item.path.parts):
+            quick.append(item)
+        else:  # a module stays together
+            places.setdefault(item.path, shares[len(shares) - 1 - len(places) % max(1, len(shares) - 1)]).append(item)
+    size = len(items) // len(shares)
+    for share in shares:
+        taken = max(0, size - len(share))
+        share.extend(quick[:taken])
+        del quick[:taken]
+    items[:] = [*chain.from_iterable(shares), *quick]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
