@@ -16,6 +16,10 @@ Resolver = Callable[..., list[tuple[Any, ...]]]
 """`socket.getaddrinfo`, or something with its shape."""
 
 
+HOW_TO_ALLOW = 'allow it under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
+"""On the page, on the command line, for all crawls."""
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
     """Why an address may not be asked."""
@@ -41,7 +45,7 @@ class Guard:
         """None when `host` may be asked on `port` at this address in numbers."""
         if is_public(address) or is_allowed(self.private_hosts, host, port, address):
             return None
-        return Refused(f"{address} is a private address; allow it with --allow-private or CRAWLER_PRIVATE_HOSTS")
+        return Refused(f"{address} is a private address; {HOW_TO_ALLOW}")
 
     def resolve(self, host: str, port: int) -> list[Endpoint]:
         """Every address of the host, in the resolver's order, all of them allowed.

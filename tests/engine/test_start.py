@@ -33,7 +33,9 @@ def test_bad_input_is_refused_and_nothing_is_made(field: str, urls: list[str], o
 
 
 def test_a_private_address_is_refused_naming_what_allows_it() -> None:
-    with pytest.raises(RefusedAddress, match=r"--allow-private or CRAWLER_PRIVATE_HOSTS"):
+    with pytest.raises(
+        RefusedAddress, match=r'under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
+    ):
         start_crawl([LOCAL], CrawlOptions())
     assert Crawl.objects.count() == 0
 
