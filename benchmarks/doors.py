@@ -43,6 +43,7 @@ class Door(NamedTuple):
     address: str
     limit_ms: int
     is_part: bool = False  # asked for by htmx
+    unready: str = ""  # what it says as long as it has to be asked again to be whole, which its page does by itself
 
 
 def doors(crawl: Crawl, other: Crawl) -> Iterator[Door]:
@@ -103,7 +104,8 @@ def _crawl_views(crawl: Crawl) -> Iterator[Door]:
 
 
 def _reports(crawl: Crawl) -> Iterator[Door]:
-    yield Door("report", "all, with their numbers", reverse("crawl-reports", args=[crawl.id]), REPORT_MS)
+    address = reverse("crawl-reports", args=[crawl.id])
+    yield Door("report", "all, with their numbers", address, REPORT_MS, unready="still being counted")
     for report in REPORTS:
         address = reverse("crawl-report", args=[crawl.id, report.slug])
         yield Door("report", report.slug, address, REPORT_MS)

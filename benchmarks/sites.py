@@ -51,7 +51,7 @@ def unpacked(manual: Manual, folder: Path) -> Path:
 
     Raises Unavailable where there is no apt, or it does not know the package.
     """
-    root = _root_in(folder, manual.package)
+    root = root_in(folder, manual.package)
     if root is not None:
         return root
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
@@ -62,13 +62,13 @@ def unpacked(manual: Manual, folder: Path) -> Path:
     package = next(folder.glob(f"{manual.package}_*.deb"))
     target = folder / manual.package
     _run(["dpkg-deb", "-x", str(package), str(target)], folder)
-    root = _root_in(folder, manual.package)
+    root = root_in(folder, manual.package)
     if root is None:
         raise Unavailable(f"the package {manual.package} has no index.html")
     return root
 
 
-def _root_in(folder: Path, package: str) -> Path | None:
+def root_in(folder: Path, package: str) -> Path | None:
     """Where the manual begins, in whichever folder below this one the package was unpacked."""
     found = sorted(folder.glob(f"*/usr/share/doc/{package}/html/index.html"))
     return found[0].parent.resolve() if found else None

@@ -18,7 +18,7 @@ from crawler.models import Crawl
 if TYPE_CHECKING:
     import pyarrow
 
-GROUP = 10_000  # rows; what is in memory at a time
+GROUP = 5_000  # rows; what is in memory at a time
 
 _as_json = msgspec.json.Encoder().encode
 

@@ -7,15 +7,12 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-import msgspec
-
-from crawler.exports.cells import defused
+from crawler.exports.cells import separate
+from crawler.exports.jsonl import line_of
 
 Cells = Sequence[str | int | None]
 
 LINES = 500  # sent at a time
-
-_encode = msgspec.json.Encoder().encode
 
 
 def csv_lines(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
@@ -27,14 +24,14 @@ def csv_lines(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
     for row in rows:
         buffer.seek(0)
         buffer.truncate()
-        writer.writerow(map(defused, row))
+        writer.writerow(map(separate, row))
         yield buffer.getvalue()
 
 
 def json_lines(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
     """One JSON object a line."""
     for row in rows:
-        yield _encode(dict(zip(names, row, strict=True))).decode() + "\n"
+        yield line_of(dict(zip(names, row, strict=True)))
 
 
 TABLES: dict[str, Callable[[Sequence[str], Iterable[Cells]], Iterator[str]]] = {

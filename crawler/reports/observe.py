@@ -16,6 +16,8 @@ from crawler.core.diagnosis import Facts, HandedOut, Hold, HostWait, Manager, ho
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.core.politeness import host_delay
+from crawler.core.shortages import Memory
+from crawler.frontier import room
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.glance import Glance, HostSeen, glance
@@ -23,6 +25,7 @@ from crawler.frontier.leases import LEASE_SECONDS, Lease
 from crawler.frontier.results import FRESH_SECONDS, LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
 from crawler.models import Crawl, Page
+from crawler.reports.holding import is_for_the_day, shortage_for
 
 SHOWN = 20  # open pages, and hosts that wait
 SHOWN_LATELY = 5  # pages given up
@@ -64,6 +67,7 @@ class Seen:
     hosts: Sequence[HostJudged]
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
+    memory: Memory | None = None  # of Redis; None = it does not say
 
     @property
     def manager(self) -> Manager:
@@ -95,6 +99,7 @@ def _looked(crawl: Crawl, frontier: Frontier) -> Seen:
         hosts=_hosts(crawl, seen),
         given_up=frontier.dead.since(seen.now - GIVEN_UP_WITHIN),
         newly_given_up=frontier.dead.newest(SHOWN_LATELY),
+        memory=room.memory_of(frontier.redis),
     )
 
 
@@ -153,6 +158,8 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         disagreements=crawl.disagreements.count(),
         is_sealed_shut=not sealing.is_readable(crawl.sealed),
         held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
+        held_for_the_day=crawl.held_until is not None and is_for_the_day(crawl.held_until, now),
+        shortage=None if crawl.is_over else shortage_for(crawl),
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 
@@ -172,6 +179,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         manager=seen.manager,
         sent_ago=now - looked.mark.sent_at if looked.mark else 0.0,
         lock_left=looked.lock_left or 0.0,
+        evicts=seen.memory is not None and seen.memory.throws_away,
         given_up=seen.given_up,
     )
 
