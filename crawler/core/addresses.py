@@ -9,43 +9,23 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import ada_url
+from ssrfguard import DEFAULT_DENIED
 
 from crawler.core.errors import BadInput
 
 EVERYTHING = "*"
 
-# Sources: IANA's special-purpose address registries for IPv4 and IPv6, where "globally reachable" is not true.
-_NOT_PUBLIC_4 = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",  # this host on this network; 0.0.0.0 reaches loopback on Linux
-        "10.0.0.0/8",  # private use
-        "100.64.0.0/10",  # shared with carriers; one cloud's metadata service is 100.100.100.200
-        "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # public by number, yet one cloud's service for the machine itself
-        "169.254.0.0/16",  # link-local, and most clouds' metadata service
-        "172.16.0.0/12",  # private use
-        "192.0.0.0/24",  # protocol assignments; one cloud's metadata service is 192.0.0.192
-        "192.0.2.0/24",  # documentation
-        "192.88.99.0/24",  # 6to4 relays, given up
-        "192.168.0.0/16",  # private use
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and 255.255.255.255 for broadcast
-    )
+# What IANA's registries of special addresses say is read by ssrfguard, which keeps up with them. What it lets through:
+_MISSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = (
+    (IPv4Network("168.63.129.16/32"), "one cloud's service for its machines"),
+    (IPv4Network("192.0.0.0/24"), "protocol assignments"),
+    (IPv6Network("2001::/23"), "protocol assignments, Teredo among them"),
+    (IPv6Network("2002::/16"), "6to4, given up"),
 )
 _GLOBAL_UNICAST_6 = IPv6Network("2000::/3")
-_NOT_PUBLIC_6 = tuple(
-    IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments: Teredo, benchmarking, identifiers that are not addresses
-        "2001:db8::/32",  # documentation
-        "3fff::/20",  # documentation
-    )
-)
+_COMPATIBLE = IPv6Network("::/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +38,62 @@ class Entry:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one anybody on the Internet may be asked at: global unicast and nothing else.
+    """Whether an address is one anybody on the Internet may be asked at: global unicast and nothing else."""
+    return not why_not_public(address)
 
-    An IPv6 address that carries an IPv4 one (mapped, NAT64, 6to4) is judged by the one it carries, because that is
-    the machine the packet ends at. Text that is no address, or one with a zone ("fe80::1%eth0"), is not public.
+
+@lru_cache(maxsize=4096)
+def why_not_public(address: str) -> str:
+    """What an address is that is not public, for a person; "" for a public one.
+
+    Of IPv6 only 2000::/3 is. An address there or elsewhere that carries an IPv4 one (mapped, compatible, NAT64, 6to4,
+    Teredo) is not, whatever it carries: where its packets end is a matter of the network we are in. Nor is text that is
+    no address, or one with a zone ("fe80::1%eth0").
     """
     try:
         ip = ip_address(address)
     except ValueError:
-        return False
-    if isinstance(ip, IPv4Address):
-        return not any(ip in network for network in _NOT_PUBLIC_4)
-    if ip.scope_id is not None:
-        return False
-    carried = _carried(ip)
-    if carried is not None:
-        return is_public(str(carried))
-    return ip in _GLOBAL_UNICAST_6 and not any(ip in network for network in _NOT_PUBLIC_6)
+        return "not an address in numbers"
+    if isinstance(ip, IPv6Address) and ip.scope_id is not None:
+        return "known on one network alone"
+    verdict = DEFAULT_DENIED.classify(ip)
+    if verdict.blocked or (isinstance(ip, IPv6Address) and ip not in _GLOBAL_UNICAST_6):
+        return verdict.block.name if verdict.block is not None else "not handed out"
+    return next((what for network, what in _MISSED if ip in network), "")
+
+
+def translated_range(address: str) -> str:
+    """The range by which a network without IPv4 writes this address for a public IPv4 one (NAT64, RFC 6052 and 8215);
+    "" when it is none of those."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return ""
+    is_one = (ip in _NAT64 or ip in _LOCAL_NAT64) and all(is_public(str(carried)) for carried in _carried(ip))
+    return str(ip_network((int(ip), 96), strict=False)) if is_one else ""
 
 
 def is_allowed(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
-    """Whether one of these entries lets `host` be asked on `port` at `address`, although it is not public."""
-    return any(_allows(entry, host, port, address) for entry in private_hosts)
+    """Whether one of these entries lets `host` be asked on `port` at `address`, although it is not public.
+
+    A range opens no way round itself: an IPv4 address carried within must be public, or allowed by an entry too.
+    """
+    texts = tuple(private_hosts)
+    if EVERYTHING in texts:
+        return True
+    entries = [entry for entry in map(_entry, texts) if entry.port in (None, port)]
+    if any(entry.name == host.lower().rstrip(".") for entry in entries if entry.network is None):
+        return True
+    try:
+        return _is_within([entry.network for entry in entries if entry.network is not None], ip_address(address))
+    except ValueError:
+        return False
+
+
+def is_named(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
+    """Whether one of these entries names this very port of the host or address."""
+    with_port = [text for text in private_hosts if text != EVERYTHING and _entry(text).port is not None]
+    return is_allowed(with_port, host, port, address)
 
 
 def parse_private_hosts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -90,28 +104,28 @@ def parse_private_hosts(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_spelling(text.strip()) for text in texts if text.strip()))
 
 
-def _allows(text: str, host: str, port: int, address: str) -> bool:
-    if text == EVERYTHING:
+def _is_within(networks: Sequence[IPv4Network | IPv6Network], ip: IPv4Address | IPv6Address) -> bool:
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None and _is_within(networks, ip.ipv4_mapped):
         return True
-    entry = _entry(text)
-    if entry.port not in (None, port):
-        return False
-    if entry.network is None:
-        return entry.name == host.lower().rstrip(".")
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return False
-    mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None
-    return ip in entry.network or (mapped is not None and mapped in entry.network)
+    if ip in _LOCAL_NAT64:  # only behind 96 bits is it certain where the IPv4 address stands (RFC 6052, 2.2)
+        networks = [network for network in networks if network.prefixlen >= 96]
+    return any(ip in network for network in networks) and all(
+        is_public(str(carried)) or _is_within(networks, carried) for carried in _carried(ip)
+    )
 
 
-def _carried(ip: IPv6Address) -> IPv4Address | None:
-    if ip.ipv4_mapped is not None:
-        return ip.ipv4_mapped
+def _carried(ip: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses within; of Teredo the server's and the client's."""
+    if isinstance(ip, IPv4Address):
+        return ()
     if ip.sixtofour is not None:
-        return ip.sixtofour
-    return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None
+        return (ip.sixtofour,)
+    if ip.teredo is not None:
+        return ip.teredo
+    is_compatible = ip in _COMPATIBLE and int(ip) > 1  # "::" and "::1" carry nothing
+    if is_compatible or ip.ipv4_mapped is not None or ip in _NAT64 or ip in _LOCAL_NAT64:
+        return (IPv4Address(int(ip) & 0xFFFFFFFF),)
+    return ()
 
 
 def _spelling(text: str) -> str:
@@ -152,9 +166,12 @@ def _host(host: str, text: str) -> str:
     if re.search(r"[\s@?#\\%*]", host):
         raise _bad(text)
     try:
-        return ada_url.URL(f"http://{host}/").hostname.rstrip(".")
+        name: str = ada_url.URL(f"http://{host}/").hostname.rstrip(".")
     except ValueError:
         raise _bad(text) from None
+    if not name:  # "." is a URL's host, too
+        raise _bad(text)
+    return name
 
 
 def _bad(text: str) -> BadInput:

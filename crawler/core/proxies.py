@@ -61,7 +61,7 @@ class Proxy:
     def text(self) -> str:
         """The one spelling that `parse` reads back, password and all: to be sealed, never to be shown."""
         known = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user or self.password else ""
-        return f"http://{known}{self._where}"
+        return f"http://{known}{self.where}"
 
     @property
     def authorization(self) -> str:
@@ -71,9 +71,10 @@ class Proxy:
         return f"Basic {base64.b64encode(f'{self.user}:{self.password}'.encode()).decode()}"
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
+        """Host and port, as the guard's list of allowed addresses names them."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
         """For people: without the password."""
-        return f"http://…@{self._where}" if self.user or self.password else f"http://{self._where}"
+        return f"http://…@{self.where}" if self.user or self.password else f"http://{self.where}"

@@ -8,6 +8,7 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from crawler.core.errors import BadInput
+from crawler.core.urls import normalise
 
 
 class Means(StrEnum):
@@ -20,7 +21,8 @@ class Means(StrEnum):
 
 
 SECRET = frozenset({Means.SLACK, Means.DISCORD})
-"""Whoever knows such an address can write there: it is stored encrypted, and shown to nobody in full."""
+"""Whoever knows such an address can write there: it is stored encrypted, and shown to nobody in full. So is that of a
+webhook with a password or a token in it, see `is_secret`."""
 
 SEALED = "sealed:"
 """What an encrypted address begins with, see `crawler.sealing`."""
@@ -67,15 +69,32 @@ def check_address(field: str, means: Means, address: str) -> None:
             if not _EMAIL.fullmatch(address):
                 raise BadInput(field, f"{address!r} is not an e-mail address.")
         case Means.WEBHOOK:
-            if not _WEB.match(address):
+            if address.startswith(SEALED):
+                return
+            if not _WEB.match(address) or normalise(address) is None:
                 raise BadInput(field, f"{address!r} is not a web address; a webhook begins with https:// or http://.")
             if (other := _by_host(address)) is not None:
                 name = other.capitalize()
                 raise BadInput(field, f"This address is {name}'s, which takes no webhooks of ours; give it as {name}.")
         case Means.SLACK | Means.DISCORD:
-            if not (_WEB_WITH_PATH.fullmatch(address) or address.startswith(SEALED)):
+            is_web = _WEB_WITH_PATH.fullmatch(address) and normalise(address) is not None
+            if not (is_web or address.startswith(SEALED)):
                 what = f"{means.capitalize()} gives a web address such as {EXAMPLES[means]}"
                 raise BadInput(field, f"{what}; what was typed is none.")
+
+
+def is_secret(means: str, address: str) -> bool:
+    """Whether an address, in plain or as it is stored, is to be encrypted and shown to nobody. Of a webhook's it is
+    where there is a user, a password or a query in it."""
+    if means in SECRET or address.startswith(SEALED):
+        return True
+    if means != Means.WEBHOOK:
+        return False
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return True
+    return "@" in parts.netloc or bool(parts.query)
 
 
 def masked(means: str, address: str) -> str:
@@ -83,14 +102,17 @@ def masked(means: str, address: str) -> str:
     if means == Means.EMAIL:
         name, _, host = address.rpartition("@")
         return f"{name[:1]}…@{host}"
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "…"
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}/…"
 
 
 def shown(means: str, address: str, *, in_full: bool) -> str:
     """An address for people; a secret one is masked for everybody."""
-    return address if in_full and means not in SECRET else masked(means, address)
+    return address if in_full and not is_secret(means, address) else masked(means, address)
 
 
 def _by_host(url: str) -> Means | None:

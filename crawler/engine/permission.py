@@ -90,7 +90,8 @@ class Permission:
         self.requests += found.requests
         memo = _memo_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
-        self._memory.keep(origin, memo, reachable=reachable)
+        if memo.outcome is not Outcome.PRIVATE_ADDRESS:  # another crawl may be allowed what this one is not
+            self._memory.keep(origin, memo, reachable=reachable)
         return memo
 
     def _judge(self, memo: RobotsMemo) -> Ruling:

@@ -12,7 +12,7 @@ from requests.adapters import BaseAdapter
 
 from crawler.core.urls import origin_of
 from crawler.fetching.answer import Answer, receive
-from crawler.fetching.connection import connect
+from crawler.fetching.connecting import connect
 from crawler.fetching.exchange import Exchange
 from crawler.fetching.kept import Kept
 from crawler.fetching.reading import Reading

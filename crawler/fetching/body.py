@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crawler.core.outcomes import Outcome
 from crawler.fetching import encodings
 from crawler.fetching.answer import Answer
 from crawler.fetching.fetcher import Fetched, Wants
+from crawler.fetching.room import LARGE
 from crawler.fetching.trouble import TROUBLE, BodyTooLarge, NotHttp
 
 WORTH_DRAINING = 64 * 1024  # bytes of an unwanted body that cost less to read than a new connection
 SNIFFED = 1445  # bytes looked at for a missing media type; what browsers look at
+OnLarge = Callable[[int], None]
+"""Is called once, with the limit, when a body turns out to be large; it may wait, or raise `TROUBLE`."""
+
 _BLANK = b" \t\r\n\f\0"  # with the zeroes of UTF-16
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -33,7 +37,7 @@ class Wish:
         return max(usual if self.max_bytes is None else self.max_bytes, self.truncate_at or 0)
 
 
-def body_of(answer: Answer, fetched: Fetched, wish: Wish, usual: int) -> bytes:
+def body_of(answer: Answer, fetched: Fetched, wish: Wish, usual: int, on_large: OnLarge) -> bytes:
     """The wanted body, or nothing; `usual` is the limit where the wish has none. Raises `TROUBLE`.
 
     A redirect is complete without its body, even with a broken one.
@@ -48,7 +52,7 @@ def body_of(answer: Answer, fetched: Fetched, wish: Wish, usual: int) -> bytes:
     pieces = encodings.decoded(_wire(answer, wish, limit), ", ".join(answer.headers(b"content-encoding")))
     if not fetched.content_type and not wish.wants(""):
         pieces = _html_only(pieces)
-    return _collected(pieces, wish, limit)
+    return _collected(pieces, wish, limit, on_large)
 
 
 def _drain(answer: Answer) -> None:
@@ -81,9 +85,11 @@ def _wire(answer: Answer, wish: Wish, limit: int) -> Iterator[bytes]:
             raise BodyTooLarge(f"the body is larger than {limit} bytes")
 
 
-def _collected(pieces: Iterator[bytes], wish: Wish, limit: int) -> bytes:
+def _collected(pieces: Iterator[bytes], wish: Wish, limit: int, on_large: OnLarge) -> bytes:
     body: bytes | bytearray = b""  # most bodies are one piece, which need not be copied
     for piece in pieces:
+        if len(body) <= LARGE < len(body) + len(piece):
+            on_large(limit)
         body = piece if not body else _joined(body, piece)
         if wish.truncate_at is not None and len(body) >= wish.truncate_at:
             return bytes(body[: wish.truncate_at])

@@ -11,6 +11,7 @@ import msgspec
 
 from crawler.core.outcomes import Outcome
 from crawler.fetching.recorded import Recorded
+from crawler.fetching.room import Share
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 MIB = 1024 * 1024
@@ -63,6 +64,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     headers: str = ""  # all of them, one a line, as sent
     recorded: Recorded | None = None  # both heads as they were, where they are to be kept
     body: bytes = b""  # decoded; empty unless it was wanted and complete
+    share: Share | None = None  # of the room for large bodies; who keeps the body for longer keeps this with it
     bytes_read: int = 0  # of the body, as they came over the wire (chunk framing not counted)
     elapsed_ms: int = 0
     first_byte_ms: int = 0  # of those, until the answer's head was complete

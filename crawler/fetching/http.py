@@ -23,8 +23,9 @@ from crawler.fetching.guard import Guard
 from crawler.fetching.headers import media_type_of, parse_retry_after, text_of
 from crawler.fetching.outgoing import Headers, Outgoing
 from crawler.fetching.recorded import Recorded
+from crawler.fetching.room import Share, room
 from crawler.fetching.routes import Gateway, Route, refusal
-from crawler.fetching.trouble import TROUBLE, explain, one_line, outcome_of
+from crawler.fetching.trouble import TROUBLE, OutOfTime, explain, one_line, outcome_of
 from crawler.fetching.trust import Trust, public_trust
 
 LONGEST_VALIDATOR = 500  # characters of an ETag or Last-Modified worth keeping
@@ -58,6 +59,7 @@ class HttpFetcher:
         self._exchange.records = records
         self._adapter = RoutedAdapter(Route(guard, self._exchange, gateway), self._exchange, trust)
         self._outgoing = Outgoing(user_agent, credentials, own_hosts)
+        self._share: Share | None = None  # of the room for large bodies, while one is read
 
     def get(
         self,
@@ -117,17 +119,26 @@ class HttpFetcher:
         try:
             answer = self._adapter.send(request).raw
         except TROUBLE as error:
-            return Fetched(outcome=outcome_of(error), error=explain(error))
+            stage = "within the headers" if self._exchange.received else "before an answer came"
+            return Fetched(outcome=outcome_of(error), error=explain(error, stage))
         fetched = self._head_of(answer)
         if self._exchange.records:
             fetched = replace(fetched, recorded=self._recorded(request, answer))
         try:
-            body = body_of(answer, fetched, wish, self._limits.max_body_bytes)
-            return replace(fetched, body=body, bytes_read=answer.bytes_read)
+            body = body_of(answer, fetched, wish, self._limits.max_body_bytes, self._make_room)
+            return replace(fetched, body=body, share=self._share, bytes_read=answer.bytes_read)
         except TROUBLE as error:
-            return replace(fetched, outcome=outcome_of(error), error=explain(error), bytes_read=answer.bytes_read)
+            told = explain(error, "within the body")
+            return replace(fetched, outcome=outcome_of(error), error=told, bytes_read=answer.bytes_read)
         finally:
             answer.close()
+            self._share = None
+
+    def _make_room(self, size: int) -> None:
+        seconds = self._exchange.patience(self._limits.total_seconds)
+        self._share = room.take(size, seconds)
+        if self._share is None:
+            raise OutOfTime(f"so many large pages arrive at a time that this one waited {seconds:.0f} seconds in vain")
 
     def _recorded(self, request: requests.PreparedRequest, answer: Answer) -> Recorded | None:
         url, origin = request.url or "", origin_of(request.url or "")

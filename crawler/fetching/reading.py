@@ -43,6 +43,8 @@ class Reading:
         self._heads = 0  # complete ones
         self._refused = False  # the parser did not take a head as it stands
         self._mended_to = 0  # where in `_arrived` the next head to mend begins
+        self._looked_to = 0  # how far its end was looked for: looked for anew at each byte, it takes a square of time
+        self._begins_at = 0  # where in `_arrived` the first line may begin
         self._keeps_alive = False
         self._is_clean = True  # nothing stands behind the message
         self._awaits_chunk = False  # a chunk has begun, perhaps the last, and nothing of it has come
@@ -170,7 +172,8 @@ class Reading:
 
     def _check_beginning(self, *, is_all: bool = False) -> None:
         """NotHttp once the first line is here, or will not come, and is none of ours."""
-        line, end, _ = self._arrived[_first_line_at(self._arrived, 0) :].partition(b"\n")
+        self._begins_at = at = _first_line_at(self._arrived, self._begins_at)
+        line, end, _ = self._arrived[at:].partition(b"\n")
         if (end or is_all) and not _BEGINNING.startswith(line[: len(_BEGINNING)].upper()):
             raise NotHttp(f"what arrived is not HTTP/1 but begins with {line[:60].decode('latin-1')!r}")
 
@@ -183,8 +186,9 @@ class Reading:
         while not self.status:
             start = _first_line_at(self._arrived, self._mended_to)
             check_status_line(self._arrived, start)
-            end = _BLANK_LINE.search(self._arrived, start)
+            end = _BLANK_LINE.search(self._arrived, max(start, self._looked_to))
             if end is None:
+                self._looked_to = max(0, len(self._arrived) - 2)  # it may have begun
                 return
             self._mended_to = end.end()
             self._parse(mended(self._arrived[start : self._mended_to]))

@@ -17,6 +17,8 @@ from crawler.fetching.exchange import Exchange
 from crawler.fetching.guard import Endpoint, Guard
 from crawler.fetching.trouble import AddressRefused, FetchTrouble, NotConnected, NotHttp, OutOfTime, ProxyRefused
 
+MOST_TRIED = 8  # addresses of a host: nobody shall have us knock at hundreds of doors by one name
+
 Options = Iterable[tuple[Any, ...]]
 """What `socket.setsockopt` takes, one after the other."""
 
@@ -63,7 +65,7 @@ class Route:
 
     def _connected(self, endpoints: list[Endpoint], port: int, options: Options, what: str) -> socket.socket:
         failure: FetchTrouble = NotConnected("the host has no address")
-        for endpoint in endpoints:
+        for endpoint in endpoints[:MOST_TRIED]:
             where = f"{what}{endpoint.sockaddr[0]} port {port}"
             try:
                 return self._connect(endpoint, options)

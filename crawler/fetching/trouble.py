@@ -3,6 +3,7 @@
     CrawlerError
     └── FetchTrouble          raised within a fetcher, never out of it; knows its outcome
         ├── AddressRefused    the host leads to an address the guard does not allow
+        │   └── PortRefused   the address would do, and its port does not
         ├── NameNotFound      the host name does not resolve
         ├── NotConnected      no address of the host takes a connection
         ├── ProxyRefused      the proxy does not let us through
@@ -22,6 +23,7 @@ from typing import ClassVar
 
 from crawler.core.errors import CrawlerError
 from crawler.core.outcomes import Outcome
+from crawler.fetching.tls_words import tls_words
 
 MAX_ERROR_LENGTH = 300
 
@@ -36,6 +38,10 @@ class AddressRefused(FetchTrouble):
     """The host leads to an address that is not public and was not allowed."""
 
     outcome = Outcome.PRIVATE_ADDRESS
+
+
+class PortRefused(AddressRefused):
+    """The address is public or was allowed, and the port is neither listed nor named for this host."""
 
 
 class NameNotFound(FetchTrouble):
@@ -106,9 +112,14 @@ def outcome_of(error: BaseException) -> Outcome:
     return error.outcome if isinstance(error, FetchTrouble) else _row_of(error)[0]
 
 
-def explain(error: BaseException) -> str:
-    """One line for a person: what happened in our words, and the detail the system gave."""
-    return one_line(str(error) if isinstance(error, FetchTrouble) else f"{_row_of(error)[1]}: {_detail(error)}")
+def explain(error: BaseException, stage: str = "") -> str:
+    """One line for a person: what happened in our words, and the detail the system gave. `stage` says how far a
+    connection that broke had come, such as "within the headers"."""
+    if isinstance(error, FetchTrouble):
+        return one_line(str(error))
+    outcome, words = _row_of(error)
+    where = f" {stage}" if stage and outcome is Outcome.CONNECT else ""
+    return one_line(f"{words}{where}: {_detail(error)}")
 
 
 def one_line(text: str) -> str:
@@ -122,8 +133,8 @@ def _row_of(error: BaseException) -> tuple[Outcome, str]:
 
 
 def _detail(error: BaseException) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return error.verify_message
+    if isinstance(error, ssl.SSLError):
+        return tls_words(error)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error) or type(error).__name__

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Address
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.addresses import is_allowed, is_public, parse_private_hosts
+from crawler.core.addresses import is_allowed, is_named, is_public, parse_private_hosts, why_not_public
 from crawler.core.errors import BadInput
 
 PUBLIC = [
@@ -26,9 +28,16 @@ PUBLIC = [
     "223.255.255.255",  # the last unicast address
     "2606:4700:4700::1111",
     "2a00:1450:4001:80b::200e",
-    "::ffff:1.1.1.1",  # mapped, carries a public one
-    "64:ff9b::101:101",  # NAT64, carries 1.1.1.1
-    "2002:101:101::1",  # 6to4, carries 1.1.1.1
+    "2000::1",  # the first of 2000::/3
+    "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff",  # next to documentation
+    "2001:200::1",  # next to the protocol assignments
+    "2001:db7:ffff::1",  # next to documentation
+    "2001:db9::1",
+    "2003::1",  # next to 6to4
+    "168.63.129.15",  # next to a cloud's own service
+    "192.0.1.0",
+    "192.31.196.1",  # anycast for reverse names (AS112): special, and public
+    "2620:4f:8000::1",  # the same
 ]
 
 NOT_PUBLIC = [
@@ -43,7 +52,10 @@ NOT_PUBLIC = [
     "169.254.169.254",  # metadata
     "172.16.0.1",
     "172.31.255.255",
-    "192.0.0.192",
+    "192.0.0.9",  # anycast of the port control protocol: public, and nobody's site
+    "192.0.0.170",  # by which DNS64 is found
+    "192.0.0.192",  # metadata
+    "100.100.100.200",  # metadata
     "192.0.2.1",  # documentation
     "192.88.99.1",
     "192.168.1.1",
@@ -61,15 +73,25 @@ NOT_PUBLIC = [
     "::1.1.1.1",  # the same, whatever it carries
     "::ffff:127.0.0.1",  # mapped loopback
     "::ffff:169.254.169.254",
+    "::ffff:7f00:1",  # the same in hexadecimal
+    "::ffff:1.1.1.1",  # mapped, whatever it carries
+    "::ffff:0:1.1.1.1",  # translated (SIIT)
     "64:ff9b::7f00:1",  # NAT64, carries 127.0.0.1
+    "64:ff9b::101:101",  # NAT64, whatever it carries
     "64:ff9b:1::101:101",  # NAT64 for local use
     "100::1",  # discard
+    "1fff:ffff::1",  # next to 2000::/3
     "2001::1",  # Teredo
+    "2001:0:101:101:0:0:fefe:fefe",  # Teredo by 1.1.1.1 to 1.1.1.1
+    "2001:1::1",  # anycast
     "2001:2::1",  # benchmarking
+    "2001:20::1",  # identifiers that are not addresses
+    "2001:1ff:ffff::1",  # the last of the protocol assignments
     "2001:db8::1",  # documentation
     "3fff::1",  # documentation
     "2002:7f00:1::1",  # 6to4, carries 127.0.0.1
     "2002:a00:1::",  # 6to4, carries 10.0.0.1
+    "2002:101:101::1",  # 6to4, whatever it carries
     "4000::1",  # not handed out
     "5f00::1",  # segment routing
     "fc00::1",  # unique local
@@ -101,9 +123,36 @@ def test_it_judges_any_text_without_raising(text: str) -> None:
     assert is_public(text) in (True, False)
 
 
-@given(st.ip_addresses(v=4).map(str))
-def test_a_carried_address_is_judged_like_itself(address: str) -> None:
-    assert is_public(f"::ffff:{address}") == is_public(address)
+@given(st.ip_addresses(v=4).map(int))
+def test_no_address_that_carries_another_is_public(carried: int) -> None:
+    mapped, compatible, nat64, local = (
+        prefix + carried for prefix in (0xFFFF << 32, 0, 0x64FF9B << 96, 0x64FF9B0001 << 80)
+    )
+    sixtofour, teredo = (0x2002 << 112) + (carried << 80), (0x20010000 << 96) + (carried << 64) + (carried ^ 0xFFFFFFFF)
+    assert not any(
+        is_public(str(IPv6Address(address))) for address in (mapped, compatible, nat64, local, sixtofour, teredo)
+    )
+
+
+@given(st.ip_addresses(v=6))
+def test_of_ipv6_nothing_outside_2000_3_is_public(address: IPv6Address) -> None:
+    assert not is_public(str(address)) or int(address) >> 125 == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "what"),
+    [
+        ("127.0.0.1", "Loopback"),
+        ("169.254.169.254", "Cloud metadata (AWS, GCP, Azure IMDS)"),
+        ("64:ff9b::7f00:1", "Loopback"),
+        ("64:ff9b::101:101", "IPv4-IPv6 Translation"),
+        ("2002:101:101::1", "6to4, given up"),
+        ("4000::1", "not handed out"),
+        ("1.1.1.1", ""),
+    ],
+)
+def test_it_says_what_an_address_is(address: str, what: str) -> None:
+    assert why_not_public(address) == what
 
 
 @pytest.mark.parametrize(
@@ -119,6 +168,10 @@ def test_a_carried_address_is_judged_like_itself(address: str) -> None:
         ("10.0.0.0/8", "site.test", 80, "10.1.2.3"),
         ("fd00::/8", "site.test", 80, "fd12::1"),
         ("[::1]:8000", "localhost", 8000, "::1"),
+        ("64:ff9b::/96", "site.test", 80, "64:ff9b::101:101"),  # DNS64, and the address within is public
+        ("64:ff9b:1::/96", "site.test", 80, "64:ff9b:1::101:101"),
+        ("::ffff:0:0/96", "site.test", 80, "::ffff:1.1.1.1"),
+        ("2002::/16", "site.test", 80, "2002:101:101::1"),
     ],
 )
 def test_an_entry_allows_what_it_names(entry: str, host: str, port: int, address: str) -> None:
@@ -134,10 +187,41 @@ def test_an_entry_allows_what_it_names(entry: str, host: str, port: int, address
         ("127.0.0.1:8000", "127.0.0.1", 80, "127.0.0.1"),
         ("10.0.0.0/8", "10.0.0.1", 80, "127.0.0.1"),
         ("10.0.0.0/8", "site.test", 80, "fd00::1"),  # another family
+        ("64:ff9b::/96", "site.test", 80, "64:ff9b::7f00:1"),  # what it carries is judged too
+        ("64:ff9b::/96", "site.test", 80, "64:ff9b::a9fe:a9fe"),
+        ("64:ff9b:1::/96", "site.test", 80, "64:ff9b:1::a00:1"),
+        ("64:ff9b:1::/48", "site.test", 80, "64:ff9b:1::100:0:0"),  # where it carries it cannot be known
+        ("::/0", "site.test", 80, "::ffff:127.0.0.1"),
+        ("::/0", "site.test", 80, "::127.0.0.1"),
+        ("2002::/16", "site.test", 80, "2002:7f00:1::1"),
+        ("2001::/32", "site.test", 80, "2001:0:101:101:0:0:f5ff:fffe"),  # Teredo, to 10.0.0.1
+        ("site.test", "site.test.example", 80, "10.0.0.1"),
+        ("site.test", "www.site.test", 80, "10.0.0.1"),
+        ("10.0.0.1", "site.test", 80, "10.0.0.10"),
     ],
 )
 def test_an_entry_allows_nothing_else(entry: str, host: str, port: int, address: str) -> None:
     assert not is_allowed((entry,), host, port, address)
+
+
+def test_two_entries_together_open_what_is_carried() -> None:
+    assert is_allowed(("64:ff9b::/96", "10.0.0.0/8"), "site.test", 80, "64:ff9b::a00:1")
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_so"),
+    [
+        ("site.test:25", True),
+        ("10.0.0.1:25", True),
+        ("site.test:26", False),
+        ("site.test", False),  # any port of a private address, and no further one of a public
+        ("10.0.0.1", False),
+        ("10.0.0.0/8", False),
+        ("*", False),
+    ],
+)
+def test_a_port_is_named_by_an_exact_entry_alone(entry: str, is_so: bool) -> None:
+    assert is_named((entry,), "site.test", 25, "10.0.0.1") is is_so
 
 
 @pytest.mark.parametrize(
@@ -170,3 +254,9 @@ def test_it_refuses_an_entry_nobody_could_mean(typed: str) -> None:
     with pytest.raises(BadInput, match="is not a host") as caught:
         parse_private_hosts([typed])
     assert caught.value.field == "private_hosts"
+
+
+@pytest.mark.parametrize("typed", [".", "..", "。"])
+def test_a_host_without_a_name_is_refused(typed: str) -> None:
+    with pytest.raises(BadInput):
+        parse_private_hosts([typed])

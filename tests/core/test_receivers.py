@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.receivers import SEALED, Means, Receiver, check_address, masked, receiver_of, shown
+from crawler.core.receivers import SEALED, Means, Receiver, check_address, is_secret, masked, receiver_of, shown
 
 SLACK, DISCORD = "https://hooks.slack.com/services/T/B/X", "https://discord.com/api/webhooks/1/X"
 
@@ -87,3 +87,28 @@ def test_a_secret_is_masked_for_everybody() -> None:
     assert shown(Means.SLACK, SLACK, in_full=True) == "https://hooks.slack.com/…"
     assert shown(Means.EMAIL, "jane@example.com", in_full=True) == "jane@example.com"
     assert shown(Means.EMAIL, "jane@example.com", in_full=False) == "j…@example.com"
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        ("https://example.com/hook", False),
+        ("https://example.com:8443/hook/abc#part", False),
+        ("https://example.com/hook?token=abc", True),
+        ("https://user:password@example.com/hook", True),
+        ("https://user@example.com/hook", True),
+        ("http://[bad", True),
+        (f"{SEALED}abc", True),
+    ],
+)
+def test_a_webhook_is_secret_where_it_has_a_password_or_a_token(address: str, secret: bool) -> None:
+    assert is_secret(Means.WEBHOOK, address) is secret
+    if secret and not address.startswith(("http://[", SEALED)):
+        assert shown(Means.WEBHOOK, address, in_full=True) == "https://example.com/…"
+
+
+@pytest.mark.parametrize(("means", "address"), [(Means.WEBHOOK, "http://[a"), (Means.SLACK, "https://[a/b")])
+def test_an_address_that_cannot_be_taken_apart_is_refused_and_shown_as_little(means: Means, address: str) -> None:
+    with pytest.raises(BadInput):
+        check_address("notify", means, address)
+    assert masked(means, address) == "…"

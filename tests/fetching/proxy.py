@@ -74,7 +74,7 @@ class ProxyServer:
                     self._dig(client, head.split(" ")[1])
                     return
                 else:
-                    self._forward(client, head, upstreams)
+                    self._forward(client, head, incoming.read(_length(head)), upstreams)
 
     def _dig(self, client: socket.socket, target: str) -> None:
         if self._answer:
@@ -85,7 +85,7 @@ class ProxyServer:
         self._start(_pour, upstream, client)
         _pour(client, upstream)
 
-    def _forward(self, client: socket.socket, head: str, upstreams: dict[str, socket.socket]) -> None:
+    def _forward(self, client: socket.socket, head: str, body: bytes, upstreams: dict[str, socket.socket]) -> None:
         request, *headers = head.splitlines()
         method, url, version = request.split(" ")
         parts = urlsplit(url)
@@ -94,18 +94,21 @@ class ProxyServer:
         upstream = upstreams[parts.netloc]
         path = url.split("/", 3)[3]
         kept = [line for line in headers if not line.lower().startswith("proxy-")]
-        upstream.sendall("\r\n".join([f"{method} /{path} {version}", *kept, "", ""]).encode())
+        upstream.sendall("\r\n".join([f"{method} /{path} {version}", *kept, "", ""]).encode() + body)
         answer = upstream.makefile("rb")
         lines = _head(answer)
         if not lines:
             raise ConnectionError("the host hung up, and so do we")
-        length = next((int(line[15:]) for line in lines.splitlines() if line.lower().startswith("content-length")), 0)
-        client.sendall(lines.replace("\n", "\r\n").encode() + b"\r\n\r\n" + (answer.read(length) or b""))
+        client.sendall(lines.replace("\n", "\r\n").encode() + b"\r\n\r\n" + (answer.read(_length(lines)) or b""))
 
     def _upstream(self, port: int) -> socket.socket:
         sock = socket.create_connection(("127.0.0.1", port))
         self._open.append(sock)
         return sock
+
+
+def _length(head: str) -> int:
+    return next((int(line[15:]) for line in head.splitlines() if line.lower().startswith("content-length")), 0)
 
 
 def _head(incoming: BinaryIO) -> str:

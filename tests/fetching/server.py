@@ -7,7 +7,7 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from types import TracebackType
@@ -99,6 +99,7 @@ class Server:
             except OSError:
                 return
             self.connections += 1
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a reset throws away what waits to be sent
             self._open.append(sock)
             self._start(self._serve, sock)
 
@@ -116,7 +117,7 @@ class Server:
         lines = []
         while (line := incoming.readline()) not in (b"\r\n", b""):
             lines.append(line.decode("latin-1").strip())
-        if not lines:
+        if not lines or lines[0].count(" ") != 2:  # nothing, or the beginning of TLS
             return ""
         length = next((int(line.split(":")[1]) for line in lines if line.lower().startswith("content-length")), 0)
         self.bodies.append(incoming.read(length) or b"")
@@ -138,6 +139,59 @@ class Server:
                 sock.sendall(reply.drop)
         if reply.then is Then.STALL:
             self._over.wait()
-        if reply.then is Then.RESET:  # a linger of zero seconds turns the close into a reset
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if reply.then is Then.RESET:
+            _reset(sock)
         return reply.then is Then.KEEP
+
+
+@contextlib.contextmanager
+def hanging_up(then: Then) -> Iterator[int]:
+    """The port of a server that lets its first visitor speak, and goes without a byte."""
+
+    def go(sock: socket.socket, _: threading.Event) -> None:
+        sock.recv(16384)
+        if then is Then.RESET:
+            _reset(sock)
+
+    with _serving_one(go) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def dripping(beginning: bytes) -> Iterator[int]:
+    """The port of a server that says this to its first visitor, and then a zero byte again and again."""
+
+    def drip(sock: socket.socket, over: threading.Event) -> None:
+        sock.sendall(beginning)
+        while not over.wait(0.02):
+            sock.sendall(b"\0")
+
+    with _serving_one(drip) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def _serving_one(serve: Callable[[socket.socket, threading.Event], None]) -> Iterator[int]:
+    over = threading.Event()
+
+    def run() -> None:
+        with contextlib.suppress(OSError):
+            sock, _ = listener.accept()
+            with sock:
+                serve(sock, over)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            over.set()
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)  # in case nobody came
+            thread.join()
+
+
+def _reset(sock: socket.socket) -> None:
+    """Turn the close to come into a reset, by a linger of zero seconds."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -11,7 +11,8 @@ from crawler.core.outcomes import Outcome
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from tests.fetching.asking import LOOPBACK, ask, gzipped
-from tests.fetching.server import Reply, Then, page
+from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
+from tests.fetching.server import Reply, Server, Then, hanging_up, page
 
 
 def test_a_refused_connection_is_told_from_a_missing_name() -> None:
@@ -80,6 +81,43 @@ def test_bad_answers_are_outcomes(reply: Reply, outcome: Outcome) -> None:
     assert fetched.error
     assert fetched.error.isprintable()
     assert len(fetched.error) <= 300
+
+
+STAGES = [
+    (b"", None, "before an answer came"),
+    (b"HTTP/1.1 200 O", None, "within the headers"),
+    (HEAD, None, "within the headers"),
+    (HEAD + b"Content-Length: 500\r\n\r\n<p>", 200, "within the body"),
+    (HEAD + b"Transfer-Encoding: chunked\r\n\r\n9\r\n<p>", 200, "within the body"),
+    (HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n", 200, "within the body"),  # between chunks
+    (HEAD + b"\r\n<p>", 200, "within the body"),  # one that ends with the connection
+]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(("sent", "status", "stage"), STAGES)
+def test_a_connection_that_is_reset_says_how_far_it_came(sent: bytes, status: int, stage: str, scheme: str) -> None:
+    tls = as_site_test() if scheme == "https" else None
+    with (
+        Server({"/": Reply(sent, Then.RESET)}, tls=tls) as server,
+        HttpFetcher(EVERY_NAME, "Tester/1", trust=trusting_the_test) as fetcher,
+    ):
+        fetched = fetcher.get(f"{scheme}://site.test:{server.port}/")
+    assert (fetched.outcome, fetched.http_status, fetched.body) == (Outcome.CONNECT, status, b"")
+    assert fetched.error == f"the connection broke {stage}: Connection reset by peer"
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        (Then.RESET, "the connection broke within the TLS handshake: Connection reset by peer"),
+        (Then.CLOSE, "the server closed the connection within the TLS handshake"),
+    ],
+)
+def test_a_handshake_that_is_broken_off_is_no_matter_of_trust(then: Then, said: str) -> None:
+    with hanging_up(then) as port, HttpFetcher(EVERY_NAME, "Tester/1") as fetcher:
+        fetched = fetcher.get(f"https://site.test:{port}/")
+    assert (fetched.outcome, fetched.requests, fetched.error) == (Outcome.CONNECT, 0, said)
 
 
 def test_the_status_is_kept_when_the_body_breaks() -> None:

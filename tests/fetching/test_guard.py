@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import socket
+import threading
 from typing import Any
 
 import pytest
 
 from crawler.core.outcomes import Outcome
+from crawler.core.ports import parse_ports
 from crawler.fetching.fetcher import Limits
-from crawler.fetching.guard import Guard
+from crawler.fetching.guard import AddressRefused, Guard
 from crawler.fetching.http import HttpFetcher
+from crawler.fetching.routes import MOST_TRIED
 from tests.fetching.asking import LOOPBACK
+from tests.fetching.names import Names
 from tests.fetching.secure import as_site_test, trusting_the_test
 from tests.fetching.server import Server, Then, page
 
@@ -21,33 +26,133 @@ def test_a_private_address_is_not_asked() -> None:
         fetched = fetcher.get(f"{server.origin}/")
     assert (fetched.outcome, fetched.requests) == (Outcome.PRIVATE_ADDRESS, 0)
     assert fetched.error == (
-        '127.0.0.1 is a private address; allow it under "Private networks", with --allow-private '
+        '127.0.0.1 is a private address (Loopback); allow it under "Private networks", with --allow-private '
         "or by CRAWLER_PRIVATE_HOSTS"
     )
     assert server.connections == 0
 
 
-@pytest.mark.parametrize(
-    "host", ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0"]
-)
+SPELLINGS = [
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",  # short forms
+    "127.0.1",
+    "0177.0.0.1",  # octal
+    "0177.1",
+    "00000177.0.0.1",
+    "0x7f.0.0.1",  # hexadecimal
+    "0X7F.1",
+    "0x7f000001",  # one number
+    "2130706433",
+    "017700000001",
+    "１２７.０.０.１",  # noqa: RUF001  # full width
+    "①②⑦.⓪.⓪.①",
+    "127。0。0。1",  # full stops of other scripts
+    "127．0．0．1",  # noqa: RUF001
+    "%31%32%37.0.0.1",  # percent-encoded
+    "%6c%6fcalhost",
+    "user:password@127.0.0.1",
+    "1.1.1.1@127.0.0.1",
+    "0",
+    "0.0.0.0",
+    "localhost",
+    "localhost.",
+    "LOCALHOST",
+    "ＬＯＣＡＬＨＯＳＴ",  # noqa: RUF001
+    "any.localhost",
+    "any.localhost.",
+    "[::1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",  # mapped
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",  # compatible
+    "[64:ff9b::127.0.0.1]",  # NAT64
+    "[64:ff9b:1::7f00:1]",
+    "[2002:7f00:1::]",  # 6to4
+    "[2001:0:7f00:1::]",  # Teredo
+]
+
+
+def here(host: str, port: int, **kwargs: Any) -> list[tuple[Any, ...]]:
+    """Leads every name here; numbers are read by the system."""
+    try:
+        return socket.getaddrinfo(host, port, flags=socket.AI_NUMERICHOST, **kwargs)
+    except socket.gaierror:
+        return Names("127.0.0.1")(host, port)
+
+
+@pytest.mark.parametrize("host", SPELLINGS)
 def test_no_spelling_of_a_private_address_is_asked(host: str) -> None:
-    with Server({"/": page()}) as server, HttpFetcher(Guard(), "Tester/1") as fetcher:
+    with Server({"/": page()}) as server, HttpFetcher(Guard(resolver=here), "Tester/1") as fetcher:
         fetched = fetcher.get(f"http://{host}:{server.port}/")
     assert fetched.outcome is Outcome.PRIVATE_ADDRESS
     assert server.connections == 0
 
 
-class Names:
-    """A name server that gives one answer after another; the last for ever."""
+@pytest.mark.parametrize(
+    "host", ["[::1%25lo]", "[fe80::1%lo]", "[::1%lo]", "127.0.0.1%00", "127.0.0.256", "0x7f.0.0.1.1"]
+)
+def test_what_is_no_spelling_of_any_address_is_not_asked(host: str) -> None:
+    with Server({"/": page()}) as server, HttpFetcher(Guard(resolver=here), "Tester/1") as fetcher:
+        fetched = fetcher.get(f"http://{host}:{server.port}/")
+    assert fetched.outcome is Outcome.MALFORMED
+    assert server.connections == 0
 
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
 
-    def __call__(self, host: str, port: int, **kwargs: Any) -> list[tuple[Any, ...]]:
-        self.asked.append(host)
-        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in answer.split()]
+@pytest.mark.parametrize("host", ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "0", "::ffff:127.0.0.1", "fe80::1%lo"])
+def test_the_guard_itself_is_talked_round_by_no_spelling(host: str) -> None:
+    with pytest.raises(AddressRefused):
+        Guard().resolve(host, 80)
+
+
+NEIGHBOUR = "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("private_hosts", "address", "port", "said"),
+    [
+        ((), "1.1.1.1", 80, None),
+        ((), "1.1.1.1", 8443, None),
+        ((), "1.1.1.1", 6379, "port 6379 is not among those asked"),
+        ((), "1.1.1.1", 25, "port 25 is one that no browser asks"),
+        ((), "1.1.1.1", 0, "port 0 is one that no browser asks"),
+        (("*",), "1.1.1.1", 6379, "port 6379 is not among those asked"),
+        (("site.test",), "1.1.1.1", 6379, "allow it for this host by site.test:6379 in CRAWLER_PRIVATE_HOSTS"),
+        (("site.test:6379",), "1.1.1.1", 6379, None),
+        (("1.1.1.1:6379",), "1.1.1.1", 6379, None),
+        (("other.test:6379",), "1.1.1.1", 6379, "port 6379"),
+        (("site.test:6380",), "1.1.1.1", 6379, "port 6379"),
+        (("site.test:25",), "1.1.1.1", 25, None),
+        (("10.0.0.0/8",), NEIGHBOUR, 6379, None),  # whoever opens a network opens its ports
+        (("10.0.0.0/8",), NEIGHBOUR, 25, "port 25 is one that no browser asks"),
+        (("*",), NEIGHBOUR, 25, "port 25 is one that no browser asks"),
+        (("10.0.0.1:25",), NEIGHBOUR, 25, None),
+        ((), NEIGHBOUR, 25, "10.0.0.1 is a private address (Private-Use)"),
+        (("64:ff9b::/96",), "64:ff9b::101:101", 80, None),
+        ((), "64:ff9b::101:101", 80, "by DNS64, allow 64:ff9b::/96 by CRAWLER_PRIVATE_HOSTS"),
+        ((), "64:ff9b:1:2::101:101", 80, "by DNS64, allow 64:ff9b:1:2::/96 by CRAWLER_PRIVATE_HOSTS"),
+        (("64:ff9b::/96",), "64:ff9b::7f00:1", 80, "64:ff9b::7f00:1 is a private address (Loopback)"),
+    ],
+)
+def test_ports_and_addresses_are_judged_together(
+    private_hosts: tuple[str, ...], address: str, port: int, said: str | None
+) -> None:
+    refused = Guard(private_hosts).check("site.test", port, address)
+    assert (refused is None) if said is None else (refused is not None and said in refused.reason)
+
+
+def test_ports_are_those_of_the_setting() -> None:
+    guard = Guard(ports=parse_ports(["9000"]))
+    assert guard.check("site.test", 9000, "1.1.1.1") is None
+    assert guard.check("site.test", 80, "1.1.1.1") is not None
+
+
+def test_port_0_is_not_taken_for_the_usual_one() -> None:
+    with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
+        fetched = fetcher.get("http://127.0.0.1:0/")
+    assert (fetched.outcome, fetched.requests) == (Outcome.PRIVATE_ADDRESS, 0)
+    assert "port 0 is one that no browser asks" in fetched.error
 
 
 def test_the_checked_address_is_the_one_connected_to() -> None:
@@ -73,8 +178,11 @@ def test_a_later_connection_is_judged_anew() -> None:
     assert server.connections == 1
 
 
-def test_one_private_address_among_several_refuses_the_host() -> None:
-    with HttpFetcher(Guard(resolver=Names("1.1.1.1 10.0.0.1")), "Tester/1") as fetcher:
+@pytest.mark.parametrize(
+    "answers", ["1.1.1.1 10.0.0.1", "10.0.0.1 1.1.1.1", "1.1.1.1 ::1", "2606:4700::1111 ::ffff:1.1.1.1"]
+)
+def test_one_private_address_among_several_refuses_the_host(answers: str) -> None:
+    with HttpFetcher(Guard(resolver=Names(answers)), "Tester/1") as fetcher:
         assert fetcher.get("http://site.test/").outcome is Outcome.PRIVATE_ADDRESS
 
 
@@ -99,30 +207,51 @@ def test_tls_goes_by_the_name_and_the_connection_by_the_address() -> None:
     assert server.connections == 1
 
 
-@pytest.mark.parametrize(
-    ("host", "trust", "detail"),
-    [
-        ("site.test", None, "self-signed certificate"),
-        ("other.test", trusting_the_test, "not valid for 'other.test'"),
-    ],
-)
-def test_a_certificate_that_cannot_be_trusted(host: str, trust: Any, detail: str) -> None:
-    guard = Guard(("127.0.0.1",), resolver=Names("127.0.0.1"))
-    chosen = {"trust": trust} if trust else {}
-    with tls_server() as server, HttpFetcher(guard, "Tester/1", **chosen) as fetcher:
-        fetched = fetcher.get(f"https://{host}:{server.port}/")
-    assert (fetched.outcome, fetched.http_status, fetched.requests) == (Outcome.TLS, None, 0)
-    assert detail in fetched.error
+def test_a_name_server_that_does_not_answer_has_its_time() -> None:
+    over = threading.Event()
+
+    def silent(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+        over.wait()
+        return []
+
+    with HttpFetcher(Guard(lookup_seconds=0.05, resolver=silent), "Tester/1") as fetcher:
+        fetched = fetcher.get("http://slow.test/")
+    over.set()
+    assert (fetched.outcome, fetched.requests) == (Outcome.TIMEOUT, 0)
+    assert fetched.error == "the host name slow.test does not resolve in 0.05 seconds"
 
 
-def test_a_server_that_speaks_no_tls() -> None:
-    with Server({}, greeting=b"220 mail.test\r\n") as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
-        assert fetcher.get(f"https://127.0.0.1:{server.port}/").outcome is Outcome.TLS
+def test_a_system_that_cannot_look_up_is_no_missing_name() -> None:
+    def broken(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with HttpFetcher(Guard(resolver=broken), "Tester/1") as fetcher:
+        fetched = fetcher.get("http://site.test/")
+    assert (fetched.outcome, fetched.error) == (
+        Outcome.CONNECT,
+        "the host name site.test cannot be looked up: Too many open files",
+    )
 
 
-def test_a_handshake_that_never_ends_has_its_time() -> None:
+def test_of_very_many_addresses_few_are_tried() -> None:
+    with Server({"/": page()}) as server:
+        addresses = [f"127.0.1.{number}" for number in range(1, MOST_TRIED + 1)] + ["127.0.0.1"]
+        with HttpFetcher(Guard(("127.0.0.0/8",), resolver=Names(" ".join(addresses))), "Tester/1") as fetcher:
+            assert fetcher.get(f"http://site.test:{server.port}/").outcome is Outcome.CONNECT
+        with HttpFetcher(Guard(("127.0.0.0/8",), resolver=Names(" ".join(addresses[1:]))), "Tester/1") as fetcher:
+            assert fetcher.get(f"http://site.test:{server.port}/").outcome is Outcome.SUCCESS
+
+
+def test_the_socket_is_connected_to_the_address_that_was_judged() -> None:
+    names = Names("127.0.0.3", "127.0.0.1")
     with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        HttpFetcher(LOOPBACK, "Tester/1", Limits(connect_seconds=0.2)) as fetcher,
+        socket.create_server(("127.0.0.3", 0)) as judged,
+        HttpFetcher(Guard(("127.0.0.3",), resolver=names), "Tester/1", Limits(read_seconds=0.1)) as fetcher,
     ):
-        assert fetcher.get(f"https://127.0.0.1:{silent.getsockname()[1]}/").outcome is Outcome.TIMEOUT
+        port = judged.getsockname()[1]
+        fetched = fetcher.get(f"http://site.test:{port}/")
+        visitor, _ = judged.accept()
+        with visitor:
+            assert visitor.getsockname() == ("127.0.0.3", port)
+    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, "no answer came for 0.1 seconds")
+    assert names.asked == ["site.test"]

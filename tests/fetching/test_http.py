@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from crawler.core.outcomes import Outcome
 from crawler.fetching.answer import MAX_HEAD
 from crawler.fetching.http import HttpFetcher
 from tests.fetching.asking import LOOPBACK, SMALL, ask, ask_each, gzipped
+from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Reply, Server, Then, page
 
 
@@ -79,10 +81,29 @@ def test_it_sends_no_fragment_and_no_password() -> None:
     assert "authorization" not in server.requests[0].lower()
 
 
-def test_environment_proxies_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    assert ask(page()).outcome is Outcome.SUCCESS
+def test_neither_proxies_nor_passwords_are_taken_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("default login me password swordfish\nmachine 127.0.0.1 login me password swordfish\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(netrc))
+    with Server({"/": page()}) as canary:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "socks_proxy"):
+            monkeypatch.setenv(name, canary.origin)
+            monkeypatch.setenv(name.upper(), canary.origin)
+        monkeypatch.setenv("no_proxy", "")
+        monkeypatch.setenv("NO_PROXY", "")
+        [fetched], server = ask_each({"/": page()}, "/")
+        with (
+            Server({"/": page()}, tls=as_site_test()) as secured,
+            HttpFetcher(EVERY_NAME, "Tester/1", trust=trusting_the_test) as fetcher,
+        ):
+            fetcher.get(f"https://site.test:{secured.port}/")
+    assert (fetched.outcome, secured.paths()) == (Outcome.SUCCESS, ["/"])
+    assert not any("authorization" in head.lower() for head in server.requests + secured.requests)
+    assert canary.connections == 0
 
 
 def test_a_redirect_is_reported_and_not_followed() -> None:

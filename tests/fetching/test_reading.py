@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from crawler.core.outcomes import Outcome
 from crawler.fetching.reading import MAX_HEADERS, Reading
 from crawler.fetching.trouble import FetchTrouble
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
 
 OK = b"HTTP/1.1 200 OK\r\n"
 THREE = b"Content-Length: 3\r\n"
@@ -280,3 +282,14 @@ def test_no_cut_changes_what_any_bytes_are_read_as(data: bytes, cuts: list[int])
     whole, parted = read(data), read(data, *cuts)
     assert (whole.status, whole.trouble, whole.body) == (parted.status, parted.trouble, parted.body)
     assert whole.fields == parted.fields
+
+
+@pytest.mark.parametrize("start", [b"", b"HTTP/1.1  200 OK\n"], ids=["blank lines", "a head to mend"])
+def test_a_head_that_comes_byte_by_byte_takes_no_longer_than_its_length_says(start: bytes) -> None:
+    def feed(data: bytes) -> None:
+        reading = Reading(1_000_000)
+        for at in range(len(data)):
+            reading.feed(data[at : at + 1])
+
+    line = b"a\n" if start else b"\r\n"
+    assert not climb(feed, lambda size: filled(start, line, b"", size), 64 * 1024, 20.0).fault

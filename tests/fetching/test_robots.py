@@ -67,7 +67,7 @@ def test_a_status_other_than_success_is_the_answer(reply: Reply, status: int) ->
         (page("", "999 Go away"), Outcome.MALFORMED),
         (moved("ftp://example.com/robots.txt"), Outcome.REDIRECT),
         (moved("http://10.0.0.1/robots.txt"), Outcome.REDIRECT),  # the host itself is none of those
-        (moved("http://127.0.0.1:1/robots.txt"), Outcome.REDIRECT),
+        (moved("http://127.0.0.1:2/robots.txt"), Outcome.REDIRECT),
     ],
 )
 def test_a_file_that_cannot_be_reached_has_no_status(reply: Reply, outcome: Outcome) -> None:
@@ -113,8 +113,8 @@ def test_nobodys_credentials_go_with_it() -> None:
 
 
 def test_trouble_behind_a_redirect_is_told_as_that() -> None:
-    robots, _ = had({"/robots.txt": moved("http://127.0.0.1:1/x")})
-    assert robots.error.startswith("it redirects to http://127.0.0.1:1/x, and there: ")
+    robots, _ = had({"/robots.txt": moved("http://127.0.0.1:2/x")})
+    assert robots.error.startswith("it redirects to http://127.0.0.1:2/x, and there: ")
 
 
 def test_a_loop_of_redirects_ends() -> None:
