@@ -3,14 +3,18 @@ longer than it should, however it is written and whatever the page is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bs4
+from bs4.element import NavigableString
 from soupsieve import SoupSieve
 from soupsieve.css_match import CSSMatch
 
 REGEX_STEP = 500  # characters times instructions of a pattern that take about as long as a step
+TEXT_STEP = 10  # characters that are looked at one by one in that time
+VALUE_STEP = 100  # characters that a pattern of soupsieve's own is held against
+ATTRIBUTES_STEP = 2
 
 
 class OutOfSteps(Exception):
@@ -41,7 +45,8 @@ def selected(selector: SoupSieve, tree: bs4.Tag, budget: Budget, limit: int) -> 
 
 
 class _Counting(CSSMatch):
-    """Counts what every loop of soupsieve goes through: children, descendants, parents and neighbours."""
+    """Counts what every loop of soupsieve goes through: children, descendants, parents and neighbours, with the text in
+    them; attributes, their values, classes and languages."""
 
     budget: Budget
 
@@ -62,11 +67,34 @@ class _Counting(CSSMatch):
         self._count()  # asked of every element that is held against a selector
         return super().get_tag_ns(el)
 
+    def get_classes(self, el: bs4.Tag) -> Sequence[str]:  # type: ignore[override]  # of this matcher: it counts
+        classes = super().get_classes(el)
+        self._count(len(classes) // TEXT_STEP)
+        return classes
+
+    def match_attribute_name(self, el: bs4.Tag, *args: Any) -> Any:
+        value = super().match_attribute_name(el, *args)
+        self._count(len(el.attrs) // ATTRIBUTES_STEP + _length(value) // VALUE_STEP)
+        return value
+
+    def match_dir(self, el: bs4.Tag, *args: Any) -> bool:
+        self._count(sum(map(_length, el.attrs.values())) // TEXT_STEP)  # an input's value tells its direction
+        return bool(super().match_dir(el, *args))
+
+    def resolve_lang(self, *args: Any) -> str:
+        language = str(super().resolve_lang(*args))
+        self._count(len(language))
+        return language
+
     def _counted(self, found: Iterator[Any]) -> Iterator[Any]:
         for node in found:
-            self._count()
+            self._count(1 + len(node) // TEXT_STEP if isinstance(node, NavigableString) else 1)
             yield node
 
-    def _count(self) -> None:
+    def _count(self, steps: int = 1) -> None:
         if "budget" in self.__dict__:  # while it is being made, it climbs to the root
-            self.budget.spend()
+            self.budget.spend(steps)
+
+
+def _length(value: str | Sequence[str] | None) -> int:
+    return len(value) if isinstance(value, str) else sum(map(len, value or ()))

@@ -10,6 +10,7 @@ from typing import assert_never
 from crawler.core.errors import SealBroken
 from crawler.core.figures import count, counted, duration
 from crawler.core.lifecycle import State
+from crawler.core.shortages import PAUSED_FOR_ROOM, Shortage, paused_for, waits_for
 
 SILENT_AFTER = 4.0  # seconds without a sign of life; a worker at work gives one every 2.5
 MANAGER_SILENT_AFTER = 10.0  # seconds; a run that is still busy after this hands over to a fresh one
@@ -142,7 +143,10 @@ class Facts:
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", ever
     is_sealed_shut: bool = False  # its credentials cannot be read
-    held_for: float | None = None  # seconds until it goes on by itself: its owner's pages of the day are used up
+    held_for: float | None = None  # seconds until it goes on by itself
+    held_for_the_day: bool = True  # with `held_for`: its owner's pages of the day are used up; else there was no room
+    shortage: Shortage | None = None  # what there is no room in
+    evicts: bool = False  # Redis makes room by throwing away what the crawl may need
 
     def pages_in(self, *holds: Hold) -> int:
         return sum(batch.pages for batch in self.batches if batch.hold in holds)
@@ -160,13 +164,19 @@ def explain(facts: Facts) -> list[str]:
     if facts.state.is_over:
         return [_over(facts)]
     if not facts.redis_answers:
-        told = ["Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."]
-        return [*told, *_open(facts), *_ends(facts), *_disagreed(facts)]
+        return [_without_redis(facts), *_open(facts), *_ends(facts), *_disagreed(facts)]
     if facts.state is State.LOADING:
         return ["Its list of URLs is still being read; nothing is asked for before that is done."]
     answer = _paused(facts) if facts.state is State.PAUSED else _running(facts)
-    more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed)
+    more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed, _evicts)
     return [*answer, *(sentence for part in more for sentence in part(facts))]
+
+
+def _without_redis(facts: Facts) -> str:
+    """Either it is away, or so full that it does not answer all that is asked."""
+    if facts.shortage is None:
+        return "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+    return paused_for(facts.shortage) if facts.state is State.PAUSED else waits_for(facts.shortage)
 
 
 def _over(facts: Facts) -> str:
@@ -179,6 +189,10 @@ def _over(facts: Facts) -> str:
 def _paused(facts: Facts) -> Iterator[str]:
     if facts.is_sealed_shut and facts.open_pages:
         yield f"It is paused. {SealBroken()}"
+    elif facts.held_for is not None and facts.shortage is not None:
+        yield paused_for(facts.shortage)
+    elif facts.held_for is not None and not facts.held_for_the_day:
+        yield PAUSED_FOR_ROOM
     elif facts.held_for is not None:
         yield (
             "It is paused, because the pages its owner may ask for in a day are used up. "
@@ -192,10 +206,22 @@ def _paused(facts: Facts) -> Iterator[str]:
 
 
 def _running(facts: Facts) -> list[str]:
-    told = [*_no_worker(facts), *_all_done(facts), *_in_hand(facts)]
+    told = [*_short(facts), *_no_worker(facts), *_all_done(facts), *_in_hand(facts)]
     if facts.open_pages and not _is_fetching(facts):
         told += _waiting(facts)
     return told or [_last_resort(facts)]
+
+
+def _short(facts: Facts) -> Iterator[str]:
+    if facts.shortage is not None:
+        yield waits_for(facts.shortage)
+
+
+def _evicts(facts: Facts) -> Iterator[str]:
+    if facts.evicts:
+        yield (
+            "Redis may throw away what crawls need, which slows them down: its maxmemory-policy should be noeviction."
+        )
 
 
 def _is_fetching(facts: Facts) -> bool:

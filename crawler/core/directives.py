@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 NOINDEX, NOFOLLOW = "noindex", "nofollow"
 MAX_RECORDED = 500  # characters
+MAX_SAID = 100_000  # characters of one meta element that are read
+MAX_WORDS = 10_000  # that are read of one page, about
 
 _EVERYONE = "robots"
 _NONE = (NOINDEX, NOFOLLOW)
@@ -42,12 +44,13 @@ def directives_of(metas: Iterable[tuple[str, str]], headers: Iterable[str], user
     1. Names are compared in any case. What is said to all crawlers counts, and what is said to ours; the rest does not.
     2. "none" is "noindex nofollow"; "all", "index" and "follow" are what is so anyway.
     3. Other words are kept for the record. `unavailable_after` is one of them: it speaks of a search index.
+    4. Beyond MAX_SAID and MAX_WORDS nobody says anything that is meant.
     """
     ours = (_EVERYONE, user_agent_token.lower())
     said: dict[str, None] = {}
     for name, content in metas:
-        if name.strip().lower() in ours:
-            said.update(dict.fromkeys(_words_of_meta(content)))
+        if name.strip().lower() in ours and len(said) < MAX_WORDS:
+            said.update(dict.fromkeys(_words_of_meta(content[:MAX_SAID])))
     for value in headers:
         said.update(dict.fromkeys(_words_of_header(value, ours)))
     return _recorded(said) if said else NOTHING

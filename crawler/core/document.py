@@ -8,21 +8,43 @@ from typing import NamedTuple
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.core import attributes
+
 # Building the tree walks up through the open elements at every block and through the attributes at every attribute: its
 # time grows with the square of either. A million nested <div>, or attributes of one tag, would hold a worker for hours;
-# with these limits the worst page takes about a second per megabyte. See `_tamed`.
+# with these limits the worst page takes about a second per megabyte. See `document_of`.
 MAX_TAGS = 20_000
+MOST_TAGS = 200_000  # of those that are kept of an extreme page; each takes some 200 bytes of memory
 MAX_ATTRIBUTES = 1000
 _SHORT = 100_000  # bytes; what is shorter has too few attributes to matter
 
-_STRUCTURE = re.compile(
-    rb"</?(?!(?:a|area|base|frame|frameset|iframe|link|meta|script|style|template|textarea|title)[\s/>])[a-zA-Z][^<>]*+>",
-    re.IGNORECASE,
+# An <i a=1> that is never closed is put into every later paragraph once more, be its attributes others than those of
+# the <i> before: ten thousand of each, in 140 kB, would be 50 million elements in 18 GB.
+MAX_COPIES = 500_000
+_FEW_TAGS = 2000  # even if they are nothing else
+_PART = 256 * 1024  # bytes
+
+_STRUCTURE_BEGUN = (
+    rb"</?(?!(?:a|area|base|frame|frameset|iframe|link|meta|script|style|template|textarea|title)[\s/>])[a-zA-Z]"
 )
+_STRUCTURE = re.compile(_STRUCTURE_BEGUN + rb"[^<>]*+>", re.IGNORECASE)
+_ODD_STRUCTURE = re.compile(_STRUCTURE_BEGUN, re.IGNORECASE)  # a tag can hold a "<": <div <>, <div x="<">
+# A tag that is not crowded is matched too, as far as its first ">", and kept: no tag can begin before that. Looked at
+# once more from each "<" in it, <a<a<a... would take the square of its length.
 _CROWDED_TAG = re.compile(
-    rb"""<[a-zA-Z][^\s/>]*+(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)"""
-    rb"{%d}[^>]*+>?" % MAX_ATTRIBUTES
+    rb"""<[a-zA-Z](?:[^\s/>]*+(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)"""
+    rb"{%d}[^>]*+>?|(?P<kept>[^>]*+))" % MAX_ATTRIBUTES
 )
+_STYLES = ("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u")
+_STYLE = "|".join("".join(f"[{letter}{letter.upper()}]" for letter in name) for name in _STYLES).encode()
+_PLAIN = (
+    rb"""(?:[^<>"'=]++|(?<=[^\s<>"'=/])=(?:"[^"<>]*+"|'[^'<>]*+'|(?![\s"'=])))*+>"""  # attributes, read in one way only
+)
+_INLINE = rb"(?:[^<]++|</?(?:span|a|br|img)(?=[\s>])[^<>]*+>)*+"
+_LEFT_OPEN = re.compile(
+    rb"<(?=[bcefinstuBCEFINSTU](?!pan))(%s)(?=[\s/])(?!%s%s</\1[\s>])(%s)?" % (_STYLE, _PLAIN, _INLINE, _PLAIN)
+)
+_STYLED = re.compile(rb"<(%s)[\s/][^>]*+>?" % _STYLE)
 # Without a ">" in a quoted value every tag ends at the first one: then only a tag without any for 2,000 bytes can be
 # crowded. Both are told by an automaton, in a fifth of the time it takes to count.
 _BYTES = re2.Options()
@@ -38,13 +60,26 @@ class Document(NamedTuple):
 
     tree: LexborHTMLParser
     is_whole: bool  # False: it is extreme, and only what matters to links was parsed
+    is_cut: bool  # and not even all of that
 
 
 def document_of(html: str | bytes) -> Document:
-    """This text, or its UTF-8, as browsers build its tree."""
+    """This text, or its UTF-8, as browsers build its tree: in bounded time and memory, whatever the page is.
+
+    With more than MAX_TAGS tags only those that can matter to links are kept, and of these the first MOST_TAGS. Tags
+    such as <i> that would be copied more than MAX_COPIES times lose their attributes. A tag with MAX_ATTRIBUTES
+    attributes is dropped, and all attributes that matter to nobody are where `core.attributes` finds too many names.
+    """
     whole = html.encode("utf-8", "replace") if isinstance(html, str) else html
-    tamed = _tamed(whole)
-    return Document(LexborHTMLParser(tamed), tamed is whole)
+    tags = whole.count(b"<") if len(whole) > 6 * _FEW_TAGS else 0
+    if tags > MAX_TAGS:
+        kept, is_cut = _beginning(_without_structure(whole))
+        return Document(LexborHTMLParser(attributes.few(_uncrowded(kept))), False, is_cut)
+    bounded = whole
+    if tags > _FEW_TAGS and _left_open(whole) * tags > MAX_COPIES:
+        bounded = _STYLED.sub(rb"<\1>", whole)
+    bounded = attributes.few(_uncrowded(bounded))
+    return Document(LexborHTMLParser(bounded), bounded is whole, False)
 
 
 def attribute(node: LexborNode, name: str) -> str:
@@ -53,19 +88,46 @@ def attribute(node: LexborNode, name: str) -> str:
     return value or ""
 
 
-def words_in(node: LexborNode) -> str:
-    """The text of this element, white space collapsed."""
-    return " ".join(node.text().split())
+def collapsed(text: str, most: int) -> str:
+    """At most `most` characters of this text, white space collapsed. Of a long one no more is taken apart than that."""
+    return " ".join(text.split(None, most)[:most])[:most]
 
 
-def _tamed(html: bytes) -> bytes:
-    """The page in a form whose tree is built in bounded time; the page itself, unless it is extreme.
+def _beginning(html: bytes) -> tuple[bytes, bool]:
+    """The first MOST_TAGS tags, and whether there are more."""
+    if html.count(b"<") <= MOST_TAGS:
+        return html, False
+    rest = html.split(b"<", MOST_TAGS + 1)[-1]
+    return html[: len(html) - len(rest) - 1], True
 
-    With more than MAX_TAGS tags only those that can matter to links are kept. A tag with MAX_ATTRIBUTES attributes is
-    dropped.
-    """
-    if len(html) > 3 * MAX_TAGS and html.count(b"<") > MAX_TAGS:
-        html = _STRUCTURE.sub(b"", html)
+
+def _uncrowded(html: bytes) -> bytes:
+    """The page without crowded tags; the page itself when there are none."""
     if len(html) > _SHORT and _MAY_BE_CROWDED.search(html):
-        return _CROWDED_TAG.sub(b"", html)
+        uncrowded = _CROWDED_TAG.sub(lambda tag: b"" if tag["kept"] is None else tag[0], html)
+        return html if len(uncrowded) == len(html) else uncrowded
     return html
+
+
+def _without_structure(html: bytes) -> bytes:
+    kept = _without(_STRUCTURE, html)
+    return kept if kept.count(b"<") <= MAX_TAGS else _without(_ODD_STRUCTURE, kept)
+
+
+def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
+    """The page without these, none of which goes beyond a "<"; part by part, because `re` keeps all that lies between
+    them until it is done: forty times the page."""
+    parts, at = [], 0
+    while at < len(html):
+        end = html.find(b"<", at + _PART)
+        end = len(html) if end == -1 else end
+        parts.append(tags.sub(b"", html[at:end]))
+        at = end
+    return b"".join(parts)
+
+
+def _left_open(html: bytes) -> int:
+    """How many elements such as <i> are copied into what follows, at most: those that hold more than a few words, and
+    three of those that are the same (https://html.spec.whatwg.org/#push-onto-the-list-of-active-formatting-elements)."""
+    found = _LEFT_OPEN.findall(html)
+    return sum(not said for _, said in found) + 3 * len({said for said in found if said[1]})

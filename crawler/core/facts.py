@@ -9,13 +9,15 @@ from typing import Any
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawler.core.document import Document, attribute, words_in
+from crawler.core.document import Document, attribute, collapsed
 from crawler.core.sketches import sketch_of
 from crawler.core.urls import normalise
 
 MAX_DESCRIPTION = 1000  # characters
 MAX_HEADING = 500  # characters
+MAX_HEADINGS = 20  # that are looked at for words: they may hold one another, and all of them the same text
 MAX_INSECURE = 20  # of a page that loads more over plain HTTP, these are named
+MAX_ADDRESS = 2000  # characters of what it loads
 DIGEST_BYTES = 16
 
 _UNSEEN = frozenset({"script", "style"})
@@ -59,7 +61,8 @@ def facts_of(
     """What the page at the normalised `url` says of itself. Its tree is changed: no links can be read from it
     afterwards. `at_large` are its elements that AT_LARGE and `core.links` ask for.
 
-    1. The description is that of the first meta element of this name, the heading the first h1 with words in it.
+    1. The description is that of the first meta element of this name, the heading the first h1 with words in it, if
+       that is one of the first MAX_HEADINGS.
     2. Visible text is that of the body without scripts and styles; noscript is seen, because we run no scripts. Its
        digest is BLAKE2b.
     3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
@@ -74,7 +77,7 @@ def facts_of(
     spoken = page.body.text(separator=" ").split() if sketches and page.body else None
     return Facts(
         description=_description(metas),
-        h1=next((words for node in headings if (words := words_in(node))), "")[:MAX_HEADING],
+        h1=_first_words(headings[:MAX_HEADINGS]),
         h1_count=len(headings) if document.is_whole else None,
         canonical=(normalise(attribute(canonicals[0], "href"), base) or "") if canonicals else "",
         canonicals=len(canonicals),
@@ -88,8 +91,12 @@ def facts_of(
 def _description(metas: Iterable[tuple[str, str]]) -> str:
     for name, content in metas:
         if name.strip().lower() == "description":
-            return " ".join(content.split())[:MAX_DESCRIPTION]
+            return collapsed(content, MAX_DESCRIPTION)
     return ""
+
+
+def _first_words(headings: Iterable[LexborNode]) -> str:
+    return next((words for node in headings if (words := collapsed(node.text(), MAX_HEADING))), "")
 
 
 def _visible_text(page: LexborHTMLParser, at_large: Sequence[LexborNode]) -> str:
@@ -101,7 +108,7 @@ def _visible_text(page: LexborHTMLParser, at_large: Sequence[LexborNode]) -> str
 
 def _insecure(page: LexborHTMLParser) -> tuple[str, ...]:
     found = dict.fromkeys(
-        attribute(node, "href") or attribute(node, "src") or attribute(node, "data")
+        (attribute(node, "href") or attribute(node, "src") or attribute(node, "data"))[:MAX_ADDRESS]
         for node in page.css(f"{_INSECURE}, {_STYLES}")
     )
     return tuple(found)[:MAX_INSECURE]

@@ -84,15 +84,16 @@ def _in_path(alternative: str) -> str:
 
 def _alternatives(pattern: str) -> list[str]:
     """What stands between the bars of a pattern that are in no group."""
-    found, depth, bracket = [""], 0, False
+    found: list[list[str]] = [[]]
+    depth, bracket = 0, False
     for part in _PARTS.findall(pattern):
         bracket = part == "[" or (bracket and part != "]")
         depth += 0 if bracket else {"(": 1, ")": -1}.get(part, 0)
         if part == "|" and depth == 0 and not bracket:
-            found.append("")
+            found.append([])
         else:
-            found[-1] += part
-    return found
+            found[-1].append(part)
+    return ["".join(parts) for parts in found]
 
 
 def status_of(state: State) -> str:

@@ -35,7 +35,7 @@ def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """
     inflater: Inflater = zlib.decompressobj(_GZIP)
     begun = over = False
-    for piece in pieces:
+    for piece in _cut(pieces):
         data = piece
         while data and not over:
             begun = True
@@ -46,6 +46,15 @@ def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
                 inflater = inflater if over else zlib.decompressobj(_GZIP)
     if begun and not inflater.eof:
         raise Broken("the gzip data ends before its end")
+
+
+def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same in pieces of STEP bytes at most: zlib copies what is left of a piece at each of its many ends."""
+    for piece in pieces:
+        if len(piece) <= STEP:
+            yield piece
+        else:
+            yield from (piece[at : at + STEP] for at in range(0, len(piece), STEP))
 
 
 def inflated(inflater: Inflater, data: bytes) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from crawler.core.errors import BadInput
 from crawler.core.events import USUAL, Event, chosen_events
 from crawler.core.forms import check_keep
 from crawler.core.hosts import check_host, check_prefix
-from crawler.core.patterns import check_pattern
+from crawler.core.patterns import check_patterns
 from crawler.core.receivers import SECRET, Means, check_address
 from crawler.core.rules import FieldRule, check_rules
 from crawler.core.urls import from_person, origin_of
@@ -85,8 +85,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     _check_span("page_ttl", "The time for a page", options.page_ttl)
     _check_span("response_ttl", "The time an answer is good for", options.response_ttl)
     for field, patterns in (("include", options.include), ("exclude", options.exclude)):
-        for pattern in patterns:
-            check_pattern(field, pattern)
+        check_patterns(field, patterns)
     check_rules("fields", options.fields)
     check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
     for url in options.sitemap_urls:
@@ -105,6 +104,9 @@ RECEIVERS = {
 
 SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in SECRET)
 """Those whose addresses are secrets."""
+
+MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if means is not Means.EMAIL)
+"""Those, and those of which some are."""
 
 
 def _check_notices(options: CrawlOptions) -> None:

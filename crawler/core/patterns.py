@@ -13,6 +13,8 @@ from crawler.core.errors import BadInput
 # Instructions of a compiled pattern. At worst the time to look through a URL grows with its length times these: 0.1 s
 # for 4,096 characters, 1 ms for a URL of usual length. A list of two hundred long paths stays below it.
 MAX_PROGRAM = 4_000
+MAX_TOGETHER = 50_000  # of all patterns of one field, which are looked for as one; the engine takes half a million
+MAX_LENGTH = 20_000  # characters; to find out that "\\pL" a hundred thousand times is too large takes 17 seconds
 
 _NO_ENGINE = {
     "invalid perl operator: (?=": "it looks ahead",
@@ -43,10 +45,27 @@ class Patterns:
         return self.compiled is not None and self.compiled.search(text) is not None
 
 
+def check_patterns(field: str, patterns: Sequence[str]) -> None:
+    """BadInput naming the field when one of these cannot be used, or they cannot be used together."""
+    for pattern in patterns:
+        check_pattern(field, pattern)
+    try:
+        together = Patterns.of(patterns)
+        fits = not together or together.compiled.programsize <= MAX_TOGETHER
+    except re2.error:
+        fits = False
+    if not fits:
+        raise BadInput(field, "These regular expressions are too large together; use fewer or shorter ones.")
+
+
 def check_pattern(field: str, pattern: str) -> None:
     """BadInput naming the field when this is no regular expression of the kind that can be used."""
+    if len(pattern) > MAX_LENGTH:
+        raise BadInput(field, f"{pattern[:80]!r} is longer than {MAX_LENGTH:,} characters; split it into several.")
     try:
         size = int(_compiled(pattern).programsize)
+    except UnicodeEncodeError:
+        raise BadInput(field, f"{pattern[:80]!r} is no text: half of a character is missing.") from None
     except re2.error as error:
         raise BadInput(field, f"{pattern!r} is not a usable regular expression: {_reason(error)}.") from None
     if size > MAX_PROGRAM:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,6 +12,7 @@ from crawler.core.document import document_of
 from crawler.core.urls import normalise, resolve
 
 MAX_TAGS = 20_000  # of the main content; with more of them its Markdown is its plain text, because turning takes time
+MAX_AROUND = 200  # elements around the content; of more, each in the other, the same words would be counted each time
 MAX_DEPTH = 16  # of lists, quotations and tables in each other: all that is inside is written anew at each of them
 
 _UNSEEN = (
@@ -82,7 +84,7 @@ def _content(html: bytes) -> tuple[LexborNode, bool] | None:
     if len(mains) == 1 and _words(mains[0]) > _LITTLE * _words(tree_body):
         return mains[0], document.is_whole
     around = [node for node in tree.css(_AROUND) if node.mem_id != tree_body.mem_id]
-    if sum(map(_words, around)) < (1 - _LITTLE / 10) * _words(tree_body):
+    if len(around) <= MAX_AROUND and _hold_less(around, (1 - _LITTLE / 10) * _words(tree_body)):
         for node in around:
             node.decompose()
     return tree.body or tree_body, document.is_whole
@@ -92,6 +94,14 @@ def _drop(tree: LexborHTMLParser, what: str) -> None:
     for node in tree.css(what):
         if node.tag not in ("html", "body"):
             node.decompose()
+
+
+def _hold_less(nodes: Iterable[LexborNode], words: float) -> bool:
+    for node in nodes:
+        words -= _words(node)
+        if words <= 0:  # what they hold need not be counted to its end
+            return False
+    return True
 
 
 def _words(node: LexborNode) -> int:

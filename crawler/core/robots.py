@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 
 from crawler.core.robots_rule import Rule, rule_of, target_of
 
@@ -111,16 +112,67 @@ class _Record:
 
 
 @dataclass(slots=True)
-class _Draft:
-    """A group while it is being read."""
+class _Lines:
+    """User-agent lines and what stands behind them, as read: once, for however many crawlers."""
 
     rules: list[Rule] = field(default_factory=list)
-    crawl_delay: float | None = None
-    request_gap: float | None = None
+    crawl_delays: list[float] = field(default_factory=list)
+    request_gaps: list[float] = field(default_factory=list)
 
-    def finished(self) -> Group:
-        ordered = sorted(self.rules, key=lambda rule: (-rule.length, not rule.allow))
-        return Group(tuple(ordered), self.crawl_delay, self.request_gap)
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one crawler is told by such lines: all the rules, and the delays that stand behind its name."""
+
+    lines: _Lines
+    delays_before: int
+    gaps_before: int
+
+    @property
+    def crawl_delay(self) -> float | None:
+        return _at(self.lines.crawl_delays, self.delays_before)
+
+    @property
+    def request_gap(self) -> float | None:
+        return _at(self.lines.request_gaps, self.gaps_before)
+
+    @property
+    def says_something(self) -> bool:
+        return bool(self.lines.rules) or self.crawl_delay is not None or self.request_gap is not None
+
+
+def _at(values: Sequence[float], place: int) -> float | None:
+    return values[place] if place < len(values) else None
+
+
+class _Groups(Mapping[str, Group]):
+    """Puts a group together when it is asked for: ten thousand names above as many rules make a hundred million."""
+
+    def __init__(self, parts: Mapping[str, Sequence[_Part]]) -> None:
+        self._parts = parts
+        self._made: dict[str, Group] = {}
+
+    def __getitem__(self, token: str) -> Group:
+        if token not in self._made:
+            self._made[token] = _group_of(self._parts[token])
+        return self._made[token]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+def _group_of(parts: Sequence[_Part]) -> Group:
+    rules = sorted(
+        chain.from_iterable(part.lines.rules for part in parts), key=lambda rule: (-rule.length, not rule.allow)
+    )
+    return Group(
+        tuple(rules),
+        next((delay for part in parts if (delay := part.crawl_delay) is not None), None),
+        next((gap for part in parts if (gap := part.request_gap) is not None), None),
+    )
 
 
 def parse(text: str | bytes) -> Rules:
@@ -132,26 +184,32 @@ def parse(text: str | bytes) -> Rules:
     3. Rules before the first user-agent line belong to nobody.
     4. A Crawl-delay or a Request-rate belongs to the crawlers named so far; the first one given counts.
     """
-    drafts: dict[str, _Draft] = {}
-    named: list[_Draft] = []  # whom the next rule is for
+    parts, sitemaps = _read(text)
+    return Rules(_Groups(parts), tuple(sitemaps))
+
+
+def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
+    """What each crawler is told, by its token, and the sitemaps."""
+    parts: dict[str, list[_Part]] = {}
+    lines = _Lines()  # those the next rule belongs to; the first of all are nobody's
     naming = False  # the last record of the RFC was a user-agent line
     sitemaps: dict[str, None] = {}
     for record in _records(text):
         match record.key:
             case "user-agent":
-                fresh = _drafts_of(drafts, record.value)
-                named = [*named, *fresh] if naming else fresh
+                lines = lines if naming else _Lines()
+                _name(parts, lines, record.value)
                 naming = True
             case "allow" | "disallow":
                 naming = False
-                _add_rule(named, record)
+                _add_rule(lines, record)
             case "crawl-delay":
-                _add_delay(named, record.value)
+                _add_delay(lines, record.value)
             case "request-rate":
-                _add_rate(named, record.value)
+                _add_rate(lines, record.value)
             case "sitemap" if record.value:
                 sitemaps[record.value] = None
-    return Rules({token: draft.finished() for token, draft in drafts.items()}, tuple(sitemaps))
+    return parts, list(sitemaps)
 
 
 def oddity_of(body: bytes, media_type: str) -> str:
@@ -179,8 +237,8 @@ def _foreign(body: bytes, media_type: str) -> str:
 
 
 def _has_rules(body: bytes) -> bool:
-    rules = parse(body)
-    return bool(rules.sitemaps) or any(group != Group() for group in rules.groups.values())
+    parts, sitemaps = _read(body)
+    return bool(sitemaps) or any(part.says_something for told in parts.values() for part in told)
 
 
 def _decoded(raw: bytes) -> str:
@@ -208,9 +266,12 @@ def _records(text: str | bytes) -> Iterator[_Record]:
         yield _Record(number, content, _MISSPELT.get(name, name), value.strip())
 
 
-def _drafts_of(drafts: dict[str, _Draft], value: str) -> list[_Draft]:
+def _name(parts: dict[str, list[_Part]], lines: _Lines, value: str) -> None:
+    """From here on these lines speak to the crawler of this name; a name given twice counts where it stands first."""
     token = _token(value)
-    return [drafts.setdefault(token, _Draft())] if token else []
+    known = parts.setdefault(token, []) if token else []
+    if not known or known[-1].lines is not lines:
+        known.append(_Part(lines, len(lines.crawl_delays), len(lines.request_gaps)))
 
 
 def _token(value: str) -> str:
@@ -219,32 +280,23 @@ def _token(value: str) -> str:
     return words[0].lower() if words else ""
 
 
-def _add_rule(named: list[_Draft], record: _Record) -> None:
-    if not named or not record.value:  # an empty pattern matches nothing
-        return
-    rule = rule_of(allow=record.key == "allow", pattern=record.value, line=record.line, source=record.source)
-    for draft in named:
-        draft.rules.append(rule)
+def _add_rule(lines: _Lines, record: _Record) -> None:
+    if record.value:  # an empty pattern matches nothing
+        allow = record.key == "allow"
+        lines.rules.append(rule_of(allow=allow, pattern=record.value, line=record.line, source=record.source))
 
 
-def _add_delay(named: list[_Draft], value: str) -> None:
+def _add_delay(lines: _Lines, value: str) -> None:
     try:
         seconds = float(value)
     except ValueError:
         return
-    if not math.isfinite(seconds) or seconds < 0:
-        return
-    for draft in named:
-        if draft.crawl_delay is None:
-            draft.crawl_delay = seconds
+    if math.isfinite(seconds) and seconds >= 0:
+        lines.crawl_delays.append(seconds)
 
 
-def _add_rate(named: list[_Draft], value: str) -> None:
+def _add_rate(lines: _Lines, value: str) -> None:
     """ "1/10" is a page in ten seconds, "100/15m" a hundred in fifteen minutes."""
     found = _RATE.match(value)
-    if found is None or int(found[1]) == 0:
-        return
-    gap = int(found[2]) * _UNITS[found[3].lower()] / int(found[1])
-    for draft in named:
-        if draft.request_gap is None:
-            draft.request_gap = gap
+    if found is not None and int(found[1]) > 0:
+        lines.request_gaps.append(int(found[2]) * _UNITS[found[3].lower()] / int(found[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from crawler.core.errors import BadInput
 from crawler.core.rules import FieldRule
 
 MAX_TEXT = 100_000  # characters
+MAX_NESTED = 16  # lists and mappings in one another; rules need two, and PyYAML takes the longer the more there are
+MAX_SHOWN = 60  # characters of a value in a message
 
 EXAMPLE = """\
 - name: price
@@ -35,17 +38,24 @@ _SHAPE = "Write a list of rules, each with a name and a selector; or a mapping o
 class _Plain(yaml.SafeLoader):
     """YAML without anchors, by which a few lines can stand for a billion, and without a key that is given twice."""
 
+    nested = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # its types leave it out
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise yaml.MarkedYAMLError(problem=_NO_ANCHORS, problem_mark=event.start_mark)
-        return super().compose_node(parent, index)
+        self.nested += 1
+        if self.nested > MAX_NESTED:
+            raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=event.start_mark)
+        node = super().compose_node(parent, index)
+        self.nested -= 1
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        counted = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        twice = next((name for name, times in counted.items() if times > 1), None)
         if twice is not None:
-            raise yaml.MarkedYAMLError(problem=f"{twice!r} is given twice", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"{_shown(twice)} is given twice", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -82,9 +92,11 @@ def _parsed(field: str, text: str) -> Any:
         where = error.problem_mark or error.context_mark
         line = f"line {where.line + 1}: " if where else ""
         raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {line}{error.problem}.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        first = str(error).splitlines()[0] if not isinstance(error, RecursionError) else "it is nested too deeply"
+    except (yaml.YAMLError, ValueError) as error:
+        first = (str(error).splitlines() or ["a value cannot be read"])[0]
         raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {first}.") from None
+    except (LookupError, AttributeError, TypeError, OverflowError):  # PyYAML, of values that their tags do not fit
+        raise BadInput(field, "The extraction rules hold a value that is not what its tag (!!...) says.") from None
 
 
 def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
@@ -93,7 +105,7 @@ def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
     if not isinstance(said, Mapping):
         raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
     parts = {**said} if name is None else {"name": name, **said}
-    who = f"Rule {place}" + (f" ({parts['name']!r})" if "name" in parts else "")
+    who = f"Rule {place}" + (f" ({_shown(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
         _check_part(field, who, part, value)
     for needed in ("name", "selector"):
@@ -104,9 +116,17 @@ def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
 
 def _check_part(field: str, who: str, part: Any, value: Any) -> None:
     if part not in _PARTS:
-        raise BadInput(field, f"{who}: there is no part named {part!r}; there are {', '.join(_PARTS)}.")
+        raise BadInput(field, f"{who}: there is no part named {_shown(part)}; there are {', '.join(_PARTS)}.")
     if part == "many":
         if not isinstance(value, bool):
-            raise BadInput(field, f"{who}, many: it must be true or false, not {value!r}.")
+            raise BadInput(field, f"{who}, many: it must be true or false, not {_shown(value)}.")
     elif not isinstance(value, str):
-        raise BadInput(field, f"{who}, {part}: it must be text, not {value!r}; put it in quotes.")
+        raise BadInput(field, f"{who}, {part}: it must be text, not {_shown(value)}; put it in quotes.")
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "so long a number"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from string import ascii_letters, digits
+from urllib.parse import urlsplit
 
 import ada_url
 
@@ -16,7 +17,10 @@ from crawler.core.errors import BadInput
 # page meant for people uses and cuts a series of ever longer URLs short.
 MAX_URL_LENGTH = 4096
 
+_LONGEST_ENCODED = 3 * MAX_URL_LENGTH  # what is longer has too many characters however it is decoded
+
 REMEMBERED_LINKS = 20_000  # a process keeps at hand; some 5 MB
+REMEMBERED_LENGTH = 250  # characters of a link, or of a folder, that is kept at hand: with any, 20 MB are the most
 
 _SCHEMES = ("http://", "https://")
 _BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
@@ -67,7 +71,7 @@ def normalise(reference: str, base: str | None = None) -> str | None:
         url, path_at = _without_credentials(url, path_at)
     if url[-1] == "?" and url.index("?") == len(url) - 1:
         url = url[:-1]
-    if "%" in url:
+    if "%" in url and len(url) <= _LONGEST_ENCODED:
         url = url[:path_at] + _PERCENT_ENCODED.sub(_tidy_encoding, url[path_at:])
     return url if len(url) <= MAX_URL_LENGTH else None
 
@@ -76,17 +80,22 @@ def linker(base: str) -> Callable[[str], str | None]:
     """`normalise` for the many links of one page at the normalised `base`.
 
     What most of them lead to depends on the folder of the page alone, and a site's pages share their navigation: such
-    links are looked up. Those that may depend on more (an empty one, "?page=2", "http:x") are always resolved.
+    links are looked up. Those that may depend on more (an empty one, "?page=2", "http:x") are always resolved, and so
+    are long ones: a site must not fill our memory with them.
     """
     folder = base.partition("?")[0]
     folder = folder[: folder.rindex("/", 8) + 1]
 
     def link(reference: str) -> str | None:
-        if reference[:1] in _BEGINS_A_PATH and (":" not in reference or reference.startswith(_SCHEMES)):
+        if (
+            reference[:1] in _BEGINS_A_PATH
+            and (":" not in reference or reference.startswith(_SCHEMES))
+            and len(reference) <= REMEMBERED_LENGTH
+        ):
             return _looked_up(reference, folder)
         return normalise(reference, base)
 
-    return link
+    return link if len(folder) <= REMEMBERED_LENGTH else partial(normalise, base=base)
 
 
 @lru_cache(maxsize=REMEMBERED_LINKS)
@@ -102,6 +111,14 @@ def host_of(url: str) -> str:
 def origin_of(url: str) -> str:
     """ "scheme://host[:port]", without a slash at the end, of a normalised URL."""
     return url[: url.index("/", 8)]
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Whom a web address means: the host as a resolver takes it ("::1" without brackets), and the port, which may be
+    0. ValueError when it has none that can be read."""
+    parts = urlsplit(url)
+    usual = 443 if parts.scheme == "https" else 80
+    return parts.hostname or "", usual if parts.port is None else parts.port
 
 
 def site_of(host: str) -> str:

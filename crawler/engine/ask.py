@@ -3,8 +3,10 @@ from them is the manager's to decide."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import msgspec
 
@@ -22,6 +24,8 @@ from crawler.engine.permission import Permission, Ruling
 from crawler.engine.sitemaps import MAX_BODY, with_entries
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetched, Fetcher, anything, is_html, nothing
+from crawler.fetching.room import LARGE, give_back_memory
+from crawler.fetching.trouble import one_line
 
 
 class Asker:
@@ -78,18 +82,21 @@ class Asker:
             return self._checked(task, fetched_at, requests)
         if task.kind == SITEMAP:
             body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
-            return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
+            with _in_turn(body):
+                return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
         if self._more:
             return self._with_more(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task))
-        return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
+        with _in_turn(fetched):
+            return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
 
     def _with_more(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
         """The page with what its crawl wants beside: fields, and content to be kept."""
         fetched = self._fetcher.get(task.url, wants=self._more.wants, headers=conditions(task))
         fetched = self._more.as_without(fetched)
-        result = result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
-        return self._more.added(result, fetched, task.url)
+        with _in_turn(fetched):
+            result = result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
+            return self._more.added(result, fetched, task.url)
 
     def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
         """Whether an external link leads anywhere, asked without credentials.
@@ -117,6 +124,24 @@ class Asker:
         self._told.add(origin)
         rules = ruling.rules if isinstance(ruling, Ruling) else None
         return named_in_robots(rules.sitemaps, origin) if rules else ()
+
+
+_turn = threading.Lock()
+_at_once = nullcontext()
+
+
+def _in_turn(fetched: Fetched) -> AbstractContextManager[object]:
+    """Large pages are worked on one at a time: while its tree stands, a page takes many times as much memory."""
+    return _alone() if len(fetched.body) > LARGE else _at_once
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    with _turn:
+        try:
+            yield
+        finally:
+            give_back_memory()
 
 
 def needs_get(head: Fetched) -> bool:
@@ -155,11 +180,18 @@ def result_of(
         retry_after=fetched.retry_after,
         etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
         last_modified=task.last_modified if unchanged else fetched.last_modified,
-        error=fetched.error,
+        error=fetched.error or page.cut or _leads_nowhere(fetched, redirect_to),
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
         facts=page.facts,
     )
+
+
+def _leads_nowhere(fetched: Fetched, redirect_to: str) -> str:
+    """What a person should know of a redirect that cannot be followed."""
+    if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
+        return ""
+    return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
 
 
 def _read(task: PageTask, fetched: Fetched, sketches: bool) -> links.Extracted:

@@ -13,16 +13,18 @@ from redis.exceptions import RedisError
 
 from crawler import queues
 from crawler.core.politeness import chosen_delay
+from crawler.core.shortages import Shortage
 from crawler.core.work import Batch, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.engine.fetchers import fetcher_for
+from crawler.engine.guards import guard_of
 from crawler.engine.keeping import Keep
 from crawler.engine.patience import patiently
 from crawler.engine.reporter import Reporter
+from crawler.engine.shortages import note
 from crawler.engine.slices import SliceRun
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.fetching.guard import Guard
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
@@ -44,8 +46,8 @@ class BatchRun:
         self.id, self.now, self.frontier, self._keep = batch.id, now, frontier, keep
         self._batch, self._lost = batch, False
         self._deadline = time.monotonic() + BATCH_SECONDS
-        self.reporter = Reporter(batch, self._leave)
-        self._guard = Guard(batch.policy.private_hosts)
+        self.reporter = Reporter(batch, self._leave, on_full=partial(note, Shortage.STORAGE_FULL))
+        self._guard = guard_of(batch.policy.private_hosts)
         self.slices = [self._slice(number) for number in range(len(batch.slices))]
         self._open = len(self.slices)
 
@@ -66,7 +68,7 @@ class BatchRun:
 
     def may_go_on(self) -> bool:
         """Whether another page may be begun."""
-        return not self._lost and time.monotonic() <= self._deadline
+        return not self._lost and self.reporter.has_room and time.monotonic() <= self._deadline
 
     def step(self, number: int, is_cut_off: Callable[[], bool]) -> float | None:
         """Work on one slice, see `SliceRun.step`; from a thread of its own."""

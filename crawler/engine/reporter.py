@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from crawler.content.shelf import Shelf, named
+from crawler.content.shelf import Shelf, lacks_room, named
 from crawler.core.work import Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
 
@@ -22,10 +22,16 @@ FLUSH_PAGES = 200
 
 class Reporter:
     """`leave` hands reports to the manager; it is called by one thread at a time. Content that is to be kept comes with
-    the results and is put on the shelf; it is in the storage before a result that refers to it is left."""
+    the results and is put on the shelf; it is in the storage before a result that refers to it is left. When there is
+    no room for it `on_full` is called, and the results without it are not left: their pages are asked for again."""
 
-    def __init__(self, batch: Batch, leave: Callable[[Sequence[SliceReport]], object]) -> None:
-        self._batch, self._leave = batch, leave
+    def __init__(
+        self,
+        batch: Batch,
+        leave: Callable[[Sequence[SliceReport]], object],
+        on_full: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._batch, self._leave, self._on_full = batch, leave, on_full
         self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
         self._patience = FLUSH_KEEPING_SECONDS if self._shelf is not None else 0.0
         self._lock = threading.Lock()
@@ -33,6 +39,10 @@ class Reporter:
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
         self.outcomes: Counter[str] = Counter()
+        self.has_room = self._shelf is None or self._shelf.has_room
+        self._in_vain = 0  # requests for pages that there was no room for
+        if not self.has_room:
+            on_full()
 
     def add(self, number: int, result: PageResult) -> None:
         with self._lock:
@@ -64,6 +74,13 @@ class Reporter:
         with self._lock:
             self._flush()
 
+    def _count_in_vain(self) -> None:
+        """Requests whose results are not left are told with the next slice that ends."""
+        number = next(iter(self._ended), None)
+        if number is not None and self._in_vain:
+            next_at, requests = self._ended[number]
+            self._ended[number], self._in_vain = (next_at, requests + self._in_vain), 0
+
     def _shelved(self, result: PageResult) -> PageResult:
         if self._shelf is None or not result.kept:
             return result
@@ -75,14 +92,22 @@ class Reporter:
             return
         names = self._shelf.clear()
         for number, results in self._results.items():
-            self._results[number] = [
-                msgspec.structs.replace(result, kept=named(result.kept, names)) if result.kept else result
-                for result in results
-            ]
+            placed = [self._placed(result, names) for result in results]
+            self._results[number] = [result for result in placed if not lacks_room(result.kept)]
+            self._in_vain += sum(result.requests for result in placed if lacks_room(result.kept))
+        if self.has_room and not self._shelf.has_room:
+            self._on_full()
+        self.has_room = self._shelf.has_room
         crash_point("fetch: content kept")
+
+    def _placed(self, result: PageResult, names: Mapping[str, str | None]) -> PageResult:
+        if self._shelf is None or not result.kept:
+            return result
+        return msgspec.structs.replace(result, kept=named(result.kept, names, has_room=self._shelf.has_room))
 
     def _flush(self) -> None:
         self._take_down()
+        self._count_in_vain()
         reports = [
             SliceReport(
                 batch=self._batch.id,

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from crawler import pages, quarantine, queues
+from crawler import audit, pages, quarantine, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.tell import send_out
@@ -43,6 +43,8 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
             chosen = chosen.filter(id__in=list(trap_ids))
         left_out = sum(chosen.values_list("left_out", flat=True))
         traps, opened = pages.release(crawl_id, chosen, now)
+        if traps:
+            audit.note("crawl.traps_released", crawl, after={"traps": traps, "pages": opened})
         if opened:
             begin_round_if_over(crawl, now)
         frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same

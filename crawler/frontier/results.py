@@ -15,6 +15,7 @@ from crawler.frontier import script, ticks
 from crawler.frontier.keys import CrawlKeys
 
 FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
+FEW, MUCH = 8, 4 * 1024 * 1024  # reports; where these have more bytes no others are read with them
 LOCK_SECONDS = 12.0  # a tick that died keeps others out no longer than this
 
 
@@ -96,13 +97,16 @@ class Results:
         self._redis.delete(self._keys.mark)
 
     def read(self, at_most: int) -> list[bytes]:
-        """The oldest reports. They stay on the list until they are acknowledged."""
-        return cast(list[bytes], self._redis.lrange(self._keys.results, 0, at_most - 1))
+        """The oldest reports, a few only where they are large. They stay on the list until they are acknowledged."""
+        reports = cast(list[bytes], self._redis.lrange(self._keys.results, 0, min(FEW, at_most) - 1))
+        if len(reports) < FEW or sum(map(len, reports)) > MUCH:
+            return reports
+        return reports + cast(list[bytes], self._redis.lrange(self._keys.results, FEW, at_most - 1))
 
     def acknowledge(self, reports: Sequence[bytes]) -> None:
         """Forget these reports, once what they say is committed. Each is named, not counted: a tick that was held up
         past its lock must not remove what another tick has not read yet."""
-        with self._redis.pipeline() as pipe:
+        with self._redis.pipeline(transaction=False) as pipe:  # a Redis that is full refuses transactions
             for report in reports:
                 pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
             pipe.execute()

@@ -148,3 +148,9 @@ def test_flags_and_record_agree_whatever_is_said(content: str, header: str) -> N
 @given(st.lists(WORDS))
 def test_a_stricter_word_is_never_lost_among_others(words: list[str]) -> None:
     assert recorded(by_meta(("robots", ",".join(words))), "noindex") is bool({"noindex", "none"} & set(words))
+
+
+def test_more_than_anybody_means_is_not_read() -> None:
+    endless = " ".join(f"word{number}" for number in range(200_000))
+    assert not directives_of([("robots", endless + " noindex")], [], TOKEN).noindex
+    assert directives_of([("robots", "noindex " + endless)], [], TOKEN).noindex

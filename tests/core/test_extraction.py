@@ -148,3 +148,23 @@ def test_odd_pages_do_no_harm() -> None:
 def test_the_columns_are_the_names_in_their_order() -> None:
     options = CrawlOptions(fields=(FieldRule(name="z", selector="p"), FieldRule(name="a", selector="p")))
     assert extraction.names(options) == ["z", "a"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "html"),
+    [
+        ("p:lang(en)", b'<div lang="' + b"a-" * 50_000 + b'">' + b"<p>" * 2000),
+        (":dir(rtl)", b"<div dir=auto>" * 300 + b"1" * 100_000),
+        (":-soup-contains('y')", b"<div>" * 300 + b"x" * 300_000),
+        (":-soup-contains-own('y')", b"<p>" + b"x" * 300_000),
+        (",".join(["[z]"] * 100), (b"<p " + b" ".join(b"a%d" % number for number in range(900)) + b">") * 30),
+        (",".join(["[a*=b]"] * 70), (b"<p a=" + b"x" * 50_000 + b">") * 20),
+        (",".join([".b"] * 160), (b'<p class="' + b"x " * 30_000 + b'">') * 20),
+    ],
+)
+def test_long_texts_and_many_attributes_are_counted_too(
+    selector: str, html: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "STEPS", 10_000)
+    found = extract(html, URL, (FieldRule(name="a", selector=selector),))
+    assert found.notes == {"a": extraction.TOO_LONG}

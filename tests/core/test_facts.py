@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.document import MAX_TAGS
-from crawler.core.facts import MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
+from crawler.core.facts import MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
 from crawler.core.links import extract
 
 PAGE = "https://example.com/a/page"
@@ -109,3 +109,13 @@ def test_what_an_https_page_loads_over_http_is_insecure() -> None:
 def test_of_many_insecure_loads_the_first_are_named() -> None:
     html = "".join(f"<img src=http://example.com/{number}>" for number in range(30))
     assert len(facts_of(html).insecure) == MAX_INSECURE
+
+
+def test_a_page_of_links_alone_may_be_extreme_too() -> None:
+    assert extract("<h1>x</h1>" + "<a href=x>y</a>" * MAX_TAGS, "https://example.com/").facts.h1_count is None
+    assert extract("<a href=x>y</a>" * MAX_TAGS, "https://example.com/").facts.h1_count is None
+
+
+def test_what_a_page_loads_is_named_no_longer_than_a_line() -> None:
+    facts = extract(f"<img src='http://x.test/{'y' * 100_000}'>", "https://example.com/").facts
+    assert [len(address) for address in facts.insecure] == [MAX_ADDRESS]

@@ -10,6 +10,8 @@ from crawler.core.firecrawl import Asked, of_path, options_of, status_of
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions, check_options
 from crawler.core.patterns import Patterns
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
 
 USUAL = options_of(Asked(url="https://example.com/"))
 
@@ -73,3 +75,10 @@ def test_patterns_are_looked_for_in_the_path(pattern: str, url: str, found: bool
 @pytest.mark.parametrize("state", State)
 def test_every_state_has_a_word_there(state: State) -> None:
     assert status_of(state) in {"scraping", "completed", "cancelled"}
+
+
+def test_a_pattern_of_many_alternatives_takes_no_longer_than_its_length_says() -> None:
+    def of(pattern: bytes) -> str:
+        return of_path(pattern.decode(), "example.com")
+
+    assert not climb(of, lambda size: filled(b"", b"(|", b"", size), 256 * 1024, 4.0).fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from base64 import b64decode
 from typing import Any
 
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.charsets import decode
-from crawler.core.document import MAX_ATTRIBUTES, MAX_TAGS
-from crawler.core.links import MAX_LINKS, MAX_TITLE, extract
+from crawler.core.document import MAX_ATTRIBUTES, MAX_TAGS, MOST_TAGS, document_of
+from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_TITLE, extract
 from crawler.core.urls import normalise
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
 from tests.suites import cases
 
 PAGE = "https://example.com/a/page?q"
@@ -163,13 +166,37 @@ def test_it_reads_the_title(html: str, title: str) -> None:
 
 
 def test_it_keeps_a_bounded_number_of_links() -> None:
-    html = "".join(f"<a href={number}>" for number in range(MAX_LINKS + 5))
-    assert links_of(html) == [f"https://example.com/a/{number}" for number in range(MAX_LINKS)]
+    anchors = [f"<a href={number}>" for number in range(MAX_LINKS + 5)]
+    page = extract("".join(anchors), PAGE)
+    assert list(page.links) == [f"https://example.com/a/{number}" for number in range(MAX_LINKS)]
+    assert page.cut == "it has more than 20,000 links; the rest was not read"
+    assert extract("".join([*anchors[:MAX_LINKS], *anchors[:5]]), PAGE).cut == ""
+
+
+def test_a_long_base_does_not_make_a_short_page_a_flood_of_long_links() -> None:
+    page = extract(f"<base href='/{'b' * 4000}/'>" + "".join(f"<a href={number}>" for number in range(9000)), PAGE)
+    assert 1_900_000 < sum(map(len, page.links)) <= MAX_CHARACTERS
+    assert page.cut == "its links have more than 2,000,000 characters together; the rest was not read"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "".join(f"<a href={number}><object>" for number in range(3000)) + "x " * 500_000,  # a link in a link in a link
+        "<a href=x><object>" * 3000 + " " * 1_000_000,
+        "<a href=x><object><img>" * 3000,
+        "<h1><div>" * 3000 + " " * 1_000_000,
+    ],
+)
+def test_what_stands_in_thousands_of_elements_is_not_read_thousands_of_times(html: str) -> None:
+    began = time.process_time()
+    extract(html, PAGE)
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("opening", ["<div>", "<ul><li>", "<svg></a>", "<a><noscript>"])
 def test_endless_nesting_costs_neither_links_nor_hours(opening: str) -> None:
-    html = f"<title>deep</title><a href=first>{opening * 500_000}<a href=last>"
+    html = f"<title>deep</title><a href=first>{opening * 190_000}<a href=last>"
     page = extract(html, PAGE)
     assert page.title == "deep"
     assert page.links == ("https://example.com/a/first", "https://example.com/a/last")
@@ -245,3 +272,48 @@ def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
 )
 def test_a_link_has_the_words_it_is_written_with(html: str, texts: list[str]) -> None:
     assert list(extract(html, PAGE).texts) == texts
+
+
+def test_of_tags_without_end_the_beginning_is_parsed_and_the_page_says_so() -> None:
+    page = extract("<a href=first>" + "<a>" * MOST_TAGS + "<a href=last>", PAGE)
+    assert page.links == ("https://example.com/a/first",)
+    assert page.cut == "it has more than 200,000 tags that may be links; the rest was not read"
+    assert extract("<a>" * (MOST_TAGS - 1) + "<a href=last>", PAGE).cut == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "part"),
+    [
+        (b"", b"<a<a"),  # a tag's name may hold what looks like another tag
+        (b"", b"<div <>"),  # so may its attributes
+        (b"", b"<div x='<'>"),
+        (b"", b"<i a=%d><p>x"),  # a browser copies each into all paragraphs behind it
+        (b"", b'<i a=">%d"></b><p>x'),
+        (b"", b'<I ="x b=">%d"><p>x'),
+        (b"<svg>" + b"".join(b"<a href=%d>" % number for number in range(2000)), b"words "),  # links in one another
+        (b"<h1><div>" * 2000, b" "),  # headings in one another, with nothing but blanks in them
+        (b"", b"<a href=%d><object>"),
+    ],
+)
+def test_no_page_takes_longer_than_its_length_says(before: bytes, part: bytes) -> None:
+    grown = climb(lambda html: extract(html, PAGE), lambda size: filled(before, part, b"", size), 256 * 1024, 4.0)
+    assert not grown.fault
+
+
+def test_links_in_one_another_are_links_without_words() -> None:
+    drawing = "<svg>" + "".join(f"<a href={number}>" for number in range(500)) + "<text>words"
+    page = extract(drawing, PAGE)
+    assert (len(page.links), set(page.texts)) == (500, {""})
+    few = "<svg>" + "".join(f"<a href={number}>" for number in range(8)) + "<text>words"
+    assert set(extract(few, PAGE).texts) == {"words"}
+
+
+def test_a_long_page_keeps_its_styles_unless_they_multiply() -> None:
+    part = b"<p>text <code class='x y%d'><span class=pre>x</span></code> <b class=z>bold</b></p>"
+    honest = filled(b"", part, b"", 150_000)
+    assert document_of(honest).is_whole
+    assert not document_of(filled(b"", b"<i class=x%d><p>x", b"", 150_000)).is_whole
+
+
+def test_a_long_page_with_a_long_attribute_is_whole() -> None:
+    assert document_of(b"<img src='data:" + b"x" * 200_000 + b"'><p>words").is_whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.patterns import Patterns, check_pattern
+from crawler.core.patterns import Patterns, check_pattern, check_patterns
 
 LONG = "https://example.com/" + "a" * 4000 + "!"
 
@@ -54,3 +54,16 @@ def test_each_of_several_patterns_counts_for_itself(patterns: list[str], text: s
 
 def test_a_hundred_long_paths_are_not_too_many() -> None:
     check_pattern("include", "|".join(f"/section-{number}/chapter-{number}/" for number in range(100)))
+
+
+def test_patterns_that_are_too_large_together_are_refused() -> None:
+    alone = "/" + "a" * 3000
+    check_patterns("include", [alone] * 10)
+    with pytest.raises(BadInput, match="too large together"):
+        check_patterns("include", [f"{number}{alone}" for number in range(20)])
+
+
+@pytest.mark.parametrize(("pattern", "word"), [("\ud800", "no text"), ("\\pL" * 10_000, "longer than 20,000")])
+def test_what_no_engine_should_be_given_is_refused(pattern: str, word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        check_pattern("include", pattern)

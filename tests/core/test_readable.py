@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from crawler.core.readable import MAX_TAGS, markdown_of, text_of
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
 
 URL = "https://example.com/docs/page"
 AROUND = "<header>Logo</header><nav>Menu</nav>{}<aside>More</aside><footer>Legal</footer>"
@@ -61,3 +65,21 @@ def test_of_an_extreme_page_markdown_is_its_text(html: bytes) -> None:
 def test_odd_pages_do_no_harm(html: bytes) -> None:
     assert isinstance(text_of(html), str)
     assert isinstance(markdown_of(html, URL), str)
+
+
+def test_elements_around_the_content_that_hold_one_another_are_counted_in_no_time() -> None:
+    began = time.process_time()
+    text_of(b"<nav>" * 5000 + b"x " * 100_000)
+    text_of(b"<p>a b c</p>" + b"<nav>" * 150 + b" " * 1_000_000)
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("part", [b"<nav>", b"<pre>", b"<i class=a%d><p>x"])
+def test_no_page_takes_longer_than_its_length_says(part: bytes) -> None:
+    opened = b"".join(part.replace(b"%d", b"%d" % number) for number in range(1500))
+    assert not climb(text_of, lambda size: filled(opened, b"words ", b"", size), 256 * 1024, 4.0).fault
+
+
+def test_what_stands_around_the_content_may_lie_in_what_stands_around_it() -> None:
+    assert text_of(b"<nav><nav>a b</nav> c d</nav><p>Words and words") == "Words and words"
+    assert text_of(b"<pre>a\n<pre>b  c</pre></pre>") == "a\nb  c"

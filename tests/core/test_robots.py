@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from base64 import b64decode
 from typing import Any
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from crawler.core.robots import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.robots_rule import MAX_TOLD
 from crawler.core.urls import normalise
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
 from tests.suites import cases
 
 EXACT_TOKEN = (
@@ -416,3 +419,38 @@ def test_any_text_is_read_and_any_url_answered(text: str | bytes, url: str | Non
 def test_wildcards_fit_what_the_same_regular_expression_fits(pattern: str, path: str, anchored: bool) -> None:
     twin = re.compile("/" + ".*".join(map(re.escape, pattern.split("*"))) + ("$" if anchored else ""))
     assert allows(f"/{pattern}{'$' if anchored else ''}", f"/{path}") is not bool(twin.match(f"/{path}"))
+
+
+def test_thousands_of_names_above_thousands_of_rules_are_read_in_no_time() -> None:
+    names = "".join(f"User-agent: bot{number}\n" for number in range(12_000))
+    began = time.process_time()
+    rules = parse(names + "Crawl-delay: 1\n" * 5000 + "Disallow: /a\n" * 12_000)
+    assert not rules.allows("https://example.com/a", "bot7")
+    assert rules.crawl_delay("bot7") == 1
+    assert oddity_of(names.encode() + b"<html>", "text/html").endswith("it has no rules we can read")
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "part",
+    [b"user-agent: *\n", b"user-agent: a%d\n", b"user-agent: a%d\ncrawl-delay: 1\n"],
+    ids=["one", "many", "delays"],
+)
+def test_many_rules_for_many_crawlers_take_no_longer_than_their_length_says(part: bytes) -> None:
+    def read(text: bytes) -> None:
+        assert oddity_of(text, "text/plain") == ""
+        assert not parse(text).allows("https://site.local/a", "a5")
+
+    def grown(size: int) -> bytes:
+        return filled(b"user-agent: a5\n" + filled(b"", part, b"", size // 2), b"disallow:/a\n", b"", size)
+
+    assert not climb(read, grown, 500_000, 4.0).fault
+
+
+def test_each_crawler_has_what_was_said_after_it_was_named() -> None:
+    rules = parse(
+        "user-agent: a\ncrawl-delay: 1\nuser-agent: b\nuser-agent: a\ncrawl-delay: 2\nrequest-rate: 1/3\nallow: /"
+    )
+    assert (rules.delay("a"), rules.delay("b")) == (3, 3)
+    assert (rules.crawl_delay("a"), rules.crawl_delay("b")) == (1, 2)
+    assert (len(rules.groups["a"].rules), sorted(rules.groups)) == (1, ["a", "b"])

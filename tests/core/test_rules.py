@@ -76,6 +76,13 @@ def test_rules_come_back_as_they_were() -> None:
         ("a: " + "p" * 100_001, "longer than 100,000"),
         ("a: !!python/object/apply:os.system [ls]", "neither YAML nor JSON"),
         ("\0", "neither YAML nor JSON"),
+        ("a: !!timestamp x", "not what its tag"),
+        ("a: !!bool x", "not what its tag"),
+        ("a: !!int ''", "not what its tag"),
+        ('"\\UFFFFFFFF"', "not what its tag"),
+        ("- {name: 0x" + "f" * 5000 + "}", "it must be text, not so long a number"),
+        ("- {name: " + "1:" * 5000 + "1}", "it must be text, not so long a number"),
+        ("- {name: [" + "x, " * 500 + "]}", "…; put it in quotes"),
     ],
 )
 def test_what_is_no_rules_is_told_with_its_place(text: str, said: str) -> None:

@@ -19,6 +19,7 @@ from crawler.core.sitemaps.markup import MAX_LEVELS, MAX_TEXT, MAX_TOKEN, Markup
 from crawler.core.sitemaps.places import named_in_robots, usual_places
 from crawler.core.sitemaps.reading import MAX_BYTES, MAX_ENTRIES, Sitemap, priority_of, read
 from crawler.core.work import SitemapEntry
+from tests.fuzz.growth import climb
 from tests.suites import cases
 
 HERE = "https://site.local/maps/sitemap.xml"
@@ -337,8 +338,8 @@ def test_an_entity_of_the_file_is_not_read() -> None:
     "declared",
     [
         '<!ENTITY x SYSTEM "file:///etc/passwd">',
-        '<!ENTITY x SYSTEM "http://127.0.0.1:9/x">',
-        '<!ENTITY % p SYSTEM "http://127.0.0.1:9/x.dtd"> %p;',
+        '<!ENTITY x SYSTEM "http://127.0.0.1:8/x">',
+        '<!ENTITY % p SYSTEM "http://127.0.0.1:8/x.dtd"> %p;',
     ],
 )
 def test_nothing_outside_the_file_is_put_in(declared: str) -> None:
@@ -415,3 +416,27 @@ def test_anything_can_be_read_and_how_it_is_cut_into_pieces_does_not_matter(
 ) -> None:
     file = gzip.compress(body) if packed else body
     assert read(in_pieces(file, size), HERE).entries == read([file], HERE).entries
+
+
+def test_relative_addresses_cannot_make_a_flood_of_a_short_file() -> None:
+    entries = "".join(f"<url><loc>{number}</loc></url>" for number in range(6000))
+    found = read([f"<urlset>{entries}</urlset>".encode()], f"https://example.com/{'x' * 4000}/sitemap.xml")
+    assert 4000 < len(found.entries) < 6000
+    assert found.error == "its addresses have more than 20,000,000 characters; the rest was not read"
+
+
+def test_names_without_end_are_not_remembered() -> None:
+    strangers = "".join(f"<t{number}>x</t{number}>" for number in range(1001))
+    found = read([f"<urlset><url><loc>/a</loc></url><url>{strangers}".encode()], "https://example.com/sitemap.xml")
+    assert [entry.url for entry in found.entries] == ["https://example.com/a"]
+    assert found.error == "it has more than 1,000 names of elements and attributes"
+
+
+@pytest.mark.parametrize("start", [b"<urlset><!--" + b"a" * 100_000, b"https://e.example/" + b"a" * 60_000], ids=str)
+def test_a_file_that_is_unpacked_byte_by_byte_takes_no_longer_than_its_length_says(start: bytes) -> None:
+    member = gzip.compress(b"a", mtime=0)
+
+    def grown(size: int) -> bytes:
+        return gzip.compress(start, mtime=0) + member * (size // len(member))
+
+    assert not climb(lambda packed: read([packed], HERE), grown, 256 * 1024, 2.0).fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls import (
     MAX_URL_LENGTH,
     from_person,
+    host_and_port,
     host_of,
     key_of,
     linker,
@@ -238,3 +240,41 @@ def test_a_link_that_is_looked_up_is_what_it_would_be_resolved_to(reference: str
 def test_a_link_that_depends_on_more_than_the_folder_is_not_looked_up(reference: str) -> None:
     bases = ["http://a.b/c/d?e", "http://a.b/c/f"]
     assert [linker(base)(reference) for base in bases] == [normalise(reference, base) for base in bases]
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port"),
+    [
+        ("http://example.com/", "example.com", 80),
+        ("https://example.com/", "example.com", 443),
+        ("https://example.com:8443/a", "example.com", 8443),
+        ("http://example.com:0/", "example.com", 0),  # not the usual one
+        ("http://[::1]:8000/", "::1", 8000),
+        ("http://[::1]/", "::1", 80),
+    ],
+)
+def test_it_says_whom_an_address_means(url: str, host: str, port: int) -> None:
+    assert host_and_port(url) == (host, port)
+
+
+@pytest.mark.parametrize("url", ["http://example.com:99999/", "http://[bad/", "http://example.com:x/"])
+def test_an_address_that_means_nobody_is_a_value_error(url: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        host_and_port(url)
+
+
+def test_long_links_are_not_kept_at_hand() -> None:
+    tracemalloc.start()
+    link, deep = linker("https://example.com/a/"), linker(f"https://example.com/{'d' * 3000}/")
+    for number in range(40):
+        assert link(f"{number}{'x' * 500_000}") is None
+        assert deep(f"{number}") == f"https://example.com/{'d' * 3000}/{number}"
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000
+
+
+def test_a_url_far_too_long_is_not_decoded_first() -> None:
+    assert normalise("http://example.com/" + "%61" * 4000) == "http://example.com/" + "a" * 4000
+    assert normalise("http://example.com/" + "%61" * 4090) is None
+    assert normalise("http://example.com/" + "%61" * 400_000) is None

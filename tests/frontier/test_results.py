@@ -5,7 +5,7 @@ from __future__ import annotations
 from redis.client import Pipeline
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.results import FRESH_SECONDS, Mark, Released
+from crawler.frontier.results import FEW, FRESH_SECONDS, MUCH, Mark, Released
 from tests.frontier.conftest import GivenClock
 
 
@@ -137,3 +137,14 @@ def test_a_tick_that_lost_its_lock_does_not_free_anothers(frontier: Frontier) ->
     assert frontier.results.release("t1") is Released.LOST
     frontier.results.drop_lock("t1")
     assert not frontier.results.lock("t3")
+
+
+def test_of_large_reports_a_few_are_read_at_a_time(frontier: Frontier) -> None:
+    large = [bytes([number]) * (MUCH // FEW + 1) for number in range(FEW + 5)]
+    leave(frontier, *large)
+    assert frontier.results.read(256) == large[:FEW]
+    assert frontier.results.read(3) == large[:3]
+    frontier.results.acknowledge(large)
+    small = [b"%d" % number for number in range(99)]
+    leave(frontier, *small)
+    assert frontier.results.read(50) == small[:50]

@@ -15,10 +15,17 @@ from crawler.core.sitemaps.breaks import Break, NotASitemap
 from crawler.core.sitemaps.listed import Listed
 
 MAX_LEVELS = 64  # elements in one another
+MAX_NAMES = 1000  # of elements and attributes: expat remembers each to the end
 MAX_TOKEN = 1024 * 1024  # bytes of one tag, comment or declaration, and of all that stands before the root
 MAX_TEXT = 8192  # characters kept of one text; a URL is shorter
 
 Attributes = Mapping[str, str]
+_TOLD = frozenset(
+    (
+        *("loc", "lastmod", "changefreq", "priority", "link", "guid", "pubdate", "dc:date"),
+        *("updated", "published", "modified", "issued"),
+    )
+)  # children of an entry whose text is kept, whatever shape it has
 
 
 @dataclass(slots=True)
@@ -89,6 +96,7 @@ class Markup:
 
     def __init__(self) -> None:
         self.form = ""  # the root's name, once it is known
+        self._names: set[str] = set()
         self._path: list[str] = []  # names of the open elements, without prefixes
         self._shape: _Shape | None = None
         self._draft: _Draft | None = None
@@ -151,6 +159,9 @@ class Markup:
         return Break(f"the XML {how}") if self.form else NotASitemap(f"this is not a sitemap: as XML it {how}")
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        self._names.update((name, *attributes))
+        if len(self._names) > MAX_NAMES:
+            raise Break(f"it has more than {MAX_NAMES:,} names of elements and attributes")
         prefix, _, local = name.lower().rpartition(":")
         self._path.append(local)
         level = len(self._path)
@@ -188,7 +199,7 @@ class Markup:
         child = name.lower().removeprefix(self._prefix)
         text = "".join(self._text).strip()
         self._room = 0
-        if self._draft is not None and not self._draft.texts.get(child):
+        if self._draft is not None and child in _TOLD and not self._draft.texts.get(child):
             self._draft.texts[child] = text
 
     def _characters(self, text: str) -> None:

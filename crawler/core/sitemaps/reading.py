@@ -13,13 +13,14 @@ from crawler.core.sitemaps.breaks import Break, NotASitemap
 from crawler.core.sitemaps.lines import Lines
 from crawler.core.sitemaps.listed import Listed
 from crawler.core.sitemaps.markup import Markup
-from crawler.core.sitemaps.unpacked import limited, unpacked
+from crawler.core.sitemaps.unpacked import joined, limited, unpacked
 from crawler.core.urls import normalise
 from crawler.core.work import SitemapEntry
 
 # https://www.sitemaps.org/protocol.html: "no more than 50,000 URLs and must be no larger than 50MB (52,428,800 bytes)"
 MAX_BYTES = 52_428_800  # decoded
 MAX_ENTRIES = 50_000
+MAX_CHARACTERS = 20_000_000  # of all URLs together: relative ones, which nobody may write, can be longer than the file
 MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 
 _SNIFFED = 1024  # bytes looked at to tell what the file is
@@ -59,7 +60,7 @@ def read(pieces: Iterable[bytes], url: str) -> Sitemap:
 
 
 def _gather(pieces: Iterable[bytes], gathered: _Gathered) -> None:
-    head, source = _sniffed(limited(unpacked(pieces), MAX_BYTES))
+    head, source = _sniffed(joined(limited(unpacked(pieces), MAX_BYTES)))
     reader = _reader_of(head)
     for piece in source:
         gathered.add(reader.feed(piece))
@@ -108,6 +109,7 @@ class _Gathered:
         self.entries: dict[str, SitemapEntry] = {}
         self._only_alternate: set[str] = set()
         self.left_out = 0
+        self._room = MAX_CHARACTERS
 
     def add(self, listed: Iterable[Listed]) -> None:
         for entry in listed:
@@ -116,6 +118,8 @@ class _Gathered:
                 self._add(entry)
             if self._listed > MAX_ENTRIES or len(self.entries) > MAX_ENTRIES:
                 raise Break(f"more than {MAX_ENTRIES:,} entries; the rest was not read")
+            if self._room < 0:
+                raise Break(f"its addresses have more than {MAX_CHARACTERS:,} characters; the rest was not read")
 
     def taken(self) -> tuple[SitemapEntry, ...]:
         return tuple(self.entries.values())[:MAX_ENTRIES]
@@ -136,15 +140,22 @@ class _Gathered:
         if url in self._only_alternate:
             self._only_alternate.discard(url)
             self.entries[url] = entry
-        self.entries.setdefault(url, entry)
+        elif url not in self.entries:
+            self._enter(entry)
         for reference in listed.alternate:
+            if len(self.entries) > MAX_ENTRIES or self._room < 0:
+                return
             self._add_alternate(normalise(reference, url))
 
     def _add_alternate(self, url: str | None) -> None:
         """The same page in another language; what the file says of that one itself counts for more."""
         if url is not None and url not in self.entries:
-            self.entries[url] = SitemapEntry(url)
+            self._enter(SitemapEntry(url))
             self._only_alternate.add(url)
+
+    def _enter(self, entry: SitemapEntry) -> None:
+        self.entries[entry.url] = entry
+        self._room -= len(entry.url)
 
 
 def priority_of(text: str | None) -> int | None:

@@ -8,6 +8,8 @@ from itertools import chain
 from crawler.core.gzipped import MAGIC, Broken, gunzipped
 from crawler.core.sitemaps.breaks import Break
 
+LEAST = 64 * 1024  # bytes read at a time, as long as there are so many
+
 
 def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The pieces as they are, or decoded when they begin as gzip does, whatever the file is called."""
@@ -23,6 +25,25 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield from gunzipped(whole)
     except Broken as broken:
         raise Break(str(broken)) from broken
+
+
+def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same in pieces of LEAST bytes at least, but for the last: a file can be packed so that it comes byte by byte,
+    and readers look again at what they could not make sense of yet."""
+    held, size = list[bytes](), 0
+    try:
+        for piece in pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= LEAST:
+                yield b"".join(held)
+                held, size = [], 0
+    except Break:
+        if held:
+            yield b"".join(held)
+        raise
+    if held:
+        yield b"".join(held)
 
 
 def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:

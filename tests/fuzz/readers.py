@@ -1,0 +1,332 @@
+"""How each parser is asked, and what its answer must hold to; whatever else is raised is a fault."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, date, datetime
+
+import msgspec
+from django.core.exceptions import TooManyFieldsSent
+from django.http import QueryDict
+from pydantic import ValidationError
+
+from crawler.api.bodies import read_json
+from crawler.api.problems import Problem
+from crawler.api.shapes.firecrawl import CrawlRequest
+from crawler.api.shapes.options import Start
+from crawler.content import warc
+from crawler.core import (
+    addresses,
+    charsets,
+    credentials,
+    cursors,
+    directives,
+    extraction,
+    filenames,
+    firecrawl,
+    freshness,
+    hosts,
+    lists,
+    pages_query,
+    parameters,
+    patterns,
+    proxies,
+    readable,
+    receivers,
+    robots,
+    rules_text,
+    spans,
+    timetable,
+    traps,
+    urls,
+    values,
+)
+from crawler.core.errors import BadInput
+from crawler.core.figures import bytes_of
+from crawler.core.links import extract
+from crawler.core.options import CrawlOptions, check_options
+from crawler.core.outcomes import Outcome
+from crawler.core.parameters import Parameters
+from crawler.core.rules import TYPES, FieldRule, check_rules
+from crawler.core.scope import Scope
+from crawler.core.sitemaps import reading as sitemaps
+from crawler.core.work import PageResult
+from crawler.fetching import encodings, headers
+from crawler.fetching.recorded import RecordedReading, recorded
+from crawler.fetching.trouble import FetchTrouble
+from tests.fuzz import seeds
+
+MEGABYTE = 1_000_000
+HERE = "https://example.com/a/page?q"
+DAY = date(2026, 11, 22)
+FIELDS = (
+    FieldRule(name="a", selector="p, td", many=True),
+    FieldRule(name="b", selector="div :is(a, b) ~ *", what="html", many=True),
+    FieldRule(name="c", selector="[class~=a]:has(> b)", attribute="class", pattern="(a+)+$", many=True),
+    FieldRule(name="d", selector=":nth-child(2n of .a, p):not(:empty)", type="number", many=True),
+)
+
+
+def text_of(data: bytes) -> str:
+    """As text, in which what is no UTF-8 is half of a surrogate pair: terminals and databases have such."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def holds(condition: object, what: str) -> None:
+    """A fault when it does not."""
+    if not condition:
+        raise AssertionError(what)
+
+
+def read_url(data: bytes) -> None:
+    text = text_of(data)
+    for url in (urls.normalise(text), urls.normalise(text, HERE)):
+        if url is not None:
+            holds(urls.normalise(url) == url, "normalising twice changes a URL")
+            holds(len(url) <= urls.MAX_URL_LENGTH and "#" not in url, "a URL is too long, or has a fragment")
+            holds(urls.origin_of(url).endswith(urls.host_of(url)) and urls.key_of(url), "a URL has no host")
+            read_of_url(url)
+    holds(urls.linker(HERE)(text) == urls.normalise(text, HERE), "a link that is looked up is another")
+    with suppress(BadInput):
+        holds(urls.normalise(urls.from_person(text)), "what a person typed is no URL")
+
+
+def read_of_url(url: str) -> None:
+    """What is made of a URL once it is one."""
+    name = filenames.file_name(url, 17, "md")
+    parts = name.split("/")
+    holds(all(part and not part.startswith(".") and part.isascii() for part in parts), f"{name} is no name of a file")
+    holds(len(parts) <= filenames.MOST_PARTS + 1 and len(name) < 700, "the name of a file is too long")
+    traps.suspect(url, 9, HERE, DAY)
+    tidied = Parameters.of(parameters.USUAL).without(url)
+    holds(urls.normalise(tidied) == tidied, "a URL without its parameters is no normal one")
+    Scope.of([HERE], CrawlOptions(subdomains=True, path_prefixes=("/a",), exclude=("x$",))).side(url)
+
+
+def read_page(data: bytes) -> None:
+    html = charsets.utf_8(data)
+    page = extract(html, HERE, sketches=True)
+    holds(len(page.links) == len(set(page.links)) == len(page.texts), "a link comes twice, or has no words")
+    holds(all(urls.normalise(link) == link for link in page.links[:50]), "a link is no normal one")
+    holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
+    msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
+    directives.directives_of(page.metas, (), "examplebot")
+
+
+def read_charset(data: bytes) -> None:
+    kind, _, body = data.partition(b"\n")
+    utf_8 = charsets.utf_8(body, kind.decode("latin-1"))
+    holds(utf_8.decode() is not None, "the text of a page is no UTF-8")
+
+
+def read_text(data: bytes) -> None:
+    readable.text_of(charsets.utf_8(data))
+
+
+def read_markdown(data: bytes) -> None:
+    readable.markdown_of(charsets.utf_8(data), HERE)
+
+
+def read_directives(data: bytes) -> None:
+    text = data.decode("latin-1")
+    said = directives.directives_of([("robots", text), (text, text)], [text, f"bot: {text}"], "bot")
+    holds(said.noindex == directives.recorded(said.text, "noindex"), "a record and its flag differ")
+    directives.rel_of(text)
+
+
+def read_robots(data: bytes) -> None:
+    rules = robots.parse(data)
+    robots.oddity_of(data, "text/html")
+    for token in ("bot", "*", ""):
+        rule = rules.deciding(f"{HERE}{'a' * 60}", token)
+        holds(rule is None or len(rule.told) <= 300, "a rule is told at length")
+        rules.delay(token)
+
+
+def read_sitemap(data: bytes) -> None:
+    whole = sitemaps.read([data], HERE)
+    holds(all(urls.normalise(entry.url) == entry.url for entry in whole.entries[:50]), "an entry is no normal URL")
+    if len(data) < 2000:
+        cut = sitemaps.read([data[at : at + 7] for at in range(0, len(data), 7)], HERE)
+        is_damaged = "damaged" in whole.error + cut.error  # zlib says how much came before as it likes
+        holds(is_damaged or cut.entries == whole.entries, "how a sitemap is cut into pieces changes what it says")
+
+
+def read_head(data: bytes) -> None:
+    whole, cut = read_answer(data, 4096), read_answer(data, 7 if len(data) < 9000 else 100)
+    holds(whole == cut, "how an answer is cut into pieces changes what it says")
+
+
+def read_answer(data: bytes, size: int) -> object:
+    """What an answer says: its status, headers and body, or that there is none."""
+    reading, body = RecordedReading(65536), 0
+    try:
+        for at in range(0, len(data), size):
+            if reading.is_complete or reading.broken:
+                break
+            reading.feed(data[at : at + size])
+            body += sum(map(len, reading.pieces))
+            reading.pieces.clear()
+        else:
+            reading.end()
+    except FetchTrouble:
+        return None
+    heads = recorded("GET", "/a", "example.com", {"A": "b"}, (), reading)
+    warc.exchange(HERE, 0.0, (heads.request, heads.request_headers), (heads.status_line, heads.headers), b"x")
+    for _, value in heads.headers:
+        read_one_header(value)
+    return (reading.status, reading.fields, reading.is_complete and body)
+
+
+def read_one_header(value: str) -> None:
+    headers.text_of(value)
+    headers.media_type_of(value)
+    wait = headers.parse_retry_after(value, 1.8e9)
+    holds(wait is None or 0 <= wait <= headers.LONGEST_WAIT, "a Retry-After is out of bounds")
+    charsets.encoding_of(b"", value)
+    for etag in ("", value):
+        answer = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, etag=etag, last_modified=value, fetched_at=1.8e9)
+        freshness.validators_of(answer)
+
+
+def read_header(data: bytes) -> None:
+    read_one_header(data.decode("latin-1"))
+
+
+def read_coding(data: bytes) -> None:
+    for name in ("gzip", "deflate", "br", "zstd", "x-gzip, identity"):
+        out = 0
+        with suppress(FetchTrouble):
+            for piece in encodings.decoded([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
+                holds(len(piece) <= 256 * 1024, "a piece is large")
+                out += len(piece)
+                if out > MEGABYTE:
+                    break
+
+
+def read_timetable(data: bytes) -> None:
+    try:
+        rule = timetable.parse(text_of(data))
+    except BadInput:
+        return
+    now = datetime(2026, 11, 22, tzinfo=UTC)
+    holds(rule.next_after(now) > now, "a schedule fires in the past")
+
+
+def read_number(data: bytes) -> None:
+    text = text_of(data)
+    spans.seconds_of(text)
+    bytes_of(text)
+    lists.priority_of(text)
+    sitemaps.priority_of(text)
+
+
+def read_rules(data: bytes) -> None:
+    try:
+        rules = rules_text.rules_of("fields", text_of(data))
+        check_rules("fields", rules)
+    except BadInput as error:
+        holds(len(error.message) < 1500, "a message is long")
+        return
+    holds(rules_text.rules_of("fields", rules_text.text_of(rules)) == rules, "rules are not read back as they were")
+
+
+def read_extraction(data: bytes) -> None:
+    found = extraction.extract(charsets.utf_8(data), HERE, FIELDS)
+    holds(set(found.values) == {rule.name for rule in FIELDS}, "a field has no value, not even None")
+    msgspec.json.encode(found.values)
+
+
+def read_selector(data: bytes) -> None:
+    rule = FieldRule(name="a", selector=text_of(data), many=True)
+    try:
+        check_rules("fields", (rule,))
+    except BadInput:
+        return
+    extraction.extract(seeds.PAGE * 3, HERE, (rule,))
+
+
+def read_pattern(data: bytes) -> None:
+    text = text_of(data)
+    with suppress(BadInput):
+        patterns.check_pattern("include", text)
+        patterns.Patterns.of((text, "b")).found_in("https://example.com/" + "a" * 4000)
+    if len(data) < 500:
+        patterns.Patterns.of(("(?:a|aa)+$",)).found_in(text.encode("utf-8", "replace").decode())
+
+
+def read_value(data: bytes) -> None:
+    for kind in TYPES:
+        try:
+            values.value_of(kind, text_of(data), HERE)
+        except values.NoValue as none:
+            holds(len(str(none)) < 300, "a reason is long")
+
+
+def read_hosts(data: bytes) -> None:
+    text = text_of(data)
+    with suppress(BadInput):
+        known = addresses.parse_private_hosts([text])
+        holds(addresses.parse_private_hosts(known) == known, "an entry is spelt in two ways")
+        addresses.is_allowed(known, "example.com", 80, "10.0.0.1")
+    addresses.is_public(text)
+    for check, spell in ((hosts.check_host, hosts.host_typed), (hosts.check_prefix, hosts.prefix_typed)):
+        try:
+            check("hosts", text)
+        except BadInput:
+            continue
+        spell(text)
+    with suppress(BadInput):
+        parameters.check_parameter("drop_parameters", text)
+        Parameters.of((text,)).without(HERE)
+
+
+def read_list(data: bytes) -> None:
+    for name in ("a.txt", "a.csv"):
+        with suppress(BadInput):
+            for item in lists.entries_of([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
+                holds(isinstance(item, lists.Invalid) or urls.normalise(item.url) == item.url, "an entry is no URL")
+
+
+def read_typed(data: bytes) -> None:
+    """Credentials, receivers, a proxy."""
+    lines = [*text_of(data).split("\n"), *[""] * 5][:6]
+    with suppress(BadInput):
+        given = credentials.parse(headers=[lines[0]], cookies=[lines[1]], auth=lines[2], bearer=lines[3])
+        holds(credentials.from_json(credentials.to_json(given)) == given, "credentials are not read back as they were")
+        sent = "".join(f"{name}{value}" for name, value in credentials.request_headers(given).items())
+        holds(sent.isprintable() and sent.isascii(), "a header can be smuggled in")
+        repr(given)
+    for line in lines:
+        with suppress(BadInput):
+            receiver = receivers.receiver_of("notify", line)
+            receivers.check_address("notify", receiver.means, receiver.address)
+            receivers.shown(receiver.means, receiver.address, in_full=False)
+        with suppress(BadInput):
+            proxy = proxies.Proxy.parse(line)
+            holds(proxies.Proxy.parse(proxy.text) == proxy, "a proxy is not read back as it was")
+
+
+def read_query(data: bytes) -> None:
+    text = text_of(data)
+    with suppress(BadInput, TooManyFieldsSent):
+        query = pages_query.read(dict(QueryDict(text.encode("utf-8", "replace")).lists()))
+        said = {name: [value for known, value in query.pairs() if known == name] for name, _ in query.pairs()}
+        holds(pages_query.read(said) == query, "a query is not read back as it was")
+        _ = (query.outcomes, query.statuses, query.depths)
+    for count in (1, 2):
+        with suppress(BadInput):
+            holds(len(cursors.numbers_of(text, count)) == count, "a cursor has too few numbers")
+
+
+def read_options(data: bytes) -> None:
+    with suppress(Problem, ValidationError, BadInput):
+        start = Start.model_validate(read_json(data))
+        options = check_options(start.options())
+        holds(check_options(CrawlOptions.from_plain(options.to_plain())) == options, "options are not read back")
+
+
+def read_firecrawl(data: bytes) -> None:
+    with suppress(Problem, ValidationError, BadInput):
+        options = firecrawl.options_of(CrawlRequest.model_validate(read_json(data)).asked())
+        check_options(msgspec.convert(options, CrawlOptions))

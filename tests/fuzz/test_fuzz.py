@@ -1,0 +1,76 @@
+"""The fuzzer: a short attack finds nothing in the parsers there are, and finds what was hidden in others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import session
+from tests.fuzz.__main__ import main
+from tests.fuzz.growth import climb
+from tests.fuzz.mutation import filled
+from tests.fuzz.parsers import PARSERS, Parser
+from tests.fuzz.session import attack
+
+
+@pytest.mark.filterwarnings("ignore")  # of soupsieve and bs4, about what they are given
+@pytest.mark.parametrize("name", PARSERS)
+def test_no_parser_falls_over_its_seeds_nor_over_a_few_inputs_more(name: str) -> None:
+    parser = PARSERS[name]
+    found = attack(parser, 1, inputs=20, lengths=False)
+    assert found.inputs
+    assert found.faults == []
+
+
+def _explodes(data: bytes) -> None:
+    re.match(rb"(a+)+$", data)
+
+
+def _takes_the_square(data: bytes) -> None:
+    re.findall(rb"a*b", data)
+
+
+def _raises(data: bytes) -> None:
+    if b"<<" in data:
+        raise ValueError(data)
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (_raises, ("ValueError at test_fuzz.py",)),
+        (_explodes, ("TookTooLong",)),
+        (_takes_the_square, ("it takes", "TookTooLong")),  # a busy machine loses its patience first
+    ],
+    ids=["raises", "explodes", "square"],
+)
+def test_it_finds_a_fault_that_was_hidden(
+    read: Callable[[bytes], None], said: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE", 0.4)
+    parser = Parser("hidden", read, (b"<a>", b"aa-"), (b"<", b"a"), longest=16 * 1024, floor=0.03)
+    found = attack(parser, 1, inputs=60)
+    assert [fault.what for fault in found.faults if fault.what.startswith(said)]
+
+
+def test_the_same_seed_draws_the_same_inputs() -> None:
+    seen: list[list[bytes]] = [[], []]
+    for drawn in seen:
+        attack(Parser("any", drawn.append, (b"seed",), (b"x",)), 7, inputs=50, lengths=False)
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) > 30
+
+
+def test_time_that_grows_with_the_length_is_no_fault() -> None:
+    assert not climb(lambda data: data.count(b"x"), lambda size: filled(b"", b"x", b"", size), 10**6, 0.5).fault
+
+
+def test_the_command_tries_an_input_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "url-1.bin"
+    file.write_bytes(b"http://[")
+    assert main(["url", "--replay", str(file)]) == 0
+    assert "nothing happens" in capsys.readouterr().out
+    assert main(["no-such"]) == 2
