@@ -134,7 +134,7 @@ def test_robots_txt_is_remembered_for_the_next_crawl(bench: Bench) -> None:
 
 def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_MAX_ATTEMPTS = 1
-    bench.site.url = "http://127.0.0.1:1"
+    bench.site.url = "http://127.0.0.1:2"
     bench.start()
     bench.work()
     assert Page.objects.get().outcome == Outcome.CONNECT
@@ -177,3 +177,18 @@ def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) 
     reconcile()  # somebody has looked just now
     fetch(batch)
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+@pytest.mark.site(
+    {
+        "/": Reply(page("/nowhere", "/many")),
+        "/nowhere": Reply(status=302, headers={"Location": "javascript:alert(1)"}),
+        "/many": "".join(f"<a href=http://other.test/{number}>" for number in range(links.MAX_LINKS + 1)),
+    }
+)
+def test_what_a_page_keeps_from_us_stands_in_its_record(bench: Bench) -> None:
+    bench.start(externals="ignore")
+    bench.work()
+    rows = {row.url.rpartition("/")[2]: (row.outcome, row.error) for row in Page.objects.all()}
+    assert rows["nowhere"] == ("3xx", "it redirects to what is not a web address: 'javascript:alert(1)'")
+    assert rows["many"] == ("2xx", "it has more than 20,000 links; the rest was not read")

@@ -1,0 +1,153 @@
+"""One crawl of everything a hostile site can do: it ends, each trap comes to what the table says, and nobody knocks at
+the canary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+import redis
+from django.test.utils import override_settings
+
+from crawler.core.options import CrawlOptions
+from crawler.core.tallies import adds_up
+from crawler.engine.start import start_crawl
+from tests.hostile.server import MOST, Server
+from tests.hostile.traps import BODY_MB, HOSTS, SITEMAPS, TRAPS, Host, Trap, hosts
+from tests.stack import OWN_WORKER, Stack
+
+MEMORY_MB = 400  # a worker may need, of which it has a hundred before it has seen a page
+OPTIONS: dict[str, Any] = {
+    "externals": "check", "sitemaps": True, "concurrency": 64, "throttle": False, "max_depth": 6,
+    "exclude": ("/flood/",),
+}  # fmt: skip
+
+
+LIMITS = {
+    "CRAWLER_MAX_BODY_MB": str(BODY_MB), "CRAWLER_PAGE_SECONDS": "6", "CRAWLER_MAX_ATTEMPTS": "1",
+    "CRAWLER_WORKER_MB": "10000",
+}  # fmt: skip
+
+
+@dataclass
+class Crawled:
+    """What came of it."""
+
+    server: Server
+    stack: Stack
+    crawl: UUID
+    receipt: dict[str, Any]
+    pages: dict[tuple[str, str], dict[str, Any]]  # (kind, URL) -> row
+    peak: float  # MB of the worker
+
+    def row(self, trap: Trap) -> dict[str, Any]:
+        kind = "sitemap" if trap in SITEMAPS else "page"
+        return self.pages[kind, f"http://{trap.host}:{self.server.port}{trap.path}"]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Crawled]:
+    client = redis.Redis.from_url(redis_url)
+    client.flushall()
+    client.close()
+    with Server(hosts()) as server:
+        stack = Stack(tmp_path_factory.mktemp("traps"), redis_url, **LIMITS)
+        try:
+            worker = stack.spawn(*OWN_WORKER)
+            crawl = stack.within(partial(started, server))
+            receipt = stack.wait_until_finished(crawl, 120)
+            stack.wait_for(lambda: not left_of(stack, crawl), 10)
+            rows = stack.rows("SELECT * FROM crawler_page WHERE crawl_id = ?", crawl.hex)
+            pages = {(row["kind"], row["url"]): row for row in rows}
+            yield Crawled(server, stack, crawl, receipt, pages, _peak(worker.pid))
+        finally:
+            stack.end()
+
+
+def started(server: Server) -> UUID:
+    """A crawl that may ask the addresses of the traps, to the port, and no other."""
+    options = CrawlOptions.from_plain({**OPTIONS, "hosts": server.addresses})
+    with override_settings(CRAWLER_PRIVATE_HOSTS=server.addresses, CRAWLER_MAX_BODY_MB=BODY_MB):
+        return start_crawl([server.url], options).id
+
+
+def left_of(stack: Stack, crawl: UUID) -> list[str]:
+    """What Redis keeps of a crawl that is over, but for its dead letters, which stay for a day."""
+    return [key for key in stack.left_over() if str(crawl) in key and not key.endswith(":dead")]
+
+
+def _peak(process: int) -> float:
+    said = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
+    return int(said[1]) / 1024 if said else 0.0
+
+
+@pytest.mark.parametrize("trap", [*TRAPS, *SITEMAPS], ids=lambda trap: trap.path)
+def test_a_trap_comes_to_what_the_table_says(crawled: Crawled, trap: Trap) -> None:
+    row = crawled.row(trap)
+    assert (row["outcome"], row["error"] if trap.names not in row["error"] else trap.names) == (
+        trap.outcome,
+        trap.names,
+    )
+    assert crawled.server.taken[trap.name] <= trap.most
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.does)
+def test_a_host_comes_to_what_the_table_says(crawled: Crawled, host: Host) -> None:
+    row = crawled.pages["page", f"http://{host.address}:{crawled.server.port}/"]
+    assert (row["outcome"], row["error"] if host.names not in row["error"] else host.names) == (
+        host.outcome,
+        host.names,
+    )
+    assert crawled.server.taken[f"{host.address}/robots.txt"] <= host.most
+
+
+def test_nobody_knocks_at_the_canary(crawled: Crawled) -> None:
+    assert crawled.server.canary.knocks == []
+    port = f":{crawled.server.canary.port}/"
+    led = {url: row for (_, url), row in crawled.pages.items() if port in url}
+    assert {row["outcome"] for row in led.values()} == {"private_address"}
+    assert len(led) >= 16
+
+
+def test_what_can_be_read_is_read(crawled: Crawled) -> None:
+    sent = {path for host in hosts().values() for path in host}
+    assert "/seen/" in sent
+    seen = {
+        url.rpartition("/")[2] for (_, url), row in crawled.pages.items() if "/seen/" in url and row["outcome"] == "2xx"
+    }
+    expected = {"utf-16", "mark", "japanese", "zlib", "bomb", "endless", "seven", "quoted", "idna", "untyped"}
+    assert seen >= expected | {"nested", "line", "comment", "tables", "base", "ze%EF%BF%BDros"}
+    assert not [url for (_, url) in crawled.pages if "/unseen" in url]
+
+
+def test_endless_pages_end(crawled: Crawled) -> None:
+    outcomes = Counter(row["outcome"] for (_, url), row in crawled.pages.items() if "/endless/" in url)
+    assert outcomes["limit"] + outcomes["trap"] == 3
+    chain = [row["outcome"] for (_, url), row in crawled.pages.items() if "/to/chain/" in url]
+    assert Counter(chain) == {"3xx": 11, "too_many_redirects": 1}
+
+
+def test_the_receipt_adds_up_and_nothing_is_left(crawled: Crawled) -> None:
+    assert adds_up(crawled.receipt)
+    assert not [url for (_, url), row in crawled.pages.items() if row["outcome"] in ("", "crashed")]
+    assert crawled.stack.rows("SELECT what FROM crawler_disagreement") == []
+    assert left_of(crawled.stack, crawled.crawl) == []
+
+
+def test_the_worker_is_alive_and_said_nothing_strange(crawled: Crawled) -> None:
+    assert [child.poll() for child in crawled.stack.children] == [None]
+    log = crawled.stack.log()
+    assert "Traceback" not in log
+    assert all(character.isprintable() or character == "\n" for character in log)
+
+
+def test_the_worker_needed_no_more_memory_than_it_may_have(crawled: Crawled) -> None:
+    assert crawled.peak < MEMORY_MB
+    assert sum(crawled.server.taken.values()) < len(crawled.server.taken) * MOST
