@@ -4,17 +4,15 @@ another line or move a terminal's cursor, whatever a site has sent."""
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from crawler.core.visible import one_line
+
 NAMES = ("crawl", "batch", "page")
 
 _about: ContextVar[dict[str, str]] = ContextVar("about", default={})  # noqa: B039 (never changed, only replaced)
-
-_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff]")
-"""Control characters, line separators, and marks that turn the direction of text round."""
 
 
 @contextmanager
@@ -51,13 +49,19 @@ class Text(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (logging's name)
         ids = " ".join(f"{name}={getattr(record, name)}" for name in NAMES if hasattr(record, name))
-        return harmless(super().formatMessage(record) + (f" [{ids}]" if ids else ""))
+        return one_line(super().formatMessage(record) + (f" [{ids}]" if ids else ""))
 
     def formatException(self, ei: object) -> str:  # noqa: N802 (the same)
         lines = super().formatException(ei).splitlines()  # type: ignore[arg-type]  # as logging gives it
-        return "\n".join(f"    {harmless(line)}" for line in lines)
+        return "\n".join(f"    {one_line(line)}" for line in lines)
 
 
-def harmless(text: str) -> str:
-    """The text on one line, with what is no visible character written as an escape."""
-    return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+class OfOthers(logging.Filter):
+    """What RQ logs of a job that failed holds its traceback, in which a site may have written. So that it cannot forge
+    a line there either, the lines are set in and harmless; how they look besides is RQ's matter."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.ERROR:
+            first, *others = map(one_line, record.getMessage().split("\n"))
+            record.msg, record.args = "\n".join([first, *(f"    {line}" for line in others)]), ()
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from crawler import logs
 from crawler.json_logs import Json
-from crawler.logs import Context, Text, about, harmless
+from crawler.logs import Context, Text, about
 
 
 def a_record(message: str = "%s", *values: object, **more: object) -> logging.LogRecord:
@@ -95,5 +96,20 @@ def test_no_line_of_a_traceback_passes_for_a_line_of_the_log(text: str) -> None:
     assert "ValueError" in json.loads(Json().format(trouble_with(text)))["exc_info"]
 
 
-def test_what_can_be_read_stays_as_it_is() -> None:
-    assert harmless("Grüße, 世界 – a \\ b") == "Grüße, 世界 – a \\ b"  # noqa: RUF001 (an en dash)
+def of_rq(level: int, message: str, *values: object) -> str:
+    """What becomes of what RQ's worker logs."""
+    importlib.import_module("crawler.jobs")  # as every worker does for its first job
+    record = logging.LogRecord("rq.worker", level, __file__, 1, message, values, None)
+    assert logging.getLogger("rq.worker").filter(record)
+    return record.getMessage()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nor_does_one_of_the_traceback_of_a_job_in_the_log_of_rq(text: str) -> None:
+    first, *others = of_rq(logging.ERROR, "job %s:\n%s", "7", f"Traceback\nValueError: 100 % {text}").split("\n")
+    assert first == "job 7:"
+    assert all(line.startswith("    ") and line.isprintable() for line in others)
+
+
+def test_what_rq_says_besides_keeps_its_colours() -> None:
+    assert of_rq(logging.INFO, "\x1b[32m%s", "Job OK") == "\x1b[32mJob OK"

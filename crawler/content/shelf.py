@@ -1,11 +1,13 @@
 """Where a fetch job gathers content until it leaves the results that refer to it: in memory, then in a temporary file,
-then as objects of the storage. Trouble with either costs the content of some pages, and no page.
+then as objects of the storage. Trouble with either costs the content of some pages, and no page. Where there is no room
+left that is said of those pages, so that whoever asked for them leaves them to be asked for again.
 
 What a crash leaves behind: an object nothing refers to, which `sweep` deletes once the crawl is over.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Mapping
 from itertools import count
@@ -22,6 +24,8 @@ log = logging.getLogger(__name__)
 
 IN_MEMORY = 2 * 1024 * 1024  # bytes of each form; what is more goes to a temporary file
 NOT_KEPT = "not kept: "
+NO_ROOM = f"{NOT_KEPT}there is no room left"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class _Object:
@@ -61,6 +65,7 @@ class Shelf:
         self._objects: dict[str, _Object] = {}
         self._numbers = count(1)
         self._largest = conf.content_object_bytes()
+        self.has_room = not storage.is_full()
 
     @property
     def is_full(self) -> bool:
@@ -75,7 +80,8 @@ class Shelf:
         }
 
     def clear(self) -> dict[str, str | None]:
-        """Save all objects and begin new ones; form -> the object's name, or None where it could not be saved."""
+        """Save all objects and begin new ones; form -> the object's name, or None where it could not be saved. Whether
+        that was for want of room, `has_room` says from then on."""
         names = {form: self._saved(held) for form, held in self._objects.items()}
         self._objects = {}
         return names
@@ -87,6 +93,8 @@ class Shelf:
             return [*self._objects[form].add(member)]
         except OSError as error:
             log.warning("content of a page of crawl %s is not kept: %s", self._crawl, error)
+            if self._ran_out(error):
+                return NO_ROOM
             return f"{NOT_KEPT}{error.strerror or error}"
 
     def _new(self, form: str) -> _Object:
@@ -99,16 +107,31 @@ class Shelf:
             return held.saved()
         except BaseTimeoutException:
             raise  # RQ ends this job
-        except Exception:
-            log.exception("content of crawl %s is not kept: %s could not be saved", self._crawl, held.name)
+        except Exception as error:
+            if self._ran_out(error):
+                log.warning("content of crawl %s is not kept: there is no room for %s", self._crawl, held.name)
+            else:
+                log.exception("content of crawl %s is not kept: %s could not be saved", self._crawl, held.name)
             return None
         finally:
             held.close()
 
+    def _ran_out(self, error: Exception) -> bool:
+        self.has_room = self.has_room and getattr(error, "errno", None) not in _FULL
+        return not self.has_room
 
-def named(places: Mapping[str, Any], names: Mapping[str, str | None]) -> dict[str, Any]:
+
+def named(places: Mapping[str, Any], names: Mapping[str, str | None], *, has_room: bool = True) -> dict[str, Any]:
     """The places of a page with the names of their objects: form -> [object, offset, length], or a sentence."""
-    return {form: place if isinstance(place, str) else _named(place, names.get(form)) for form, place in places.items()}
+    return {
+        form: place if isinstance(place, str) else _named(place, names.get(form), has_room)
+        for form, place in places.items()
+    }
+
+
+def lacks_room(places: Mapping[str, Any]) -> bool:
+    """Whether something of a page is not kept for want of room."""
+    return NO_ROOM in places.values()
 
 
 def about() -> dict[str, str]:
@@ -120,5 +143,7 @@ def about() -> dict[str, str]:
     }
 
 
-def _named(place: list[int], name: str | None) -> Any:
-    return f"{NOT_KEPT}the storage could not be written to" if name is None else [name, *place]
+def _named(place: list[int], name: str | None, has_room: bool) -> Any:
+    if name is not None:
+        return [name, *place]
+    return f"{NOT_KEPT}the storage could not be written to" if has_room else NO_ROOM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,13 +10,14 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from django.core.files import File
-from django.core.files.storage import Storage, storages
+from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from crawler.core.errors import ServiceDown
 
 Place = tuple[str, int, int]
 """Object, offset and length in bytes."""
 
+LEAST_ROOM = 1024 * 1024  # bytes; a folder on a disk with less is full
 OPEN_AT_ONCE = 4  # objects a reader keeps open; of a storage that is not here each may be in memory
 
 
@@ -25,6 +27,18 @@ class Gone(Exception):
 
 def storage() -> Storage:
     return storages["content"]
+
+
+def is_full() -> bool:
+    """Whether nothing can be kept for want of room, as far as that can be told beforehand: of a folder only."""
+    place = storage()
+    if not isinstance(place, FileSystemStorage):
+        return False
+    try:
+        disk = os.statvfs(place.location)
+    except OSError:
+        return False  # it is made when the first object is saved
+    return disk.f_bavail * disk.f_frsize < LEAST_ROOM
 
 
 def folder_of(crawl: str) -> str:

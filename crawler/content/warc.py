@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from warcio.recordbuilder import RecordBuilder
 from warcio.statusandheaders import StatusAndHeaders
@@ -18,6 +19,7 @@ from warcio.warcwriter import WARCWriter
 
 VERSION = "WARC/1.1"
 ORIGINAL = "X-Archive-Orig-"
+_AS_IT_IS = "".join(map(chr, range(32, 127)))  # of a status line; warcio takes no other, though a server may send it
 
 Headers = Iterable[tuple[str, str]]
 
@@ -74,7 +76,7 @@ def _misleads(name: str, value: str, length: int) -> bool:
 
 
 def _head(status_line: str, headers: list[tuple[str, str]]) -> StatusAndHeaders:
-    protocol, _, status = status_line.partition(" ")
+    protocol, _, status = quote(status_line, safe=_AS_IT_IS).partition(" ")
     return StatusAndHeaders(status, headers, protocol=protocol)
 
 

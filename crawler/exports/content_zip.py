@@ -14,6 +14,7 @@ from crawler.core.errors import BadInput
 from crawler.core.filenames import file_name
 from crawler.core.forms import HTML, MARKDOWN, TEXT
 from crawler.core.gzipped import Broken
+from crawler.exports.cells import separate
 from crawler.exports.kept import check as check_kept
 from crawler.exports.kept import kept
 from crawler.exports.selection import Chosen
@@ -59,5 +60,5 @@ def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]
 
 def _line(*cells: str) -> bytes:
     buffer = io.StringIO()
-    csv.writer(buffer).writerow(cells)
+    csv.writer(buffer).writerow(map(separate, cells))
     return buffer.getvalue().encode()

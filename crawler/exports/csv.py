@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Unpack
 
-from crawler.exports.cells import flat
+from crawler.exports.cells import separate
 from crawler.exports.columns import columns_of
 from crawler.exports.rows import rows
 from crawler.exports.selection import Chosen
@@ -24,10 +24,10 @@ def table(names: Sequence[str], records: Iterable[Iterable[Any]]) -> Iterator[st
     """Any table in this form: its header, and one record a row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(map(flat, names))
+    writer.writerow(map(separate, names))
     yield _taken(buffer)
     for record in records:
-        writer.writerow(map(flat, record))
+        writer.writerow(map(separate, record))
         yield _taken(buffer)
 
 

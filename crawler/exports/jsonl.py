@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Unpack
+from typing import Any, Unpack
 
 import msgspec
 
@@ -11,10 +11,20 @@ from crawler.exports.rows import rows
 from crawler.exports.selection import Chosen
 from crawler.models import Crawl
 
+_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}  # those below U+0020 are escaped in JSON anyway
 _encode = msgspec.json.Encoder().encode
 
 
 def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
     """One line a page, each ending with a line feed."""
-    for row in rows(crawl, **chosen):
-        yield _encode(row).decode() + "\n"
+    return map(line_of, rows(crawl, **chosen))
+
+
+def line_of(value: Any) -> str:
+    """The value as one line, for programs as well to which other characters end a line (Python's `splitlines`): a site
+    is not to write records of its own."""
+    line = _encode(value).decode()
+    if not line.isascii():
+        for end, escape in _ENDS.items():
+            line = line.replace(end, escape)
+    return f"{line}\n"

@@ -11,6 +11,7 @@ from typing import Protocol, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
+from crawler.core.visible import lines
 from crawler.management import wording
 from crawler.models import Crawl
 from crawler.reports import words
@@ -63,7 +64,7 @@ class Bar:
         )
 
     def note(self, line: str) -> None:
-        self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._progress.console.print(lines(line), markup=False, highlight=False, soft_wrap=True)
 
 
 class Lines:

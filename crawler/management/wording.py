@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from crawler.core.visible import one_line
 from crawler.models import Crawl, Page, Schedule
 from crawler.reports import words
 
@@ -47,7 +48,7 @@ def dead_letter_line(page: Page) -> str:
     """A dead letter as a line below DEAD_LETTER_HEAD: fixed widths, because there may be a million of them."""
     answer = str(page.http_status) if page.http_status else words.outcome(page.outcome)
     why = f"  ({page.error.rstrip('.')})" if page.error else ""
-    return _DEAD_LETTER.format(page.pk, answer, page.attempts, page.url + why)
+    return _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
 
 
 def dead_letter(page: Page) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.core.events import Event
+from crawler.core.visible import one_line
 from crawler.notify.posting import Poster, post_json
 from crawler.notify.transport import Message
 
@@ -58,7 +59,7 @@ def _fields(figures: Sequence[tuple[str, str]], room: int) -> list[dict[str, Any
 
 def escaped(text: str, at_most: int) -> str:
     """On one line, without markup, and no longer than Discord takes; no escape is cut in two."""
-    pieces = (_MARKUP.sub(r"\\\1", letter) for letter in " ".join(text.split()))
+    pieces = (_MARKUP.sub(r"\\\1", letter) for letter in one_line(" ".join(text.split())))
     kept, room = [], at_most
     for piece in pieces:
         room -= len(piece)

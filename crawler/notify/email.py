@@ -9,6 +9,7 @@ from email.utils import parseaddr
 from django.conf import settings
 from django.core.mail import BadHeaderError, EmailMessage
 
+from crawler.core.visible import lines, one_line
 from crawler.notify.transport import Message, TransportError
 
 SUBJECT = 200  # characters
@@ -18,7 +19,7 @@ def send(message: Message, address: str) -> str:
     """Hand the message to the mail server. A second copy has the same Message-ID, which mail programs drop."""
     mail = EmailMessage(
         subject=_one_line(message.subject),
-        body=message.text,
+        body=lines(message.text),
         to=[address],
         headers={
             "Message-ID": message_id(message.id),
@@ -41,7 +42,7 @@ def send(message: Message, address: str) -> str:
 
 def _one_line(subject: str) -> str:
     """A line end in it would begin a header of its own; and a subject of 4,000 characters, as a URL has, is refused."""
-    line = " ".join(subject.split())
+    line = one_line(" ".join(subject.split()))
     return line if len(line) <= SUBJECT else f"{line[: SUBJECT - 1]}…"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.core.visible import one_line
 from crawler.notify.posting import Poster, post_json
 from crawler.notify.transport import Message
 
@@ -46,11 +47,12 @@ def escaped(text: str) -> str:
 
 
 def _plain(text: str, at_most: int) -> dict[str, Any]:
-    return {"type": "plain_text", "text": _cut(" ".join(text.split()), at_most), "emoji": False}
+    return {"type": "plain_text", "text": _cut(text, at_most), "emoji": False}
 
 
 def _cut(text: str, at_most: int) -> str:
-    """Escaped, and no longer than Slack takes; no escape is cut in two."""
+    """On one line, escaped, and no longer than Slack takes; no escape is cut in two."""
+    text = one_line(" ".join(text.split()))
     whole = escaped(text)
     while len(whole) > at_most:
         text = text[: len(text) - max(1, (len(whole) - at_most) // 5)]

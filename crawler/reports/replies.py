@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
 from crawler.core.lifecycle import State
 from crawler.models import Crawl
 from crawler.reports import words
+from crawler.reports.holding import held_because
 
 
 class Verb(StrEnum):
@@ -47,12 +48,6 @@ _STANDS = {
 GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
 
 
-def held(until: datetime) -> str:
-    """Why a crawl is paused that its owner's quota holds."""
-    why = "It is paused, because the pages its owner may ask for in a day are used up."
-    return f"{why} It goes on by itself on {until.day} {until:%b %Y, %H:%M} UTC."
-
-
 def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
     """The answer to pause, resume or cancel; `moved` is what the engine's verb returned."""
     if moved:
@@ -60,8 +55,8 @@ def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
     state = _state_of(crawl_id)
     if state is None:
         return GONE
-    if verb is Verb.RESUME and (held_until := _held_until(crawl_id)):
-        return Reply(held(held_until), is_so=False)
+    if verb is Verb.RESUME and (why := _held(crawl_id)):
+        return Reply(why, is_so=False)
     if state is _TARGET[verb]:
         return Reply(f"{_STANDS[state]} already.", is_so=True)
     if state.is_over:
@@ -90,6 +85,7 @@ def _state_of(crawl_id: UUID) -> State | None:
     return None if value is None else State(value)
 
 
-def _held_until(crawl_id: UUID) -> datetime | None:
-    """Until when the crawl is held by its owner's quota; None when it is not."""
-    return Crawl.objects.filter(pk=crawl_id, state=State.PAUSED).values_list("held_until", flat=True).first()
+def _held(crawl_id: UUID) -> str:
+    """Why the crawl is held; "" when it is not."""
+    crawl = Crawl.objects.filter(pk=crawl_id, state=State.PAUSED).first()
+    return held_because(crawl, time.time()) if crawl is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawler import quarantine
@@ -53,8 +54,11 @@ def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:
     return [_caught(trap) for trap in shown[:at_most]]
 
 
-def summary(crawl: Crawl) -> str:
-    """How many pages are kept out, and by how many traps; "" when there is none."""
+def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
+    """How many pages are kept out, and by how many traps; "" when there is none. `known`: all of them, where they have
+    been read already."""
+    if known is not None and all(caught.trap.released for caught in known):
+        return ""
     counts = list(quarantine.shown(crawl).filter(released=False).values_list("quarantined", "left_out"))
     if not counts:
         return ""

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from crawler.core.figures import DASH, count, counted, duration, rate, size
 from crawler.core.outcomes import Kind, Outcome
+from crawler.core.visible import one_line
 from crawler.models import Page
 
 __all__ = [
@@ -41,7 +42,7 @@ OUTCOMES: dict[Outcome, str] = {
     Outcome.ROBOTS: "forbidden by robots.txt",
     Outcome.LIMIT: "beyond the limit",
     Outcome.TRAP: "endless series",
-    Outcome.PRIVATE_ADDRESS: "address not public",
+    Outcome.PRIVATE_ADDRESS: "address or port not allowed",
     Outcome.TOO_MANY_REDIRECTS: "too many redirects",
     Outcome.EXPIRED: "expired",
     Outcome.EXTERNAL: "leaves the site",
@@ -60,7 +61,8 @@ def outcome(value: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as columns, each as wide as its widest cell; a line feed ends each row."""
+    """Rows as columns, each as wide as its widest cell; a line feed ends each row, and none is inside of one."""
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -100,7 +102,11 @@ def list_read(report: Mapping[str, Any]) -> str:
 
 
 def start_trouble(troubled: Sequence[Page], starts: int) -> str:
-    """What became of start pages that gave nothing to follow; `starts` is the number of all start pages."""
+    """What became of start pages that gave nothing to follow, on one line; `starts` = all start pages."""
+    return one_line(_start_trouble(troubled, starts))
+
+
+def _start_trouble(troubled: Sequence[Page], starts: int) -> str:
     if starts == 1:
         [page] = troubled
         return f"The start URL {page.url} {_what_happened(page)}, so there was nothing to follow."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crawler.core.options import SECRET_RECEIVERS
+from crawler.core.options import MAY_BE_SECRET
+from crawler.core.receivers import SEALED
 from crawler.models import Crawl
 
 Kept = dict[str, str]
@@ -21,7 +22,7 @@ def kept_of(crawl: Crawl | None) -> Kept:
 def shown(kept: Kept, addresses: Sequence[str]) -> list[str]:
     """The lines that stand for these addresses."""
     lines = {address: line for line, address in kept.items()}
-    return [lines[address] for address in addresses]
+    return [lines.get(address, address) for address in addresses]
 
 
 def meant(kept: Kept, typed: Sequence[str]) -> list[str]:
@@ -30,7 +31,8 @@ def meant(kept: Kept, typed: Sequence[str]) -> list[str]:
 
 
 def _addresses(crawl: Crawl) -> list[str]:
-    return [address for field in SECRET_RECEIVERS for address in getattr(crawl.chosen, field)]
+    named = [address for field in MAY_BE_SECRET for address in getattr(crawl.chosen, field)]
+    return [address for address in named if address.startswith(SEALED)]
 
 
 def _line(number: int) -> str:

@@ -53,16 +53,23 @@ def test_a_sentence_in_place_of_a_member_stays() -> None:
     assert kept(Shelf("crawl", "batch"), {"warc": "not kept: why"}) == [{"warc": "not kept: why"}]
 
 
-@pytest.mark.parametrize("backend", [AWAY, FULL])
 def test_a_storage_in_trouble_costs_the_content_and_leaves_nothing(
-    folder: Path, settings: Any, backend: str, caplog: pytest.LogCaptureFixture
+    folder: Path, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept_in(folder, settings, backend)
+    kept_in(folder, settings, AWAY)
     assert kept(Shelf("crawl", "batch"), {"html": packed(b"one")}) == [
         {"html": "not kept: the storage could not be written to"}
     ]
-    assert [path for path in folder.rglob("*") if path.is_file()] == []
     assert "could not be saved" in caplog.text
+
+
+def test_a_storage_that_is_full_leaves_nothing_and_is_known_to_be(folder: Path, settings: Any) -> None:
+    kept_in(folder, settings, FULL)
+    shelf = Shelf("crawl", "batch")
+    place = shelf.put({"html": packed(b"one")})
+    assert named(place, shelf.clear(), has_room=shelf.has_room) == {"html": "not kept: there is no room left"}
+    assert not shelf.has_room
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
 def test_a_temporary_file_that_cannot_grow_costs_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +77,7 @@ def test_a_temporary_file_that_cannot_grow_costs_one_page(monkeypatch: pytest.Mo
     first = shelf.put({"html": packed(b"one")})
     with monkeypatch.context() as patch:
         patch.setattr(shelf._objects["html"]._stream, "flush", _no_space)
-        assert shelf.put({"html": packed(b"two")}) == {"html": "not kept: No space left on device"}
+        assert shelf.put({"html": packed(b"two")}) == {"html": "not kept: there is no room left"}
     third = shelf.put({"html": packed(b"three")})
     names = shelf.clear()
     with Reader() as reader:

@@ -69,3 +69,7 @@ def test_records_behind_each_other_pass_warcios_own_check(tmp_path: Path, capsys
     checker.process_all()
     assert checker.exit_value == 0, capsys.readouterr().out
     assert capsys.readouterr().out.count("digest pass") == 5
+
+
+def test_a_status_line_in_another_alphabet_is_kept_in_ours() -> None:
+    assert read(written("HTTP/1.1 404 Nicht gefünden\x8b"))[0][2] == "HTTP/1.1 404 Nicht gef%C3%BCnden%C2%8B"

@@ -24,3 +24,11 @@ def test_text_stays_readable() -> None:
     crawl = make_crawl()
     make_page(crawl, "http://site.test/", title="日本")
     assert "日本" in next(jsonl.lines(crawl))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_no_text_ends_a_line(end: str) -> None:
+    forged = {"title": f'x{end}{{"url": "forged"}}{end}', "ü": None}
+    line = jsonl.line_of(forged)
+    assert line.splitlines() == [line[:-1]]
+    assert json.loads(line) == forged

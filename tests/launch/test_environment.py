@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.core.ports import USUAL
 from crawler.core.proxies import Proxy
 from settings import environment
 
@@ -160,3 +161,15 @@ def test_a_place_for_content_that_cannot_be_used_is_named(
     monkeypatch.setattr(environment, "find_spec", lambda name: None)
     with pytest.raises(ImproperlyConfigured, match=said):
         environment.content_storage(Path("/default"))
+
+
+@pytest.mark.parametrize(("value", "ports"), [("80, 9000", {80, 9000}), ("", USUAL), (" ", USUAL)])
+def test_ports_are_given_by_commas(monkeypatch: pytest.MonkeyPatch, value: str, ports: object) -> None:
+    monkeypatch.setenv("CRAWLER_PORTS", value)
+    assert environment.ports("CRAWLER_PORTS") == ports
+
+
+def test_ports_that_cannot_be_asked_stop_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAWLER_PORTS", "80,25")
+    with pytest.raises(ImproperlyConfigured, match=r"CRAWLER_PORTS cannot be used\. Port 25 is one"):
+        environment.ports("CRAWLER_PORTS")

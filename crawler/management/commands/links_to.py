@@ -8,9 +8,10 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.core.urls import from_person
+from crawler.core.visible import one_line
 from crawler.management.door import Door, Exit, add_crawl, crawl_of
 from crawler.models import Page
-from crawler.reports.inlinks import inlinks
+from crawler.reports.inlinks import Inlink, inlinks
 
 EXAMPLES = """\
 examples:
@@ -41,9 +42,13 @@ class Command(Door):
             raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
         found = inlinks(crawl, url)
         for link in found:
-            words = f'  "{link.text}"' if link.text else ""
-            rel = f"  [{link.rel}]" if link.rel else ""
-            self.print(json.dumps(link._asdict()) + "\n" if options["json"] else f"{link.page}{words}{rel}\n")
+            self.print(json.dumps(link._asdict()) + "\n" if options["json"] else _told(link))
         if not found:
             self.say("No page of this crawl links to it.")
         return Exit.DONE
+
+
+def _told(link: Inlink) -> str:
+    words = f'  "{link.text}"' if link.text else ""
+    rel = f"  [{link.rel}]" if link.rel else ""
+    return f"{one_line(link.page + words + rel)}\n"

@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.core.urls import from_person, key_of
+from crawler.core.visible import one_line
 from crawler.management.door import Door, Exit, add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports import page_words, words
@@ -57,7 +58,7 @@ class Command(Door):
 
 def _told(report: Mapping[str, Any]) -> Iterator[str]:
     """The report as text, block by block."""
-    yield f"{report['url']}\n"
+    yield f"{one_line(report['url'])}\n"
     yield _block("Answer", words.aligned([*page_words.answered(report), ("Fetched at", page_words.fetched(report))]))
     yield _block("What it says of itself", words.aligned(page_words.said(report)), page_words.unread(report))
     if report["fields"]:
@@ -74,7 +75,7 @@ def _told(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _line(page: Mapping[str, Any]) -> str:
-    return f"{page_words.answer(page)}  {page['url']}"
+    return one_line(f"{page_words.answer(page)}  {page['url']}")
 
 
 def _step(step: Mapping[str, Any]) -> str:
@@ -89,17 +90,13 @@ def _links(title: str, part: Mapping[str, Any], number: int, noun: str) -> str:
 
 
 def _link(link: Mapping[str, Any]) -> str:
-    page = _line(link) if "http_status" in link else link["url"]
-    text = f'  "{link["text"]}"' if link["text"] else ""
-    rel = f"  [{link['rel']}]" if link["rel"] else ""
+    page = _line(link) if "http_status" in link else one_line(link["url"])
+    text = f'  "{one_line(link["text"])}"' if link["text"] else ""
+    rel = f"  [{one_line(link['rel'])}]" if link["rel"] else ""
     return f"{page}{text}{rel}"
 
 
 def _block(title: str, *parts: str) -> str:
     """A title, and below it these lines, set in; "" when there are none. What strangers wrote moves no cursor."""
     lines = [line for part in parts for line in part.splitlines()]
-    return f"\n{title}\n" + "".join(f"  {_harmless(line)}\n" for line in lines) if lines else ""
-
-
-def _harmless(line: str) -> str:
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
+    return f"\n{title}\n" + "".join(f"  {one_line(line)}\n" for line in lines) if lines else ""

@@ -15,7 +15,7 @@ from crawler.reports.catalogue.report import Report
 
 KEPT = 24 * 3600  # seconds, of a crawl that is over
 KEPT_WHILE_RUNNING = 30  # seconds
-BUDGET = 1.5  # seconds after which no further report is counted for a page that somebody waits for
+BUDGET = 0.5  # seconds after which no further report is counted for a page that somebody waits for
 
 Numbers = dict[str, int]
 """Slug -> number. Reports that cannot be told of this crawl, or were not counted yet, are left out."""

@@ -4,7 +4,8 @@
 const EVERY = 1000; // ms between two looks while the crawl goes on
 const HIDDEN = 5000; // ms while nobody looks at the tab
 const AFTER = 3000; // ms while only notices are on their way
-const SHARE = 4; // a look that took long is followed by a pause this many times as long, so that looking stays cheap
+const SHARE = 10; // a look that took long is followed by a pause this many times as long: those who watch leave room for others
+const SELDOM = 4000; // ms between two looks at most, however long they take
 const PARTS = 3000; // ms between two drawings of the pictures, at least
 const LONGEST = 30000; // ms between two tries at most, when the server does not answer
 
@@ -122,7 +123,7 @@ function follow(crawl) {
     if (seen.status.settled) return undefined;
     quiet = wasOver ? quiet + 1 : 0;
     if (wasOver) return again(Math.min(AFTER * quiet, LONGEST));
-    return again(Math.max(document.hidden ? HIDDEN : EVERY, SHARE * (performance.now() - began)));
+    return again(Math.max(document.hidden ? HIDDEN : EVERY, Math.min(SELDOM, SHARE * (performance.now() - began))));
   }
 
   /* Even a crawl that is over may have been sent on from another tab. */

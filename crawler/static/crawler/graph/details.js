@@ -3,10 +3,12 @@
 import { count, folderAddress, isWebAddress, statusOf } from "./words.js";
 
 function link(text, href) {
-  const made = document.createElement("a");
-  made.textContent = text;
-  made.href = href;
-  return made;
+  return Object.assign(document.createElement("a"), { textContent: text, href });
+}
+
+/* A site that was crawled is not to learn who looked, nor to get hold of this page. */
+function linkOut(url) {
+  return Object.assign(link(url, url), { rel: "noopener noreferrer nofollow", target: "_blank" });
 }
 
 export function showDetails(root, graph, place) {
@@ -17,7 +19,7 @@ export function showDetails(root, graph, place) {
   const isPage = node.page !== null;
   card.querySelector("h3").textContent = node.title || node.name;
   const address = card.querySelector(".address");
-  address.replaceChildren(isPage && isWebAddress(node.url) ? link(node.url, node.url) : isPage ? node.url : `${node.url}…`);
+  address.replaceChildren(isPage && isWebAddress(node.url) ? linkOut(node.url) : isPage ? node.url : `${node.url}…`);
   const facts = {
     Answer: statusOf(node, graph.answerNames),
     Depth: isPage ? count(node.depth) : `${count(node.depth)} and deeper`,

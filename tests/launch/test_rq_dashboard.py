@@ -1,0 +1,86 @@
+"""RQ's own dashboard, started by itself: who gets in, what other sites' pages can have it do, and that what jobs and
+their errors say, which a site may have written, is shown as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from redis import Redis
+from rq_dashboard.cli import make_flask_app
+from rq_dashboard.web import setup_rq_connection
+
+from crawler.launch.rq_dashboard import HEADERS, USER
+from tests.evil import TEXTS, a_failed_job
+
+SECRET = "only-for-tests"
+PASSWORD = (USER, SECRET)
+
+
+@pytest.fixture(scope="module")
+def dashboard(redis_url: str) -> Iterator[Any]:
+    app = make_flask_app(None, *PASSWORD, "")
+    app.config["RQ_DASHBOARD_REDIS_URL"] = [redis_url]
+    setup_rq_connection(app)
+    return app
+
+
+def test_no_value_goes_into_a_page_as_markup(dashboard: Any) -> None:
+    pages = dashboard.jinja_env
+    sources = {name: pages.loader.get_source(pages, name)[0] for name in pages.list_templates()}
+    lines = "\n".join(pages.preprocess(source, name) for name, source in sources.items()).split("\n")
+    raw = [line for line in lines if "<%=" in line]
+    assert sum(source.count("<%=") for source in sources.values()) > 30, "it has another way to make its pages now"
+    assert [line for line in raw if not re.search(r"<%= \$\('<div/>'\)\.text\([\w.]+\)\.html\(\) %>", line)] == []
+
+
+def test_a_job_is_data_until_the_page_has_escaped_it(dashboard: Any, redis_url: str) -> None:
+    redis = Redis.from_url(redis_url)
+    job = a_failed_job(redis)
+    with dashboard.test_client() as browser:
+        page = browser.get(f"/0/view/job/{job.id}", auth=PASSWORD)
+        told = browser.get(f"/0/data/job/{job.id}.json", auth=PASSWORD)
+    redis.close()
+    assert TEXTS["html"] not in page.text
+    assert (told.mimetype, TEXTS["html"] in told.json["exc_info"]) == ("application/json", True)
+
+
+def test_every_answer_has_security_headers(dashboard: Any) -> None:
+    with dashboard.test_client() as browser:
+        for answer in (browser.get("/"), browser.get("/", auth=PASSWORD)):
+            assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+
+
+OWN, FOREIGN = {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "cross-site"}
+
+
+def test_without_the_password_nobody_gets_in(dashboard: Any) -> None:
+    browser = dashboard.test_client()
+    for method, path in (("GET", "/"), ("GET", "/0/data/queues.json"), ("POST", "/queue/fetch/queued/empty")):
+        assert browser.open(path, method=method).status_code == 401
+        assert browser.open(path, method=method, auth=("admin", "wrong")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("POST", "/queue/fetch/queued/empty", OWN, 200),
+        ("POST", "/queue/fetch/queued/empty", {}, 200),  # a program
+        ("POST", "/queue/fetch/queued/empty", FOREIGN, 403),
+        ("POST", "/queue/fetch/queued/empty", {"Sec-Fetch-Site": "same-site"}, 403),  # another port of this machine
+        ("POST", "/queue/fetch/queued/empty", {"Origin": "https://evil.example"}, 403),
+        ("POST", "/queue/fetch/queued/empty", {"Origin": "null"}, 403),
+        ("POST", "/queue/fetch/queued/empty", {"Origin": "http://localhost"}, 200),
+        ("GET", "/requeue/fetch", FOREIGN, 403),  # a picture's address would do
+        ("GET", "/requeue/fetch", {**FOREIGN, "Sec-Fetch-Mode": "navigate"}, 403),
+        ("GET", "/requeue/fetch", OWN, 200),
+        ("GET", "/0/data/queues.json", FOREIGN, 403),
+    ],
+)
+def test_a_page_of_another_site_has_it_do_nothing(
+    dashboard: Any, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    browser = dashboard.test_client()
+    assert browser.open(path, method=method, headers=headers, auth=PASSWORD).status_code == status

@@ -1,0 +1,45 @@
+"""Two crawls of a site that attacks, and people who look at them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler import queues
+from crawler.core.outcomes import Outcome
+from crawler.core.urls import origin_of
+from crawler.frontier.robots import RobotsMemo, RobotsMemory
+from crawler.models import Crawl, Page
+from tests.content.storages import kept_in
+from tests.evil import SITE, TEXTS, an_evil_crawl
+from tests.web.conftest import as_root
+from tests.web.factories import a_person
+
+__all__ = ["as_root"]
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return a_person("root", superuser=True)
+
+
+@pytest.fixture
+def crawl(root: User, tmp_path: Path, settings: Any, real_redis: object) -> Crawl:
+    kept_in(tmp_path, settings)
+    text = TEXTS["html"] + TEXTS["terminal"]
+    memo = RobotsMemo(status=None, outcome=Outcome.TLS, body=text.encode(), oddity=text, error=text)
+    RobotsMemory(queues.connection()).keep(origin_of(SITE), memo, reachable=True)
+    return an_evil_crawl(root)
+
+
+@pytest.fixture
+def other(root: User, crawl: Crawl) -> Crawl:
+    """A crawl of the same site that still runs, and knows fewer pages."""
+    before = an_evil_crawl(root, state="running", finished_at=None)
+    pages = Page.objects.filter(crawl=before).values_list("pk", flat=True)
+    Page.objects.filter(pk__in=pages[::3]).delete()
+    Page.objects.filter(pk__in=pages[::4]).update(status=Page.OPEN, outcome="", given_up=False)
+    return before
