@@ -5,13 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import compare, flat, million, reports
+from benchmarks import compare, flat, load, million, reports
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
 from crawler.core.errors import CrawlerError
 
-COMMANDS = {"compare": compare.main, "million": million.main, "flat": flat.main, "reports": reports.main}
+COMMANDS = {
+    "compare": compare.main,
+    "million": million.main,
+    "flat": flat.main,
+    "reports": reports.main,
+    "load": load.main,
+}
 
 
 def main() -> int:

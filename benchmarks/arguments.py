@@ -27,6 +27,9 @@ _FLAT = "Crawl the generated site at several sizes, and tell whether a page cost
 _REPORTS = """\
 Make two finished crawls of 100,000 pages up in a database of their own, and time every page, report, comparison and
 export of them. The exit code is 1 when one takes longer than it may."""
+_LOAD = """\
+Let many people watch many running crawls while RQ's queues are full, with the programs of the Procfile, and time each
+kind of page meanwhile. Everything is its own and is ended. The exit code is 1 when a page is too slow."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, some twenty minutes
@@ -34,11 +37,12 @@ examples:
   bin/bench --tools ours wget          only these two
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
   bin/bench flat --pages 10000 --pages 1000000
-  bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)"""
+  bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)
+  bin/bench load                       a hundred people, two hundred crawls, 20,000 jobs: a minute and a half"""
 
 
 def parse(arguments: Sequence[str]) -> Namespace:
-    """With `what`: compare, million, flat or reports. Ends the process when they make no sense, and after --help."""
+    """With `what`: the name of a measurement. Ends the process when they make no sense, and after --help."""
     what = arguments[0] if arguments and arguments[0] in _COMMANDS else "compare"
     words = arguments if what == "compare" else arguments[1:]
     chosen = _COMMANDS.get(what, _compare)().parse_args(words)
@@ -107,6 +111,34 @@ def _reports() -> ArgumentParser:
     parser.add_argument("--links", type=_positive, default=15, metavar="N", help=_default("of each page"))
     parser.add_argument("--times", type=_positive, default=5, metavar="N", help=_default("each after the first"))
     parser.add_argument("--seed", type=int, default=6, help=_default("what the site is made from"))
+    _add_postgres(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
+def _load() -> ArgumentParser:
+    parser = _parser("bin/bench load", _LOAD)
+    parser.add_argument("--watchers", type=_positive, default=100, metavar="N", help=_default("open pages"))
+    parser.add_argument("--streams", type=int, default=10, metavar="N", help=_default("event streams of the API"))
+    parser.add_argument("--crawls", type=_positive, default=200, metavar="N", help=_default("that run"))
+    parser.add_argument("--jobs", type=_positive, default=20_000, metavar="N", help=_default("in RQ's queues"))
+    parser.add_argument("--pages", type=_positive, default=5_000, metavar="N", help=_default("of a finished crawl"))
+    parser.add_argument("--workers", type=_positive, default=1, metavar="N", help=_default("that crawl meanwhile"))
+    parser.add_argument("--web", type=_positive, default=1, metavar="N", help=_default("web processes"))
+    parser.add_argument("--seconds", type=_positive, default=45, metavar="S", help=_default("of watching"))
+    _add_postgres(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
+_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports, "load": _load}
+
+
+def _parser(name: str, text: str) -> ArgumentParser:
+    return ArgumentParser(name, description=text, epilog=_EXAMPLES, formatter_class=RawDescriptionHelpFormatter)
+
+
+def _add_postgres(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--postgres",
         nargs="?",
@@ -114,15 +146,6 @@ def _reports() -> ArgumentParser:
         metavar="URL",
         help="PostgreSQL: a server of its own, or an empty database",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
-    return parser
-
-
-_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports}
-
-
-def _parser(name: str, text: str) -> ArgumentParser:
-    return ArgumentParser(name, description=text, epilog=_EXAMPLES, formatter_class=RawDescriptionHelpFormatter)
 
 
 def _add_watching(parser: ArgumentParser) -> None:

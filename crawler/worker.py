@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import Iterable
@@ -28,6 +29,8 @@ from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
 from crawler.engine import watch as _watch
 from crawler.engine.reconcile import reconcile
+from crawler.engine.shortages import hold_all, shortage_of
+from crawler.frontier.keys import PROBE
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
@@ -36,6 +39,7 @@ FETCH = "crawler.jobs.fetch"  # the kind of job that goes on over the connection
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
 LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
+SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
 
 log = logging.getLogger(__name__)
 
@@ -63,8 +67,9 @@ class Worker(SimpleWorker):
     """RQ's SimpleWorker, giving database connections back after each job as Django does after each request, and
     looking at the crawls when it starts and while it is idle: it goes on even if Redis has lost every job.
 
-    After CRAWLER_WORKER_JOBS jobs, or when it takes up more than CRAWLER_WORKER_MB, and when it lost Redis, it becomes
-    a new program under the same process id: whoever supervises it notices nothing.
+    After CRAWLER_WORKER_JOBS jobs, or when it takes up more than CRAWLER_WORKER_MB, and when it lost Redis and has it
+    again (a full Redis is lost, too), it becomes a new program under the same process id: whoever supervises it notices
+    nothing.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -93,9 +98,39 @@ class Worker(SimpleWorker):
 
     def _begin_anew(self) -> NoReturn:
         if not self._is_worn:
-            time.sleep(PAUSE)
+            self._outlast_trouble()
         connections.close_all()
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
+
+    def _outlast_trouble(self) -> None:
+        """Wait until Redis can be worked with again: a program that begins before ends at once. RQ's handlers of
+        signals speak to Redis, so the system's own end this wait."""
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, signal.SIG_DFL)
+        said_at = -SAID_EVERY
+        while True:
+            time.sleep(PAUSE)
+            trouble = self._trouble()
+            if trouble is None:
+                return
+            if time.monotonic() - said_at >= SAID_EVERY:
+                log.warning("waiting for Redis: %s", trouble)
+                said_at = time.monotonic()
+
+    def _trouble(self) -> str | None:
+        """What Redis says to a transaction that changes something; None = it is done. While it is full, crawls are
+        held: the page they wait for says why."""
+        try:
+            with self.connection.pipeline() as pipe:
+                pipe.set(PROBE, 1, px=1000)
+                pipe.execute()
+        except RedisError as error:
+            short = shortage_of(error)
+            if short is not None:
+                hold_all(short)
+                close_old_connections()
+            return str(error)
+        return None
 
     def _goes_on(self) -> bool:
         """Not so in a worker-pool: there it is no program of its own, and the pool puts another in its place."""

@@ -38,9 +38,9 @@ from crawler.core.list_report import ListReport
 from crawler.core.lists import Entry, Invalid, entries_of
 from crawler.core.options import CrawlOptions
 from crawler.engine.discard import discard
-from crawler.engine.start import check_sealed, judged, services_needed, set_going
+from crawler.engine.guards import guard_of
+from crawler.engine.start import check_sealed, judged, note_start, services_needed, set_going
 from crawler.engine.tell import tell
-from crawler.fetching.guard import Guard
 from crawler.models import Crawl
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def load_list(
     """
     _refuse_without_meaning(options, sealed)
     options = judged(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
-    check_sealed(Guard(options.private_hosts), sealed)
+    check_sealed(guard_of(options.private_hosts), sealed)
     _check_somebody_is_sent_them(options, sealed)
     sign = _SignOfLife()
     items = entries_of(_pieces(stream, name, sign.give), name, columns)
@@ -142,7 +142,7 @@ def _made(
     url = next(item.url for item in first if isinstance(item, Entry))
     with transaction.atomic():
         quotas.claim(owner, timezone.now())
-        return Crawl.objects.create(
+        crawl = Crawl.objects.create(
             id=crawl_id,
             state=State.LOADING,
             start_urls=[url],
@@ -152,6 +152,8 @@ def _made(
             sealed=sealed,
             loaded_at=Now(),
         )
+        note_start(crawl)
+    return crawl
 
 
 @contextmanager

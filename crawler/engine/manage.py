@@ -6,10 +6,13 @@ import logging
 import secrets
 from uuid import UUID
 
+from django.db import DatabaseError
+
 from crawler import queues
 from crawler.core.completion import Verdict
 from crawler.core.figures import counted
 from crawler.core.lifecycle import State
+from crawler.core.shortages import because
 from crawler.crashpoints import crash_point
 from crawler.engine.collect import collect
 from crawler.engine.conclude import conclude
@@ -21,6 +24,7 @@ from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
 from crawler.engine.ration import ration
 from crawler.engine.repair import repair
+from crawler.engine.shortages import hold, may_go_on, noted
 from crawler.engine.wake import keep_watch, stay_awake, wake
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
@@ -42,7 +46,14 @@ def manage(crawl_id: UUID) -> str:
     4. Give the lock back only if the mark is still clear; else begin again at 2.
     """
     with about(crawl=str(crawl_id)):
-        return _tick(crawl_id)
+        try:
+            return _tick(crawl_id)
+        except DatabaseError as error:
+            short = noted(error)
+            if short is None:
+                raise
+            hold(crawl_id, short)
+            return f"nothing could be taken in, because {because(short)}"
 
 
 def _tick(crawl_id: UUID) -> str:
@@ -112,7 +123,7 @@ def _work(desk: Desk, token: str) -> str:
         collected += taken_in
         repair(desk)
         said = Verdict.GO_ON
-        if _may_dispatch(desk):
+        if _may_dispatch(desk, has_stored=taken_in > 0):
             expire(desk)
             handed_out += dispatch(desk)
             said = conclude(desk)
@@ -142,7 +153,8 @@ def _drain(desk: Desk, token: str) -> tuple[int, bool]:
     return collected, True
 
 
-def _may_dispatch(desk: Desk) -> bool:
+def _may_dispatch(desk: Desk, *, has_stored: bool) -> bool:
     """Ask the table anew: the crawl may have been paused since this tick began."""
     ration(desk.crawl)
-    return Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists() and is_equipped(desk.crawl)
+    is_running = Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists()
+    return is_running and is_equipped(desk.crawl) and may_go_on(desk.crawl, has_stored=has_stored)

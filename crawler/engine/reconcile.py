@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from typing import cast
 from uuid import UUID
 
+from django.db import DatabaseError
 from django.db.models import Count, Min
 from django.utils import timezone
 from redis import Redis
+from redis.exceptions import ResponseError
 
-from crawler import queues, table
+from crawler import audit, queues, table
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
@@ -20,12 +25,13 @@ from crawler.engine.delete import delete_some
 from crawler.engine.discard import discard_abandoned
 from crawler.engine.ending import clear_away
 from crawler.engine.expire import has_deadlines
-from crawler.engine.ration import let_go_on
-from crawler.engine.wake import is_coming, wake
+from crawler.engine.shortages import hold_all, let_go_on, noted, shortage_now, shortage_of
+from crawler.engine.wake import wake
+from crawler.frontier import room
 from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
-from crawler.frontier.results import FRESH_SECONDS
+from crawler.frontier.results import FRESH_SECONDS, Mark
 from crawler.models import NOT_OVER, Crawl
 from crawler.notify import outbox
 
@@ -34,6 +40,7 @@ log = logging.getLogger(__name__)
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
 NEEDED = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # of a row that may be long
 EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
+SHARE, LONGEST_MS = 20, 5000  # a look that took long is followed by a rest this many times as long, up to so much
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,44 @@ class Reconciled:
 
 
 def reconcile() -> Reconciled | None:
-    """Wake what needs waking. None when somebody else did so just now: it is cheap to call often."""
-    if not queues.connection().set(RECONCILED, 1, nx=True, px=EVERY_MS):
+    """Wake what needs waking. None when somebody else did so just now: it is cheap to call often. None as well while
+    Redis takes nothing in: then nobody can be woken, and crawls are held."""
+    try:
+        if not queues.connection().set(RECONCILED, 1, nx=True, px=EVERY_MS):
+            return None
+    except ResponseError as error:
+        short = shortage_of(error)
+        if short is None:
+            raise
+        hold_all(short)
         return None
-    return survey()
+    began = time.monotonic()
+    found = survey()
+    rest = int((time.monotonic() - began) * 1000) * SHARE
+    if rest > EVERY_MS:
+        queues.connection().set(RECONCILED, 1, px=min(rest, LONGEST_MS))
+    return found
 
 
 def survey() -> Reconciled:
-    """Look at every crawl that is not over and every pending delivery, and wake what needs waking."""
+    """Look at every crawl that is not over and every pending delivery, and wake what needs waking. What is done by the
+    way was not asked for by whoever came by."""
+    try:
+        with audit.as_system():
+            return _surveyed()
+    except DatabaseError as error:
+        noted(error)
+        raise
+
+
+def _surveyed() -> Reconciled:
     redis = queues.connection()
     now = redis_clock(redis)()
     woken = 0
     moments: list[float] = []
-    let_go_on(datetime.fromtimestamp(now, UTC))
+    _see_to_room(now)
+    is_resting = room.is_noted_lately(redis)
+    waiting = cache(partial(queues.queued, queues.CRAWL))
     crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only(*NEEDED))
     if any(crawl.state == State.LOADING for crawl in crawls):
         discard_abandoned(DELETIONS_A_LOOK)
@@ -67,8 +99,8 @@ def survey() -> Reconciled:
         if crawl.state == State.LOADING:
             continue  # nothing of it is in Redis yet
         frontier = Frontier(redis, str(crawl.id))
-        signs = signs_of(crawl, frontier, now)
-        if needs_tick(signs, now):
+        signs = signs_of(crawl, frontier, now, waiting)
+        if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
         elif crawl.state == State.RUNNING:
             moments += [moment for moment in (signs.next_due, signs.next_expiry) if moment is not None]
@@ -83,6 +115,18 @@ def survey() -> Reconciled:
     next_in = max(0.0, min(moments) - now) if moments else None
     running = sum(crawl.state == State.RUNNING for crawl in crawls)
     return Reconciled(running=running, woken=woken, pending=pending, next_in=next_in)
+
+
+def _see_to_room(now: float) -> None:
+    """Hold crawls for which there is no room, and let those go on whose hold is over, if the database lets us."""
+    short = shortage_now()
+    if short is not None and not short.is_of_database:
+        hold_all(short)
+    try:
+        let_go_on(datetime.fromtimestamp(now, UTC))
+    except DatabaseError as error:  # what can be read is still to be looked at
+        if noted(error) is None:
+            raise
 
 
 def _next_notice() -> tuple[int, datetime | None]:
@@ -116,8 +160,9 @@ def _go_on_deleting(crawl_id: UUID) -> None:
         log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 
 
-def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
-    """What can be seen of a crawl: in Redis, read in one step, and in the table when pages have deadlines."""
+def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[], set[str]]) -> Signs:
+    """What can be seen of a crawl: in Redis, read in one step, and in the table when pages have deadlines. `waiting`:
+    the jobs of the queue of ticks, which is long when there are many crawls, and so is read once for all of them."""
     keys = frontier.keys
     with frontier.redis.pipeline() as pipe:
         pipe.exists(keys.lock)
@@ -126,11 +171,12 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float) -> Signs:
         pipe.zcard(keys.leases)
         pipe.zcount(keys.leases, "-inf", now)
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
-        locked, lined_up, results, leases, overdue, first = pipe.execute()
-    mark = frontier.results.mark()
+        pipe.get(keys.mark)
+        locked, lined_up, results, leases, overdue, first, raw = pipe.execute()
+    mark = Mark.read(raw)
     return Signs(
         locked=bool(locked),
-        tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or is_coming(mark)),
+        tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or mark.job in waiting()),
         results=results,
         leases=leases,
         overdue_leases=overdue,

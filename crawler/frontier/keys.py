@@ -11,6 +11,20 @@ NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`
 RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
+PROBE = f"{PREFIX}:probe"  # string with a short life: it could be written
+SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short life: what ails it, see `frontier.room`
+SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same of where content is kept
+SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter one: the database was seen to be short just now
+
+
+def told_short(crawl: str) -> str:
+    """string with a life of an hour: its people were told that it is held for want of room"""
+    return f"{PREFIX}:told-short:{crawl}"
+
+
+def tries_of(what: str) -> str:
+    """string with a life of a quarter of an hour: tries to come in that failed"""
+    return f"{PREFIX}:tries:{what}"
 
 
 def calls_of(who: str) -> str:

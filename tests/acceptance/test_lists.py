@@ -50,7 +50,7 @@ def test_of_a_list_whose_loader_is_killed_nothing_stays(stack: Stack, tmp_path: 
     os.mkfifo(urls)
     loader = stack.spawn(*COMMAND, "--list", str(urls))
     with urls.open("w") as pipe:
-        pipe.writelines(f"http://127.0.0.1:1/{number}\n" for number in range(6000))
+        pipe.writelines(f"http://127.0.0.1:2/{number}\n" for number in range(6000))
         pipe.flush()
         stack.wait_for(lambda: bool(stack.rows("SELECT id FROM crawler_crawl WHERE discovered > 0")))
         loader.kill()
