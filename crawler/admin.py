@@ -3,13 +3,14 @@ verb; all else is for reading: crawls are moved by the engine, pages by `crawler
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.contrib.admin import actions
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -23,11 +24,13 @@ from crawler import conf
 from crawler.accounts.invitations import link_for
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.figures import counted
+from crawler.core.options import RECEIVERS
 from crawler.engine.delete import begin_delete
 from crawler.models import (
     NOT_OVER,
     Allowance,
     ApiToken,
+    AuditEntry,
     Channel,
     Crawl,
     Delivery,
@@ -38,12 +41,16 @@ from crawler.models import (
     Trap,
     Usage,
 )
+from crawler.reports.receipt import address_shown, error_shown
 
 COUNTED = 10_000  # rows, at most, that are counted to say how many there are
 SERVICE_DOWN = "Redis or the storage of kept content does not answer, so this may be half done. Try again in a moment."
 CRAWLS = reverse_lazy("admin:crawler_crawl_changelist")
 GO_WITH_A_PERSON = {model._meta.verbose_name for model in (Schedule, Channel, ApiToken, Usage)}
 """What is deleted with its account, though nobody can delete it here by itself."""
+
+MIGHT = ("is_staff", "is_superuser", "groups", "user_permissions")
+"""What of an account superusers alone change."""
 
 Going = tuple[list[Any], dict[str, int], set[str], list[Any]]
 """What a deletion takes with it, as Django tells it: lines, numbers, permissions that are missing, what forbids it."""
@@ -54,9 +61,10 @@ if TYPE_CHECKING:
     Stacked = admin.StackedInline[Any, Any]
     Pages = Paginator[Any]
     People = UserAdmin[User]
+    Groups = GroupAdmin
 else:
     Reading, Inline, Stacked = admin.ModelAdmin, admin.TabularInline, admin.StackedInline
-    Pages, People = Paginator, UserAdmin
+    Pages, People, Groups = Paginator, UserAdmin, GroupAdmin
 
 
 class ReadOnly:
@@ -101,6 +109,16 @@ class AllowanceInline(Stacked):
 
 
 admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class GroupsAdmin(Groups):
+    """Django's own; what a group may do in the admin, superusers alone say."""
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
+        fixed = super().get_readonly_fields(request, obj)
+        return fixed if request.user.is_superuser else (*fixed, "permissions")
 
 
 @admin.register(User)
@@ -111,6 +129,18 @@ class PersonAdmin(People):
     actions = ["invite", "delete_selected"]
     delete_confirmation_template = "crawler/admin/delete_person.html"
     delete_selected_confirmation_template = "crawler/admin/delete_people.html"
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Staff who were let change accounts make nobody mightier, themselves least of all."""
+        fixed = super().get_readonly_fields(request, obj)
+        return fixed if request.user.is_superuser else (*fixed, *MIGHT)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Nor do they change, or give another password to, somebody mightier."""
+        return super().has_change_permission(request, obj) and _may_touch(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _may_touch(request, obj)
 
     def has_invite_permission(self, request: HttpRequest) -> bool:
         """A link logs one in as that account, so it is for those who may do everything anyway."""
@@ -129,7 +159,8 @@ class PersonAdmin(People):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Going:
         going, numbers, missing, protected = super().get_deleted_objects(objs, request)
-        return going, numbers, missing - GO_WITH_A_PERSON, protected
+        spared = [f"{account}: superusers alone delete staff" for account in objs if not _may_touch(request, account)]
+        return going, numbers, missing - GO_WITH_A_PERSON, [*protected, *spared]
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -146,6 +177,10 @@ class PersonAdmin(People):
         return response
 
 
+def _may_touch(request: HttpRequest, account: Model | None) -> bool:
+    return request.user.is_superuser or not (isinstance(account, User) and (account.is_superuser or account.is_staff))
+
+
 def left_by(accounts: QuerySet[User]) -> dict[str, Any]:
     """What a page says of the crawls these people would leave, and where those are listed; no sentence when there are
     none."""
@@ -159,6 +194,11 @@ def left_by(accounts: QuerySet[User]) -> dict[str, Any]:
     ]
     owners = ",".join(str(key) for key in accounts.values_list("pk", flat=True))
     return {"left": sentences[: bool(number) + bool(going_on)], "their_crawls": f"{CRAWLS}?owner__in={owners}"}
+
+
+def without_receivers(item: Crawl | Schedule) -> str:
+    """Options for those who may look at a crawl and not know whom its owner tells."""
+    return json.dumps({name: item.options[name] for name in sorted(item.options) if name not in RECEIVERS.values()})
 
 
 @admin.register(Usage)
@@ -177,7 +217,8 @@ class CrawlAdmin(ReadOnly, Reading):
     search_fields = ["id", "start_urls", "owner__username"]
     date_hierarchy = "created_at"
     ordering = ["-created_at"]
-    exclude = ["sealed"]
+    exclude = ["sealed", "options"]
+    readonly_fields = ["options_shown"]
     actions = ["delete_selected"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -211,6 +252,10 @@ class CrawlAdmin(ReadOnly, Reading):
         """The engine's verb: what is in Redis and in the storage goes, too. Of large ones the last rows go later."""
         begin_delete(*queryset.values_list("pk", flat=True))
 
+    @admin.display(description="options")
+    def options_shown(self, crawl: Crawl) -> str:
+        return without_receivers(crawl)
+
     @admin.display(description="closed")
     def closed(self, crawl: Crawl) -> int:
         return crawl.tallies.closed
@@ -226,7 +271,12 @@ class ScheduleAdmin(ReadOnly, Reading):
     list_select_related = ["owner", "group"]
     search_fields = ["id", "start_urls"]
     ordering = ["next_at"]
-    exclude = ["sealed"]
+    exclude = ["sealed", "options"]
+    readonly_fields = ["options_shown"]
+
+    @admin.display(description="options")
+    def options_shown(self, schedule: Schedule) -> str:
+        return without_receivers(schedule)
 
 
 @admin.register(Page)
@@ -249,10 +299,23 @@ class TrapAdmin(Uncounted):
     exclude = ["key", "seen_values"]
 
 
-class DeliveryInline(ReadOnly, Inline):
+class Told:
+    """Whom a delivery goes to, as all but the crawl's owner see it: an address may be secret, or a person's own."""
+
+    @admin.display(description="address")
+    def where(self, delivery: Delivery) -> str:
+        return address_shown(delivery, in_full=False)
+
+    @admin.display(description="error")
+    def why_not(self, delivery: Delivery) -> str:
+        return error_shown(delivery, in_full=False)
+
+
+class DeliveryInline(Told, ReadOnly, Inline):
     model = Delivery
     extra = 0
-    fields = ["transport", "address", "state", "attempts", "due_at", "delivered_at", "error"]
+    fields = ["transport", "where", "state", "attempts", "due_at", "delivered_at", "why_not"]
+    readonly_fields = ["where", "why_not"]
     can_delete = False
 
 
@@ -261,12 +324,15 @@ class NoticeAdmin(Uncounted):
     list_display = ["event", "crawl", "created_at"]
     list_select_related = ["crawl"]
     ordering = ["-created_at"]
+    exclude = ["receipt"]
     inlines = [DeliveryInline]
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Uncounted):
-    list_display = ["transport", "address", "state", "attempts", "due_at", "delivered_at", "error"]
+class DeliveryAdmin(Told, Uncounted):
+    list_display = ["transport", "where", "state", "attempts", "due_at", "delivered_at", "why_not"]
+    readonly_fields = ["where", "why_not"]
+    exclude = ["address", "error", "answer"]
     list_filter = ["state", "transport"]
     ordering = ["-due_at"]
 
@@ -279,6 +345,20 @@ class ChannelAdmin(ReadOnly, Reading):
     search_fields = ["name", "owner__username"]
     ordering = ["-created_at"]
     exclude = ["address"]
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(Uncounted):
+    """For superusers: it says who came from where."""
+
+    list_display = ["at", "act", "actor", "via", "address", "kind", "name", "before", "after"]
+    list_filter = ["via", "kind"]
+    search_fields = ["act", "actor", "address", "key", "name"]
+    date_hierarchy = "at"
+    ordering = ["-pk"]
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return request.user.is_active and request.user.is_superuser
 
 
 @admin.register(Disagreement)

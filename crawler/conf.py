@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 from django.conf import settings
 
 from crawler import __version__
+from crawler.core.deployment import Setup
+from crawler.core.forwarded import Network
 from crawler.core.proxies import Proxy
 
 
@@ -21,6 +24,12 @@ ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the 
 
 def private_hosts() -> tuple[str, ...]:
     return tuple(settings.CRAWLER_PRIVATE_HOSTS)
+
+
+def ports() -> Container[int]:
+    """Those that may be asked at public addresses."""
+    ports: Container[int] = settings.CRAWLER_PORTS
+    return ports
 
 
 def max_attempts() -> int:
@@ -72,8 +81,59 @@ def api_per_minute() -> int:
     return int(settings.CRAWLER_API_PER_MINUTE)
 
 
+def login_tries() -> int:
+    """Failed logins that one name, or one browser, has within a quarter of an hour; 0 = as many as they like."""
+    return int(settings.CRAWLER_LOGIN_TRIES)
+
+
+def trusted_proxies() -> tuple[Network, ...]:
+    """Whose X-Forwarded-For is believed."""
+    proxies: tuple[Network, ...] = settings.CRAWLER_TRUSTED_PROXIES
+    return proxies
+
+
+def session_seconds() -> float:
+    """After which a login ends, however busy its person is."""
+    return float(settings.CRAWLER_SESSION_DAYS * 86400)
+
+
+def cookie_prefix() -> str:
+    """ "__Host-" where browsers are to take our cookies from this very host and by TLS alone; else nothing."""
+    name = str(settings.SESSION_COOKIE_NAME)
+    return "__Host-" if name.startswith("__Host-") else ""
+
+
+def cookies_are_secure() -> bool:
+    return bool(settings.SESSION_COOKIE_SECURE)
+
+
+def audit_days() -> float:
+    """Days for which the audit log is kept; 0 = for ever."""
+    return float(settings.CRAWLER_AUDIT_DAYS)
+
+
+def setup() -> Setup:
+    """What `check --deploy` judges."""
+    return Setup(
+        redis_url=redis_url(),
+        allowed_hosts=tuple(settings.ALLOWED_HOSTS),
+        base_url=base_url(),
+        webhook_secret=webhook_secret(),
+        metrics_token=metrics_token(),
+        private_hosts=private_hosts(),
+        has_proxies=bool(trusted_proxies()),
+        mails_are_files=settings.EMAIL_BACKEND == "django.core.mail.backends.filebased.EmailBackend",
+        content_is_here=settings.STORAGES["content"]["BACKEND"] == "django.core.files.storage.FileSystemStorage",
+    )
+
+
 def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
+
+
+def page_seconds() -> float:
+    """How long one request for a page may take; a job that asks for pages must end within minutes."""
+    return float(settings.CRAWLER_PAGE_SECONDS)
 
 
 def content_object_bytes() -> int:
@@ -83,6 +143,11 @@ def content_object_bytes() -> int:
 
 def secret_key() -> str:
     return str(settings.SECRET_KEY)
+
+
+def former_secret_keys() -> tuple[str, ...]:
+    """Under which something may still be sealed or signed."""
+    return tuple(settings.SECRET_KEY_FALLBACKS)
 
 
 def proxy() -> Proxy | None:

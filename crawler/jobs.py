@@ -6,6 +6,7 @@ without the HTTP and HTML libraries begins in two thirds of the time.
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 from uuid import UUID
@@ -13,9 +14,12 @@ from uuid import UUID
 import django
 from django.apps import apps
 
+from crawler.logs import OfOthers
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
 if not apps.ready:
     django.setup()
+logging.getLogger("rq.worker").addFilter(OfOthers())
 
 
 def manage(crawl_id: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -399,3 +399,51 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.transport} of notice {self.notice_id}"
+
+
+class AuditRows(models.QuerySet["AuditEntry"]):
+    """What was written stays as it was written."""
+
+    def update(self, **values: object) -> int:
+        raise TypeError(AuditEntry.STAYS)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise TypeError(AuditEntry.STAYS)
+
+
+class AuditEntry(models.Model):
+    """Who did what, when and from where. Only `crawler.audit` writes these rows; nothing changes them. They name people
+    and things by their keys and by what these were called, so that they outlive both."""
+
+    STAYS = "The audit log is added to; nothing in it is changed or deleted."
+
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    act = models.CharField(max_length=40)  # "crawl.started", "account.changed"
+    actor_id = models.BigIntegerField(null=True)  # of the account; None = nobody's, or nobody known
+    actor = models.CharField(max_length=150, default="")  # the account's name by then, or the system's user
+    token_id = models.BigIntegerField(null=True)  # the API token they came by
+    via = models.CharField(max_length=8)  # web, api, command, system
+    address = models.CharField(max_length=45, default="")
+    kind = models.CharField(max_length=40, default="")  # of what it was done to
+    key = models.CharField(max_length=64, default="")
+    name = models.CharField(max_length=200, default="")
+    before = models.JSONField(null=True)
+    after = models.JSONField(null=True)
+
+    objects = AuditRows.as_manager()
+
+    class Meta:
+        verbose_name = "entry of the audit log"
+        verbose_name_plural = "audit log"
+        indexes: ClassVar = [models.Index(fields=["kind", "key"], name="audit_of_thing")]
+
+    def __str__(self) -> str:
+        return f"{self.act} {self.name}".strip()
+
+    def save(self, *args: Any, **more: Any) -> None:
+        if not self._state.adding:
+            raise TypeError(self.STAYS)
+        super().save(*args, **more)
+
+    def delete(self, *args: Any, **more: Any) -> tuple[int, dict[str, int]]:
+        raise TypeError(self.STAYS)

@@ -1,8 +1,9 @@
 """Credentials, and addresses of notices that are secret, at rest and on their way: encrypted and signed under keys made
 from SECRET_KEY.
 
-Tables, job arguments and dashboards hold what `seal` makes. Whoever has another SECRET_KEY cannot read it, and is told
-so by name: no page is asked for without the credentials it was meant to be asked with.
+Tables, job arguments and dashboards hold what `seal` makes. It can be opened with the key it was sealed under, be that
+today's or one of SECRET_KEY_FALLBACKS. Whoever has neither is told so by name: no page is asked for without the
+credentials it was meant to be asked with.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import base64
 from functools import lru_cache
 
 import msgspec
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -31,7 +32,7 @@ def seal(credentials: Credentials) -> str:
 
 def opened(sealed: str) -> Credentials:
     """What was sealed, or SealBroken."""
-    return _opened(conf.secret_key(), sealed) if sealed else NOTHING
+    return _opened(_keys(), sealed) if sealed else NOTHING
 
 
 def is_readable(sealed: str) -> bool:
@@ -60,26 +61,56 @@ def seal_address(address: str) -> str:
 
 def opened_address(stored: str) -> str:
     """The address in plain, or SealBroken. One that is no secret was stored in plain."""
-    return _opened_address(conf.secret_key(), stored) if stored.startswith(SEALED) else stored
+    return _opened_address(_keys(), stored) if stored.startswith(SEALED) else stored
+
+
+def sealed_anew(sealed: str) -> str:
+    """The same credentials under today's key; SealBroken when no key opens them."""
+    return seal(opened(sealed))
+
+
+def address_sealed_anew(stored: str) -> str:
+    """The same of an address; one in plain stays so."""
+    if not stored.startswith(SEALED):
+        return stored
+    return seal_address(opened_address(stored))
+
+
+def is_of_today(sealed: str) -> bool:
+    """Whether credentials, or an address, are sealed under today's key, and not one of those before."""
+    purpose = _ADDRESSES if sealed.startswith(SEALED) else _PURPOSE
+    try:
+        _fernet(conf.secret_key(), purpose).decrypt(sealed.removeprefix(SEALED).encode())
+    except (InvalidToken, UnicodeError):
+        return False
+    return True
+
+
+def _keys() -> tuple[str, ...]:
+    return (conf.secret_key(), *conf.former_secret_keys())
 
 
 @lru_cache(maxsize=64)
-def _opened_address(secret: str, stored: str) -> str:
+def _opened_address(secrets: tuple[str, ...], stored: str) -> str:
     try:
-        return _fernet(secret, _ADDRESSES).decrypt(stored.removeprefix(SEALED).encode()).decode()
+        return _any(secrets, _ADDRESSES).decrypt(stored.removeprefix(SEALED).encode()).decode()
     except (InvalidToken, UnicodeError):
         raise SealBroken from None
 
 
 @lru_cache(maxsize=64)
-def _opened(secret: str, sealed: str) -> Credentials:
+def _opened(secrets: tuple[str, ...], sealed: str) -> Credentials:
     try:
-        return from_json(_fernet(secret).decrypt(sealed.encode()))
+        return from_json(_any(secrets, _PURPOSE).decrypt(sealed.encode()))
     except (InvalidToken, UnicodeError, msgspec.MsgspecError):
         raise SealBroken from None  # the cause would say nothing, and its traceback might say too much
 
 
-@lru_cache(maxsize=4)
+def _any(secrets: tuple[str, ...], purpose: bytes) -> MultiFernet:
+    return MultiFernet([_fernet(secret, purpose) for secret in secrets])
+
+
+@lru_cache(maxsize=16)
 def _fernet(secret: str, purpose: bytes = _PURPOSE) -> Fernet:
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())
     return Fernet(base64.urlsafe_b64encode(derived))

@@ -8,8 +8,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from crawler import audit
 from crawler.core import scopes
 from crawler.core.errors import BadInput
 from crawler.models import ApiToken
@@ -33,15 +35,18 @@ def make_token(
     if usable_tokens(user, now).count() >= MAX_TOKENS:
         raise BadInput("name", f"You have {MAX_TOKENS} tokens. Revoke one that is used no more.")
     secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-    token = ApiToken.objects.create(
-        user=user,
-        name=name,
-        digest=_digest(secret),
-        shown=secret[:SHOWN],
-        scopes=list(scopes.checked(scope_names)),
-        created_at=now,
-        expires_at=expires_at,
-    )
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            user=user,
+            name=name,
+            digest=_digest(secret),
+            shown=secret[:SHOWN],
+            scopes=list(scopes.checked(scope_names)),
+            created_at=now,
+            expires_at=expires_at,
+        )
+        until = expires_at.isoformat() if expires_at else None
+        audit.note("token.made", token, after={"scopes": token.scopes, "expires_at": until})
     return token, secret
 
 
@@ -51,6 +56,12 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
     It is looked up by its digest: whoever measures how long that takes learns about digests, not about secrets.
     """
     found = ApiToken.objects.select_related("user").filter(_usable(now), digest=_digest(secret)).first()
+    return found if found is not None and found.user.is_active else None
+
+
+def is_good(token: ApiToken, now: datetime) -> ApiToken | None:
+    """The same token as it is by now, its person loaded; None when it can be used no more."""
+    found = ApiToken.objects.select_related("user").filter(_usable(now), pk=token.pk).first()
     return found if found is not None and found.user.is_active else None
 
 
@@ -73,7 +84,13 @@ def usable_tokens(user: User, now: datetime) -> QuerySet[ApiToken]:
 
 def revoke(user: User, token_id: int, now: datetime) -> bool:
     """From now on nobody can use this token of theirs; whether it was this call that said so."""
-    return ApiToken.objects.filter(user=user, pk=token_id, revoked_at=None).update(revoked_at=now) == 1
+    with transaction.atomic():
+        mine = ApiToken.objects.filter(user=user, pk=token_id)
+        if mine.filter(revoked_at=None).update(revoked_at=now) != 1:
+            return False
+        token = mine.get()
+        audit.note("token.revoked", token, before={"scopes": token.scopes})
+    return True
 
 
 def _usable(now: datetime) -> Q:

@@ -22,12 +22,15 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "crawler.web.headers.Headers",  # the first: it sees what all others answer
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "crawler.web.visits.Visits",
+    "crawler.web.rq_doors.RqDoors",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -73,6 +76,13 @@ STORAGES: dict[str, dict[str, Any]] = {
     "content": environment.content_storage(DATA_DIR / "content"),
 }
 
+SECRET_KEY_FALLBACKS = environment.texts("SECRET_KEY_FALLBACKS")
+SESSION_ENGINE = "crawler.accounts.session_store"
+SESSION_COOKIE_AGE = int(3600 * environment.number("CRAWLER_SESSION_IDLE_HOURS", 168, least=0.1))
+CRAWLER_SESSION_DAYS = environment.number("CRAWLER_SESSION_DAYS", 30, least=0.01)
+CRAWLER_LOGIN_TRIES = int(environment.number("CRAWLER_LOGIN_TRIES", 10, least=0))
+CRAWLER_TRUSTED_PROXIES = environment.networks("CRAWLER_TRUSTED_PROXIES")
+CRAWLER_AUDIT_DAYS = environment.number("CRAWLER_AUDIT_DAYS", 365, least=0)
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
@@ -89,9 +99,11 @@ globals().update(environment.email())
 
 CRAWLER_CONTACT = environment.header_text("CRAWLER_CONTACT")
 CRAWLER_PRIVATE_HOSTS = environment.texts("CRAWLER_PRIVATE_HOSTS")
+CRAWLER_PORTS = environment.ports("CRAWLER_PORTS")
 CRAWLER_PROXY = environment.proxy("CRAWLER_PROXY")
 CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)
+CRAWLER_PAGE_SECONDS = environment.number("CRAWLER_PAGE_SECONDS", 30, least=0.1, most=60)
 CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1))
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 200, least=1)

@@ -5,11 +5,12 @@ A value that cannot be used stops the start with a line that names the variable 
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
 import warnings
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from urllib.parse import parse_qsl
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.core.deployment import REDIS_HINT, is_guarded
 from crawler.core.errors import BadInput
+from crawler.core.forwarded import Network, parse_networks
+from crawler.core.ports import USUAL, parse_ports
 from crawler.core.proxies import Proxy
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
@@ -62,6 +66,13 @@ def redis_url() -> str:
             "such as redis://127.0.0.1:6379/0."
         )
     return url
+
+
+def check_guarded(url: str) -> None:
+    """ImproperlyConfigured for a Redis that takes commands from everybody who reaches it, on this machine too: another
+    of its users, or a page that has the machine ask its own ports, would run code in the workers."""
+    if not is_guarded(url):
+        raise ImproperlyConfigured(f"REDIS_URL has no password, which production asks for. {REDIS_HINT}")
 
 
 def database(default_file: Path) -> dict[str, Any]:
@@ -184,13 +195,30 @@ def proxy(name: str) -> Proxy | None:
         raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
 
 
+def ports(name: str) -> Container[int]:
+    """Ports, by commas, or "*"."""
+    values = texts(name)
+    try:
+        return parse_ports(values) if values else USUAL
+    except BadInput as error:
+        raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
+
+
+def networks(name: str) -> tuple[Network, ...]:
+    """Addresses and networks."""
+    try:
+        return parse_networks(name, texts(name))
+    except BadInput as error:
+        raise ImproperlyConfigured(f"{name} cannot be used: {error.message}") from None
+
+
 def texts(name: str) -> list[str]:
     values: list[str] = _env.list(name, default=[])
     return [value.strip() for value in values if value.strip()]
 
 
-def number(name: str, default: float, *, least: float) -> float:
-    """A number that must be at least `least`."""
+def number(name: str, default: float, *, least: float, most: float = math.inf) -> float:
+    """A number that must be at least `least`, and at most `most`."""
     raw = _env.str(name, default="")
     try:
         value = float(raw) if raw else default
@@ -198,6 +226,8 @@ def number(name: str, default: float, *, least: float) -> float:
         raise ImproperlyConfigured(f"{name} is {raw!r}; it must be a number, such as {default:g}.") from None
     if value < least:
         raise ImproperlyConfigured(f"{name} is {raw}; it must be {least:g} or more.")
+    if value > most:
+        raise ImproperlyConfigured(f"{name} is {raw}; it must be {most:g} or less.")
     return value
 
 

@@ -17,6 +17,8 @@ ALLOWED_HOSTS = ["*"]
 CRAWLER_PROXY = None
 CRAWLER_ACTIVE_CRAWLS = CRAWLER_PAGES_A_DAY = CRAWLER_KEEP_DAYS = 0
 CRAWLER_METRICS_TOKEN = ""
+CRAWLER_LOGIN_TRIES = 0
+SECRET_KEY_FALLBACKS = []
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
 WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for; to list them all costs each test client 0.05 s
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

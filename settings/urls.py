@@ -4,8 +4,12 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from crawler.web.login import admin_login
+
 urlpatterns = [
     path("admin/django_rq/", RedirectView.as_view(url="/admin/django_rq/dashboard/")),
+    path("admin/login/", admin_login),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account-password")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("crawler.api.urls")),
     path("", include("crawler.web.urls")),

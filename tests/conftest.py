@@ -17,20 +17,23 @@ from pathlib import Path
 import hypothesis
 import pytest
 import redis
-from django.core.management.commands import flush
+from django.conf import settings
+from django.core.management.commands import flush, migrate
+from django.db import connections
 
+from settings import environment
 from tests.emptying import empty
-from tests.stack import Stack
+from tests.stack import Stack, new_database
 
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("patient")
 
-SLOW = {"chaos", "acceptance", "faults", "sim", "launch", "test_state_machine.py"}
+SLOW = {"chaos", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--stories", type=int, default=3, help="how many stories of each kind the state machine tells (default: 3)"
+        "--stories", type=int, default=2, help="how many stories of each kind the state machine tells (default: 2)"
     )
 
 
@@ -59,6 +62,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What is there by now stays until the end: the garbage collector need not look through it again and again."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> Iterator[None]:
+    """The tests' database comes with its tables where it is a file, as that of a stack does."""
+    with pytest.MonkeyPatch.context() as patch:
+        if settings.DATABASES["default"]["ENGINE"] == environment.SQLITE:
+            patch.setattr(migrate.Command, "handle", lambda command, **options: put_tables(options["database"]))
+        yield
+
+
+def put_tables(database: str) -> None:
+    """In the place of the `handle` of Django's command `migrate`."""
+    connections[database].close()
+    Path(connections[database].settings_dict["NAME"]).write_bytes(new_database())
 
 
 @pytest.fixture(scope="session")

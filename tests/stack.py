@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import fcntl
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -174,9 +177,21 @@ class _Connection(DatabaseWrapper):
 
 @cache
 def new_database() -> bytes:
-    """The file of a database with all its tables; made once for a whole run."""
-    with tempfile.TemporaryDirectory() as folder:
-        variables = {**os.environ, "CRAWLER_DATA_DIR": folder, "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(command, cwd=ROOT, env=variables, check=True, timeout=120)
-        return (Path(folder) / "db.sqlite3").read_bytes()
+    """The file of a database with all its tables; made once for a whole run, by whichever of its processes is first."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    folder = Path(tempfile.gettempdir()) / f"crawler-tests-{run}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # the others have read it by then, or make it again
+    file = folder / "db.sqlite3"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            _migrated(folder / "new").rename(file)
+        return file.read_bytes()
+
+
+def _migrated(folder: Path) -> Path:
+    variables = {**os.environ, "CRAWLER_DATA_DIR": str(folder), "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, env=variables, check=True, timeout=120)
+    return folder / "db.sqlite3"

@@ -7,14 +7,26 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from crawler import admin
-from crawler.models import Allowance, ApiToken, Channel, Crawl, Disagreement, Page, Schedule, Trap, Usage
+from crawler.core.options import CrawlOptions
+from crawler.models import (
+    Allowance,
+    ApiToken,
+    Channel,
+    Crawl,
+    Delivery,
+    Disagreement,
+    Page,
+    Schedule,
+    Trap,
+    Usage,
+)
 from crawler.sealing import seal_address
 from tests.web.conftest import NOWHERE
 from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
@@ -215,3 +227,62 @@ def test_who_may_change_accounts_and_is_no_superuser_makes_none(db: None) -> Non
 @pytest.mark.parametrize("table", ["channel", "delivery"])
 def test_an_address_that_is_a_secret_is_not_shown(staff: Client, ids: dict[str, object], table: str) -> None:
     assert "hooks.slack.com" not in staff.get(f"/admin/crawler/{table}/{ids[table]}/change/").content.decode()
+
+
+HOOK = "https://hook.example.com/swordfish?token=swordfish"
+
+
+def test_staff_do_not_learn_whom_people_have_told(staff: Client) -> None:
+    """As on the pages: whom a crawl tells is for its owner to see."""
+    options = CrawlOptions(notify_webhooks=(HOOK,), notify_emails=("swordfish@example.com",))
+    crawl = a_finished_crawl(a_person("ann"), options=options)
+    delivery = a_delivery(crawl, HOOK, error=f"{HOOK} answered 500")
+    Delivery.objects.update(transport="webhook")
+    rule = {"rule": "every 6h", "next_at": timezone.now(), "options": options.to_plain()}
+    schedule = Schedule.objects.create(owner=crawl.owner, start_urls=[SITE], **rule)
+    rows = {"crawl": crawl, "schedule": schedule, "notice": delivery.notice, "delivery": delivery}
+    for table, row in rows.items():
+        for path in ("", f"{row.pk}/change/"):
+            page = staff.get(f"/admin/crawler/{table}/{path}")
+            assert page.status_code == 200
+            assert "swordfish" not in page.content.decode(), (table, path)
+
+
+def a_helper(*permissions: str) -> Client:
+    """Somebody of the staff who may do these things with accounts."""
+    helper = User.objects.create_user("helper", password="secret", is_staff=True)
+    helper.user_permissions.add(*Permission.objects.filter(codename__in=permissions))
+    browser = Client()
+    browser.force_login(helper)
+    return browser
+
+
+def test_staff_who_may_change_accounts_make_nobody_mightier(db: None) -> None:
+    browser, helper = a_helper("change_user", "view_user"), User.objects.get(username="helper")
+    ann = a_person("ann")
+    typed = {"username": "ann", "date_joined_0": "2026-01-01", "date_joined_1": "00:00", "is_active": "on"}
+    mighty = {**typed, "is_superuser": "on", "is_staff": "on", "user_permissions": [1], "email": "new@example.com"}
+    assert browser.post(f"/admin/auth/user/{ann.pk}/change/", mighty).status_code == 302
+    ann.refresh_from_db()
+    assert (ann.email, ann.is_superuser, ann.is_staff) == ("new@example.com", False, False)
+    assert not ann.user_permissions.exists()
+    assert browser.post(f"/admin/auth/user/{helper.pk}/change/", {**mighty, "username": "helper"}).status_code == 403
+
+
+def test_staff_who_may_change_accounts_do_not_touch_a_mightier_one(db: None) -> None:
+    browser = a_helper("change_user", "view_user", "delete_user")
+    root = User.objects.create_superuser("root", password="secret")
+    new = {"usable_password": "true", "password1": "correct horse", "password2": "correct horse"}
+    assert browser.post(f"/admin/auth/user/{root.pk}/password/", new).status_code == 403
+    assert browser.post(f"/admin/auth/user/{root.pk}/change/", {"username": "root"}).status_code == 403
+    assert browser.post(f"/admin/auth/user/{root.pk}/delete/", {"post": "yes"}).status_code == 403
+    browser.post("/admin/auth/user/", deletion(root, post="yes"))
+    assert User.objects.get(username="root").check_password("secret")
+
+
+def test_staff_who_may_change_groups_give_them_no_permissions(db: None) -> None:
+    browser, group = a_helper("change_group", "view_group"), Group.objects.create(name="editors")
+    typed = {"name": "writers", "permissions": [Permission.objects.get(codename="change_user").pk]}
+    assert browser.post(f"/admin/auth/group/{group.pk}/change/", typed).status_code == 302
+    group.refresh_from_db()
+    assert (group.name, group.permissions.count()) == ("writers", 0)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import traceback
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.utils import timezone
 
 from crawler import sealing
 from crawler.core.credentials import NOTHING, parse
 from crawler.core.errors import SealBroken
-from crawler.sealing import opened_address, seal_address
+from crawler.core.options import CrawlOptions
+from crawler.models import Channel, Schedule
+from crawler.sealing import is_readable, opened, opened_address, seal, seal_address
+from tests.web.factories import SITE, a_crawl, a_delivery, a_person
 
 ADDRESS = "https://hooks.slack.com/services/T/B/secret"
 KNOWN = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden", proxy="u:hidden@proxy.test")
@@ -90,3 +96,46 @@ def test_under_another_secret_key_an_address_cannot_be_read(settings: Any) -> No
 def test_what_was_never_sealed_cannot_be_opened(made_up: str) -> None:
     with pytest.raises(SealBroken):
         opened_address(made_up)
+
+
+def test_what_an_earlier_key_sealed_can_be_opened_while_that_key_is_kept(settings: Any) -> None:
+    known = parse(bearer="swordfish")
+    credentials, address = seal(known), seal_address("https://hooks.example.com/swordfish")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "today's", [settings.SECRET_KEY]
+    assert opened(credentials) == known
+    assert opened_address(address) == "https://hooks.example.com/swordfish"
+    settings.SECRET_KEY_FALLBACKS = []
+    assert not is_readable(credentials)
+    with pytest.raises(SealBroken):
+        opened_address(address)
+
+
+def test_the_command_seals_all_of_it_anew(db: None, settings: Any) -> None:
+    known, hook = parse(bearer="swordfish"), "https://hooks.example.com/swordfish"
+    options = CrawlOptions(notify_slack=(seal_address(hook),), notify_emails=("me@example.com",))
+    crawl = a_crawl(a_person(), options=options, sealed=seal(known))
+    plain = a_delivery(crawl)
+    delivery = a_delivery(crawl, seal_address(hook))
+    channel = Channel.objects.create(owner=crawl.owner, transport="slack", address=seal_address(hook))
+    rule = {"rule": "every 6h", "next_at": timezone.now(), "start_urls": [SITE]}
+    schedule = Schedule.objects.create(options=crawl.options, sealed=seal(known), **rule)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "today's", [settings.SECRET_KEY]
+    out = StringIO()
+    call_command("reseal", stdout=out)
+    call_command("reseal", stdout=out)
+    assert out.getvalue() == "Sealed anew: 4.\nSealed anew: 0.\n"
+    settings.SECRET_KEY_FALLBACKS = []
+    for row in (crawl, schedule, channel, delivery, plain):
+        row.refresh_from_db()
+    assert opened(crawl.sealed) == opened(schedule.sealed) == known
+    stored = (crawl.chosen.notify_slack[0], schedule.options["notify_slack"][0], channel.address, delivery.address)
+    assert {opened_address(address) for address in stored} == {hook}
+    assert plain.address == "me@example.com"
+
+
+def test_the_command_says_what_no_key_opens(db: None, settings: Any) -> None:
+    a_crawl(None, sealed=seal(parse(bearer="swordfish")))
+    settings.SECRET_KEY = "today's"
+    with pytest.raises(SystemExit):
+        call_command("reseal", stdout=StringIO(), stderr=(said := StringIO()))
+    assert "Cannot be read under any key: 1." in said.getvalue()

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes, force_str
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
+from crawler import audit
 from crawler.accounts.links import LoginTokens, first_account
 from crawler.core.errors import BadInput
 
@@ -54,6 +55,7 @@ def link_for(account: User, base_url: str) -> str:
         raise BadInput("user", f"{account.get_username()} has a password already, so there is nothing to invite to.")
     if not account.is_active:
         raise BadInput("user", f"{account.get_username()} is not active; make it so first.")
+    audit.note("invitation.made", account)
     where = [urlsafe_base64_encode(force_bytes(account.pk)), _tokens.make_token(account)]
     return base_url.rstrip("/") + reverse("invitation", args=where)
 
@@ -73,8 +75,10 @@ def accept(account: User, password: str) -> bool:
     """Give the account its password; whether it was this call that did. Of two that use one link at the same moment
     only one changes the row the link is made from."""
     unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
-    if unchanged.update(password=make_password(password)) != 1:
-        return False
+    with transaction.atomic():
+        if unchanged.update(password=make_password(password)) != 1:
+            return False
+        audit.note("invitation.accepted", account, by=account, after={"password": "another"})
     account.refresh_from_db()
     return True
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes, force_str
 from django.utils.http import base36_to_int, urlsafe_base64_decode, urlsafe_base64_encode
 
+from crawler import audit
 from crawler.core.errors import CrawlerError
 
 FIRST_NAME = "admin"
@@ -64,9 +65,18 @@ def _made_first() -> User:
     return account
 
 
-def make_link(base_url: str) -> str:
-    """An address below `base_url` that logs the first account in: once, within an hour."""
-    account = first_account()
+def account_named(name: str) -> User:
+    """An active account; CrawlerError when there is none of this name."""
+    account = User.objects.filter(username=name, is_active=True).first()
+    if account is None:
+        raise CrawlerError(f"There is no active account {name!r}. Make one: python manage.py invite EMAIL")
+    return account
+
+
+def make_link(base_url: str, account: User | None = None) -> str:
+    """An address below `base_url` that logs an account in, the first one when none is given: once, within an hour."""
+    account = account or first_account()
+    audit.note("login_link.made", account)
     where = reverse(
         "login-link",
         args=[urlsafe_base64_encode(force_bytes(account.pk)), _tokens.make_token(account)],
@@ -74,13 +84,20 @@ def make_link(base_url: str) -> str:
     return base_url.rstrip("/") + where
 
 
+def link_account(uidb64: str, token: str) -> User | None:
+    """The account this link would let in, or None when it is used, too old or made up. Asking does not use it up."""
+    account = _account(uidb64)
+    good = account is not None and account.is_active and _tokens.check_token(account, token)
+    return account if good else None
+
+
 def redeem(uidb64: str, token: str) -> User | None:
     """The account this link is for, or None when it is used, too old or made up.
 
     Of two requests with one link only one changes the row that the token is made from, so only one gets in.
     """
-    account = _account(uidb64)
-    if account is None or not account.is_active or not _tokens.check_token(account, token):
+    account = link_account(uidb64, token)
+    if account is None:
         return None
     unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
     if unchanged.update(last_login=timezone.now()) != 1:

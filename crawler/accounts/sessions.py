@@ -5,7 +5,10 @@ from __future__ import annotations
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.utils import timezone
+
+from crawler import audit
 
 
 def end_sessions(user: User) -> int:
@@ -13,7 +16,10 @@ def end_sessions(user: User) -> int:
     that have not run out are read."""
     sessions = Session.objects.filter(expire_date__gt=timezone.now()).iterator()
     theirs = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    return Session.objects.filter(pk__in=theirs).delete()[0]
+    with transaction.atomic():
+        ended = Session.objects.filter(pk__in=theirs).delete()[0]
+        audit.note("sessions.ended", user, before={"sessions": ended})
+    return ended
 
 
 def forget_expired() -> int:

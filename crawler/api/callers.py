@@ -10,8 +10,9 @@ from django.utils import timezone
 from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
 
-from crawler import tokens
+from crawler import attempts, audit, tokens
 from crawler.api.problems import Problem, nobody, not_allowed_by
+from crawler.attempts import TooManyTries
 from crawler.core.scopes import EVERY, Scope, held
 from crawler.idempotency import Mine
 from crawler.models import ApiToken
@@ -47,10 +48,33 @@ def caller_of(request: HttpRequest) -> Caller | None:
     return None
 
 
+def recall(request: ApiRequest) -> None:
+    """Look at the caller anew, for an answer that lasts: the token may have been revoked since, the login have ended,
+    the person be another by now. Raises Problem for one who would not be let in any more."""
+    caller = request.caller
+    if caller is None:
+        raise nobody(was_sent_a_token=False)
+    if caller.token is not None:
+        token = tokens.is_good(caller.token, timezone.now())
+        if token is None:
+            raise nobody(was_sent_a_token=True)
+        request.user = token.user
+        return
+    person = User.objects.filter(pk=caller.user.pk, is_active=True).first()
+    key = request.session.session_key
+    if person is None or key is None or not request.session.exists(key):
+        raise nobody(was_sent_a_token=False)
+    request.user = person
+
+
 def _by_token(secret: str) -> Caller:
     now = timezone.now()
     token = tokens.token_of(secret, now)
     if token is None:
+        try:
+            attempts.failed(audit.address())
+        except TooManyTries as error:
+            raise Problem(429, str(error), headers={"Retry-After": str(error.wait)}) from None
         raise nobody(was_sent_a_token=True)
     tokens.note_use(token, now)
     return Caller(token.user, held(token.scopes), token)

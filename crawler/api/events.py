@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from ninja import Router
 
 from crawler.accounts import sees_addresses
-from crawler.api.callers import ApiRequest, needs
+from crawler.api.callers import ApiRequest, needs, recall
 from crawler.api.described import described
 from crawler.api.finding import crawl_watched
 from crawler.api.problems import Problem
@@ -68,7 +68,7 @@ def follow(request: ApiRequest, crawl_id: UUID) -> HttpResponseBase:
     now = _seen(request, crawl_id)
     if now.is_over and now.id == last_id:
         return HttpResponse(status=204)
-    pieces = Stream(lambda: _seen(request, crawl_id), last_id)
+    pieces = Stream(lambda: _seen_anew(request, crawl_id), last_id)
     headers = {"X-Accel-Buffering": "no"}  # nginx is not to keep events back
     return StreamingHttpResponse(pieces, content_type="text/event-stream", headers=headers)
 
@@ -112,6 +112,12 @@ class Stream:
         if self._has_place:
             self._has_place = False
             _places.release()
+
+
+def _seen_anew(request: ApiRequest, crawl_id: UUID) -> Seen:
+    """For those who may still see it."""
+    recall(request)
+    return _seen(request, crawl_id)
 
 
 def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:

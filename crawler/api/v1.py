@@ -42,6 +42,8 @@ from crawler.api.bodies import StrictParser, no_form
 from crawler.api.problems import Problem, nobody, place, problem, service_down
 from crawler.api.reference import Document
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.shortages import sentence
+from crawler.engine.shortages import shortage_of
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +146,9 @@ def _service_down(request: HttpRequest, error: ServiceDown) -> HttpResponse:
 @api.exception_handler(RedisError)
 def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
     log.error("Redis does not answer: %s", error)
-    detail = "Redis does not answer, so this may be half done. It is safe to try again in a moment."
+    short = shortage_of(error)
+    what = "Redis does not answer." if short is None else sentence(short)
+    detail = f"{what[:-1]}, so this may be half done. It is safe to try again in a moment."
     return service_down(detail).response()
 
 

@@ -8,17 +8,18 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from crawler import conf, sealing
+from crawler import audit, conf, sealing
 from crawler.core.errors import BadInput, SealBroken
 from crawler.core.events import OF_A_CRAWL, Event, chosen_events
-from crawler.core.receivers import EXAMPLES, SEALED, SECRET, Means, check_address
+from crawler.core.receivers import EXAMPLES, SEALED, Means, check_address, is_secret
 from crawler.engine.deliver import SEAL_BROKEN, hosts_of_channels, send
+from crawler.engine.guards import guard_of
 from crawler.engine.start import check_web_address
 from crawler.fetching.fetcher import Limits
-from crawler.fetching.guard import Guard
 from crawler.models import Channel, Delivery
 from crawler.notify.transport import Message, TransportError
 from crawler.reports.notice_words import SENTENCES
@@ -54,26 +55,43 @@ def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> 
         raise BadInput("address", f"An account can have {AT_MOST} channels; remove one that is not needed.")
     channel = Channel(id=channel_id or uuid4(), owner=owner)
     _fill(channel, wanted)
-    channel.save(force_insert=True)
+    with transaction.atomic():
+        channel.save(force_insert=True)
+        audit.note("channel.added", channel, after=_facts_of(channel))
     return channel
 
 
 def change_channel(channel: Channel, wanted: Wanted) -> None:
     """Say anew what it is; BadInput as above. Notices that are on their way still go where they were to go."""
+    before, address = _facts_of(channel), channel.address
     _fill(channel, wanted)
-    channel.save(update_fields=["name", "transport", "address", "events"])
+    after = _facts_of(channel) | ({"address": "another"} if channel.address != address else {})
+    with transaction.atomic():
+        channel.save(update_fields=["name", "transport", "address", "events"])
+        audit.note("channel.changed", channel, before=before, after=after)
 
 
 def switch_channel(channel_id: UUID, *, on: bool) -> bool:
     """Use a channel again, or leave it out for a while. Whether it was this call that said so."""
-    return Channel.objects.filter(id=channel_id, enabled=not on).update(enabled=on) == 1
+    with transaction.atomic():
+        if Channel.objects.filter(id=channel_id, enabled=not on).update(enabled=on) != 1:
+            return False
+        audit.note("channel.resumed" if on else "channel.paused", Channel.objects.get(id=channel_id))
+    return True
 
 
 def remove_channel(channel: Channel) -> None:
     """Forget a channel; what was still to be sent to it is given up."""
-    pending = Delivery.objects.filter(channel=channel, state=Delivery.PENDING)
-    pending.update(state=Delivery.GIVEN_UP, error=REMOVED)
-    channel.delete()
+    with transaction.atomic():
+        audit.note("channel.removed", channel, before=_facts_of(channel))
+        pending = Delivery.objects.filter(channel=channel, state=Delivery.PENDING)
+        pending.update(state=Delivery.GIVEN_UP, error=REMOVED)
+        channel.delete()
+
+
+def _facts_of(channel: Channel) -> dict[str, object]:
+    """For the audit log: without the address, which may be secret."""
+    return {"name": channel.name, "transport": channel.transport, "events": list(channel.events)}
 
 
 def try_channel(channel: Channel) -> Tried:
@@ -99,10 +117,10 @@ def _fill(channel: Channel, wanted: Wanted) -> None:
     check_address("address", wanted.means, address)
     events = _events(wanted.events)
     if wanted.address and wanted.means is not Means.EMAIL:
-        is_secret = wanted.means in SECRET
-        check_web_address(Guard(hosts_of_channels()), address, "address", is_secret=is_secret)
+        hidden = is_secret(wanted.means, address)
+        check_web_address(guard_of(hosts_of_channels()), address, "address", is_secret=hidden)
     channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.means.value
-    channel.address = sealing.seal_address(address) if wanted.means in SECRET else address
+    channel.address = sealing.seal_address(address) if is_secret(wanted.means, address) else address
     channel.events = list(events)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import logs, pages, queues, table
+from crawler import audit, logs, pages, queues, table
 from crawler.accounts import quotas
 from crawler.core.events import Event
 from crawler.core.lifecycle import State, predecessors
@@ -35,22 +37,26 @@ def pause(crawl_id: UUID) -> bool:
             held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
             return held.update(held_until=None) == 1
         crawl = Crawl.objects.get(id=crawl_id)
+        audit.note("crawl.paused", crawl)
         tell(crawl, Event.PAUSED)
     _let_batches_end(crawl)
     return True
 
 
-def hold(crawl_id: UUID, until: datetime) -> bool:
-    """Pause a running crawl until then, because its owner's pages of the day are used up. Whoever reconciles after that
-    moment resumes it. Whether it was this call that paused."""
+def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lambda: True) -> bool:
+    """Pause a running crawl until then: its owner's pages of the day are used up, or there is no room for more. Whoever
+    reconciles after that moment resumes it. Whether it was this call that paused. `may_tell`: whether people are to be
+    told, asked only then."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
         if running.update(state=State.PAUSED, held_until=until) != 1:
             return False
         crawl = Crawl.objects.get(id=crawl_id)
-        tell(crawl, Event.PAUSED)
+        if may_tell():
+            tell(crawl, Event.PAUSED)
     _let_batches_end(crawl)
-    queues.plant_lifeline()  # somebody is to look at it when its hold is over
+    with suppress(RedisError):  # it is full, then, and somebody looks as soon as it is not
+        queues.plant_lifeline()  # somebody is to look at it when its hold is over
     return True
 
 
@@ -67,15 +73,16 @@ def resume(crawl_id: UUID) -> bool:
     used up."""
     if _must_wait(crawl_id):
         return False
-    if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING, held_until=None) != 1:
-        return False
+    with transaction.atomic():
+        if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING, held_until=None) != 1:
+            return False
+        crawl = Crawl.objects.get(id=crawl_id)
+        audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
-    crawl = Crawl.objects.filter(id=crawl_id).first()
-    if crawl is not None:  # else somebody deleted it since
-        frontier = Frontier(queues.connection(), str(crawl_id))
-        frontier.let_go()
-        wake(frontier, crawl.site)
-        keep_watch()
+    frontier = Frontier(queues.connection(), str(crawl_id))
+    frontier.let_go()
+    wake(frontier, crawl.site)
+    keep_watch()
     return True
 
 
@@ -100,6 +107,7 @@ def cancel(crawl_id: UUID) -> bool:
         crawl.save(update_fields=["state", "finished_at"])
         pages.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", time.time())
         crawl.refresh_from_db()
+        audit.note("crawl.cancelled", crawl)
         put_down(crawl)
     crash_point("cancel: committed")
     try:

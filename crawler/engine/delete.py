@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from crawler import pages, queues
+from crawler import audit, pages, queues
 from crawler.content.storage import delete_of
 from crawler.crashpoints import crash_point
 from crawler.engine.control import cancel
@@ -39,12 +39,19 @@ def begin_delete(*crawl_ids: UUID) -> None:
 
 def _condemned(crawl_id: UUID) -> bool:
     """End the crawl, and note that it is to be deleted; whether there was one."""
-    if not Crawl.objects.filter(id=crawl_id).exists():
+    crawl = Crawl.objects.filter(id=crawl_id).first()
+    if crawl is None:
         return False
+    audit.note("crawl.deleted", crawl, before=_facts_of(crawl))  # first of all: its rows go in many transactions
     cancel(crawl_id)
     crash_point("delete: cancelled")
     Frontier(queues.connection(), str(crawl_id)).condemn()
     return True
+
+
+def _facts_of(crawl: Crawl) -> dict[str, object]:
+    owner = crawl.owner.get_username() if crawl.owner is not None else None
+    return {"state": crawl.state, "owner": owner, "discovered": crawl.discovered}
 
 
 def delete_some(crawl_id: UUID) -> bool:

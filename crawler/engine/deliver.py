@@ -7,14 +7,19 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from crawler import conf
-from crawler.core.addresses import parse_private_hosts
+from crawler.core.addresses import is_public, parse_private_hosts
 from crawler.core.errors import SealBroken
 from crawler.core.events import Event
 from crawler.core.receivers import Means
+from crawler.core.urls import host_and_port
+from crawler.engine.fetchers import gateway_of
+from crawler.engine.guards import guard_of
 from crawler.exports.rows import page_rows
 from crawler.fetching.fetcher import Limits
 from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
+from crawler.fetching.routes import Gateway
+from crawler.fetching.trouble import FetchTrouble
 from crawler.models import Delivery, Notice
 from crawler.notify import discord, email, slack, webhook
 from crawler.notify.transport import Message, TransportError
@@ -41,13 +46,13 @@ def send(
         case Means.EMAIL:
             return email.send(message, address)
         case Means.WEBHOOK:
-            with _poster(private_hosts, limits) as poster:
+            with _poster(address, private_hosts, limits) as poster:
                 return webhook.send(message, address, secret=conf.webhook_secret(), poster=poster)
         case Means.SLACK:
-            with _poster(private_hosts, limits) as poster:
+            with _poster(address, private_hosts, limits) as poster:
                 return slack.send(message, address, poster=poster)
         case Means.DISCORD:
-            with _poster(private_hosts, limits) as poster:
+            with _poster(address, private_hosts, limits) as poster:
                 return discord.send(message, address, poster=poster)
         case unknown:
             raise TransportError(f"there is no way to send by {unknown!r}", permanent=True)
@@ -97,8 +102,22 @@ def hosts_of_channels() -> tuple[str, ...]:
     return parse_private_hosts(conf.private_hosts())
 
 
-def _poster(private_hosts: Sequence[str], limits: Limits | None) -> AbstractContextManager[HttpFetcher]:
-    return HttpFetcher(Guard(tuple(private_hosts)), conf.user_agent(), limits)
+def _poster(address: str, private_hosts: Sequence[str], limits: Limits | None) -> AbstractContextManager[HttpFetcher]:
+    guard = guard_of(private_hosts)
+    return HttpFetcher(guard, conf.user_agent(), limits, gateway=_way_to(address, guard))
+
+
+def _way_to(address: str, guard: Guard) -> Gateway | None:
+    """Through the operator's proxy, except to a receiver in this network: a proxy need not know it, or takes it for
+    another. Only the way is chosen here; the guard judges the address once more where it is connected to."""
+    gateway = gateway_of(None, guard)
+    if gateway is None:
+        return None
+    try:
+        endpoints = guard.resolve(*host_and_port(address))
+    except (FetchTrouble, ValueError):
+        return gateway  # it will be said what is wrong when it is asked
+    return gateway if all(is_public(str(endpoint.sockaddr[0])) for endpoint in endpoints) else None
 
 
 def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:

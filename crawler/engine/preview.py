@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +17,17 @@ from crawler.core.robots import RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls import from_person, normalise, origin_of
 from crawler.core.work import FetchPolicy
 from crawler.engine.fetchers import fetcher_for
+from crawler.engine.guards import guard_of
 from crawler.engine.permission import Ruling
 from crawler.engine.start import check_sealed, check_web_address, judged
 from crawler.fetching.fetcher import Fetched, is_html
-from crawler.fetching.guard import Guard
 from crawler.fetching.http import HttpFetcher
 from crawler.fetching.robots import fetch_robots
 
 MAX_HOPS = 5  # redirects that are followed
 SECONDS = 10.0  # for each request: somebody waits for it
+ALL_SECONDS = 30.0  # after which no further request is made
+TOO_SLOW = "it takes too long, with all its redirects"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def preview(
     options = judged(options, allow_private=allow_private)
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
-    guard = Guard(options.private_hosts)
+    guard = guard_of(options.private_hosts)
     check_web_address(guard, url, "try_url")
     check_sealed(guard, sealed)
     own = own_hosts(start_urls, options.hosts, subdomains=options.subdomains)
@@ -69,11 +72,13 @@ def preview(
 
 
 def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
-    url = start
+    url, ends = start, time.monotonic() + ALL_SECONDS
     for _ in range(MAX_HOPS + 1):
-        refusal = _refusal(fetcher, url) if options.obey_robots else None
+        refusal = _refusal(fetcher, url, ends) if options.obey_robots else None
         if refusal is not None:
             return Preview(url, trouble=refusal)
+        if time.monotonic() > ends:
+            return Preview(url, trouble=TOO_SLOW)
         fetched = fetcher.get(url)
         target = normalise(fetched.location, url) if fetched.outcome is Outcome.REDIRECT else None
         if target is None:
@@ -82,9 +87,11 @@ def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
     return Preview(url, trouble=f"it redirects more than {MAX_HOPS} times in a row")
 
 
-def _refusal(fetcher: HttpFetcher, url: str) -> str | None:
+def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
     """Why robots.txt keeps us from asking for this page; None when it does not."""
-    found = fetch_robots(fetcher, origin_of(url))
+    found = fetch_robots(fetcher, origin_of(url), lambda: time.monotonic() <= ends)
+    if time.monotonic() > ends:
+        return TOO_SLOW
     match verdict_of_status(found.status):
         case RobotsAnswer.ALLOW_ALL:
             return None

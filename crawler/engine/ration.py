@@ -1,5 +1,5 @@
-"""Holds crawls whose owner has used up the pages of the day, and lets them go on the next day. Nothing is lost by it: a
-hold is a pause that ends by itself."""
+"""Holds crawls whose owner has used up the pages of the day; `shortages` lets them go on the next day. Nothing is lost
+by it: a hold is a pause that ends by itself."""
 
 from __future__ import annotations
 
@@ -38,9 +38,3 @@ def _hold(crawl_id: UUID, until: datetime) -> None:
     if control.hold(crawl_id, until):
         why = "its owner's pages of the day are used up"
         log.info("crawl %s is held until %s: %s", crawl_id, until, why, extra=logs.of(crawl_id))
-
-
-def let_go_on(now: datetime) -> int:
-    """Resume the crawls whose hold is over; how many."""
-    over = Crawl.objects.filter(state=State.PAUSED, held_until__lte=now).values_list("id", flat=True)
-    return sum(control.resume(crawl_id) for crawl_id in list(over))

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from crawler import queues
+from crawler import audit, queues
 from crawler.engine.wake import keep_watch
 from crawler.models import Crawl, Delivery
 
@@ -29,6 +29,7 @@ def resend(crawl: Crawl, delivery_id: UUID) -> str | None:
         done = SENT if _hurry(delivery) == 0 else HURRIED
         if done is SENT:
             _once_more(delivery)
+        audit.note("notice.sent_again", crawl, after={"delivery": str(delivery_id), "transport": delivery.transport})
     queues.send_notify()
     keep_watch()
     return done

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from crawler import conf, logs, usage
+from crawler import audit, conf, logs, usage
 from crawler.accounts import sessions
 from crawler.core.lifecycle import State
 from crawler.core.retention import LONGEST
@@ -41,6 +41,9 @@ def outdated(now: datetime) -> QuerySet[Crawl]:
 
 
 def forget_expired(now: datetime) -> None:
-    """Forget sessions that have run out, and what was asked for more than a year ago."""
+    """Forget sessions that have run out, what was asked for more than a year ago, and what the audit log was to keep
+    until now."""
     sessions.forget_expired()
     usage.forget_before(now.date() - timedelta(days=usage.KEPT_DAYS))
+    if days := conf.audit_days():
+        audit.forget_before(now - timedelta(days=min(days, LONGEST)))

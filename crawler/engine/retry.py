@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from crawler import pages, queues
+from crawler import audit, pages, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.tell import send_out
@@ -30,6 +30,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         reopened = pages.reopen(crawl_id, page_ids, now)
         if reopened:
             begin_round_if_over(crawl, now)
+            audit.note("crawl.retried", crawl, after={"pages": reopened})
         frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
     if not reopened:
         return 0

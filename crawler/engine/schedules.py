@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from crawler import queues
+from crawler import audit, queues
 from crawler.accounts import quotas
 from crawler.core.errors import BadInput
 from crawler.core.options import CrawlOptions
@@ -49,8 +49,8 @@ def add_schedule(
     crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     schedule = _like(crawl, rule, timetable)
     schedule.id = schedule_id or schedule.id
-    with services_needed():
-        schedule.save()
+    with services_needed(), transaction.atomic():
+        _save(schedule)
     return schedule
 
 
@@ -72,12 +72,17 @@ def begin_schedule(
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():
-            crawl.schedule.save()
+            _save(crawl.schedule)
             insert(crawl)
         crash_point("schedule: committed")
         set_going(crawl)
     crawl.refresh_from_db()
     return crawl
+
+
+def _save(schedule: Schedule) -> None:
+    schedule.save()
+    audit.note("schedule.made", schedule, after={"rule": schedule.rule, "signs_in": bool(schedule.sealed)})
 
 
 def _like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
@@ -104,7 +109,11 @@ def run_due(now: datetime) -> int:
 
 def pause_schedule(schedule: UUID) -> bool:
     """Begin no more runs; whether it was this call that said so."""
-    return Schedule.objects.filter(id=schedule, enabled=True).update(enabled=False) == 1
+    with transaction.atomic():
+        if Schedule.objects.filter(id=schedule, enabled=True).update(enabled=False) != 1:
+            return False
+        audit.note("schedule.paused", Schedule.objects.get(id=schedule))
+    return True
 
 
 def resume_schedule(schedule_id: UUID) -> bool:
@@ -113,13 +122,23 @@ def resume_schedule(schedule_id: UUID) -> bool:
     if schedule is None:
         return False
     next_at = timetable_of(schedule.rule).next_after(timezone.now(), since=schedule.next_at)
-    paused = Schedule.objects.filter(id=schedule_id, enabled=False)
-    return paused.update(enabled=True, next_at=next_at, last_error="") == 1
+    with transaction.atomic():
+        paused = Schedule.objects.filter(id=schedule_id, enabled=False)
+        if paused.update(enabled=True, next_at=next_at, last_error="") != 1:
+            return False
+        audit.note("schedule.resumed", schedule)
+    return True
 
 
 def remove_schedule(schedule: UUID) -> bool:
     """Forget a schedule; its runs stay. Whether there was one."""
-    return Schedule.objects.filter(id=schedule).delete()[0] > 0
+    with transaction.atomic():
+        found = Schedule.objects.select_for_update().filter(id=schedule).first()
+        if found is None:
+            return False
+        audit.note("schedule.removed", found, before={"rule": found.rule})
+        found.delete()
+    return True
 
 
 def _run(schedule: Schedule, now: datetime) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 
+from crawler import audit
 from crawler.accounts import groups_of
 from crawler.core.errors import BadInput
 from crawler.models import Crawl, Schedule
@@ -17,9 +19,16 @@ def share(item: Crawl | Schedule, user: User, group: Group | None, *, group_cont
     controls = group_controls and group is not None
     if (item.group_id, item.group_controls) == (group.pk if group else None, controls):
         return False
+    before = _shared(item)
     item.group, item.group_controls = group, controls
-    item.save(update_fields=["group", "group_controls"])
+    with transaction.atomic():
+        item.save(update_fields=["group", "group_controls"])
+        audit.note(f"{item._meta.model_name}.shared", item, before=before, after=_shared(item))
     return True
+
+
+def _shared(item: Crawl | Schedule) -> dict[str, object]:
+    return {"group": item.group.name if item.group else None, "members_control": item.group_controls}
 
 
 def share_begun(crawl: Crawl, owner: User, group: Group | None, *, group_controls: bool) -> None:
@@ -33,4 +42,8 @@ def share_begun(crawl: Crawl, owner: User, group: Group | None, *, group_control
 
 def keep(crawl: Crawl, *, is_kept: bool) -> bool:
     """Keep a crawl whatever its age, or no longer; whether anything changed."""
-    return Crawl.objects.filter(pk=crawl.pk, keep=not is_kept).update(keep=is_kept) == 1
+    with transaction.atomic():
+        if Crawl.objects.filter(pk=crawl.pk, keep=not is_kept).update(keep=is_kept) != 1:
+            return False
+        audit.note("crawl.kept" if is_kept else "crawl.not_kept", crawl)
+    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
@@ -14,19 +13,23 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import conf, pages, queues, sealing
+from crawler import audit, conf, pages, queues, sealing
 from crawler.accounts import quotas
 from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
 from crawler.core.events import USUAL, Event, chosen_events
-from crawler.core.options import SECRET_RECEIVERS, CrawlOptions, check_options
+from crawler.core.options import MAY_BE_SECRET, RECEIVERS, CrawlOptions, check_options
 from crawler.core.proxies import Proxy
+from crawler.core.receivers import Means, is_secret
+from crawler.core.shortages import because, remedy
 from crawler.core.sitemaps.followed import to_begin_with
-from crawler.core.urls import from_person
+from crawler.core.urls import from_person, host_and_port
 from crawler.crashpoints import crash_point
+from crawler.engine.guards import guard_of
+from crawler.engine.shortages import shortage_of
 from crawler.engine.tell import send_out, tell
 from crawler.engine.wake import keep_watch, wake
-from crawler.fetching.guard import AddressRefused, Guard, NameNotFound
+from crawler.fetching.guard import AddressRefused, Guard, NameNotFound, NotConnected, OutOfTime, PortRefused
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
@@ -59,8 +62,8 @@ def start_crawl(
     try:
         set_going(crawl)
     except RedisError as error:
-        crawl.delete()
-        raise ServiceDown(f"Redis went away ({_first_line(error)}); nothing was started.") from error
+        _undo(crawl)
+        raise ServiceDown(_nothing_started(error, "Redis went away")) from error
     crawl.refresh_from_db()
     return crawl
 
@@ -80,7 +83,7 @@ def drafted(
     options = judged(options, allow_private=allow_private)
     sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
-    guard = Guard(options.private_hosts)
+    guard = guard_of(options.private_hosts)
     for url in start_urls:
         check_web_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
@@ -107,7 +110,24 @@ def insert(crawl: Crawl) -> None:
     crawl.save()
     pages.open_start_pages(crawl, crawl.start_urls, time.time(), to_begin_with(crawl.start_urls, crawl.chosen))
     tell(crawl, Event.STARTED)
+    note_start(crawl)
     crash_point("start: rows inserted")
+
+
+def note_start(crawl: Crawl) -> None:
+    """In the audit log, in the transaction that begins it."""
+    after: dict[str, object] = {"start_urls": len(crawl.start_urls), "signs_in": bool(crawl.sealed)}
+    if EVERY_ADDRESS in crawl.chosen.private_hosts:
+        after["allow_private"] = True
+    if crawl.schedule_id is not None:
+        after["schedule"] = str(crawl.schedule_id)
+    audit.note("crawl.started", crawl, after=after)
+
+
+def _undo(crawl: Crawl) -> None:
+    with transaction.atomic():
+        audit.note("crawl.not_started", crawl)
+        crawl.delete()
 
 
 def set_going(crawl: Crawl) -> None:
@@ -121,22 +141,28 @@ def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
     """The options as a crawl keeps them, with the addresses it may ask; BadInput when one cannot be used."""
     check_options(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
-    for url in options.notify_webhooks:
-        check_web_address(Guard(allowed), url, "notify_webhooks")
     return msgspec.structs.replace(
         options,
         private_hosts=allowed,
         notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
-        **{field: _sealed(Guard(allowed), getattr(options, field), field) for field in SECRET_RECEIVERS},
+        **{
+            field: _sealed(guard_of(allowed), means, getattr(options, field), field)
+            for means, field in RECEIVERS.items()
+            if field in MAY_BE_SECRET
+        },
     )
 
 
-def _sealed(guard: Guard, addresses: Sequence[str], field: str) -> tuple[str, ...]:
-    """Secret addresses as a crawl's row keeps them."""
+def _sealed(guard: Guard, means: Means, addresses: Sequence[str], field: str) -> tuple[str, ...]:
+    """Addresses as a crawl's row keeps them: those that are secret encrypted."""
+    secret = [is_secret(means, address) for address in addresses]
     try:
-        for address in addresses:
-            check_web_address(guard, sealing.opened_address(address), field, is_secret=True)
-        return tuple(sealing.seal_address(address) for address in addresses)
+        for address, hidden in zip(addresses, secret, strict=True):
+            check_web_address(guard, sealing.opened_address(address), field, is_secret=hidden)
+        return tuple(
+            sealing.seal_address(address) if hidden else address
+            for address, hidden in zip(addresses, secret, strict=True)
+        )
     except SealBroken:
         raise BadInput(field, "This address was stored under another SECRET_KEY; type it again.") from None
 
@@ -147,16 +173,15 @@ def services_needed() -> Iterator[None]:
     try:
         yield
     except RedisError as error:
-        raise ServiceDown(f"Redis does not answer ({_first_line(error)}); nothing was started.") from error
+        raise ServiceDown(_nothing_started(error, "Redis does not answer")) from error
     except DatabaseError as error:
-        raise ServiceDown(f"The database does not answer ({_first_line(error)}); nothing was started.") from error
+        raise ServiceDown(_nothing_started(error, "The database does not answer")) from error
 
 
 def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
     """Refuse early what the guard would refuse at the moment of connecting."""
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        host, port = host_and_port(url)
     except ValueError:
         raise BadInput(field, "This web address cannot be read: its host or port is none.") from None
     _check_host(guard, host, port, host if is_secret else url, field)
@@ -165,10 +190,21 @@ def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = F
 def _check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:
     try:
         guard.resolve(host, port)
+    except PortRefused as error:
+        raise BadInput(field, f"{shown} is refused: {error}") from None
     except AddressRefused as error:
         raise RefusedAddress(field, f"{shown} is refused: {error}") from None
+    except (OutOfTime, NotConnected) as error:
+        raise BadInput(field, f"{shown} cannot be checked: {error}. Try again in a while") from None
     except NameNotFound:
         raise BadInput(field, f"There is no host named {host}: check the spelling of {shown}") from None
+
+
+def _nothing_started(error: Exception, what: str) -> str:
+    short = shortage_of(error)
+    if short is None:
+        return f"{what} ({_first_line(error)}); nothing was started."
+    return f"Nothing was started, because {because(short)}. {remedy(short)}, and try again."
 
 
 def _first_line(error: Exception) -> str:

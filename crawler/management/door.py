@@ -17,8 +17,11 @@ from django.core.management.base import BaseCommand, DjangoHelpFormatter
 from django.db import InterfaceError, OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
-from crawler import queues
+from crawler import audit, queues
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
+from crawler.core.shortages import remedy, sentence
+from crawler.core.visible import lines
+from crawler.engine.shortages import shortage_of
 from crawler.exports import file
 from crawler.exports.gathered import Piece
 from crawler.models import Crawl
@@ -103,11 +106,11 @@ class Door(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with _without_chatter():
+            with _without_chatter(), audit.by_command():
                 code = self._perform(options)
         except Ended as ended:
             code = ended.code
-            self.stderr.write(str(ended))
+            self.say_wrong(str(ended))
         if code:
             raise SystemExit(int(code))
 
@@ -129,12 +132,15 @@ class Door(BaseCommand):
             raise Ended(Exit.INTERRUPTED, "Interrupted.") from None
 
     def say(self, line: str) -> None:
-        """A line on stderr that is no error."""
-        self.stderr.write(line, str)
+        """A line on stderr that is no error. What strangers wrote moves no cursor, here and below."""
+        self.stderr.write(lines(line), str)
+
+    def say_wrong(self, line: str) -> None:
+        self.stderr.write(lines(line))
 
     def print(self, text: str) -> None:
-        """Text on stdout, as it is."""
-        self.stdout.write(text, ending="")
+        """Text on stdout."""
+        self.stdout.write(lines(text), ending="")
 
     def tell(self, reply: Reply) -> int:
         """The answer to a verb, and the exit code: done when things are now as they were asked to be."""
@@ -152,16 +158,20 @@ class Door(BaseCommand):
         """Write an export to a file, or to stdout for "-"; ends the command when that does not work."""
         if target == "-":
             for piece in pieces:
-                if isinstance(piece, bytes):
-                    self.stdout.buffer.write(piece)  # type: ignore[attr-defined]  # of the stream behind it
-                else:
-                    self.print(piece)
+                self._pass_on(piece)
             return
         try:
             file.write(target, pieces)
         except OSError as error:
             why = f"{target} could not be written: {file.reason(error)}."
             raise Ended(Exit.NOT_DONE, f"{why} What was there before is untouched; name another file.") from None
+
+    def _pass_on(self, piece: Piece) -> None:
+        """As it is, unless it is looked at."""
+        if isinstance(piece, bytes):
+            self.stdout.buffer.write(piece)  # type: ignore[attr-defined]  # of the stream behind it
+        else:
+            self.stdout.write(lines(piece) if self.stdout.isatty() else piece, ending="")
 
 
 def one_line_errors(parser: ArgumentParser) -> None:
@@ -193,6 +203,8 @@ def in_one_line(error: Exception) -> str:
     match error:
         case ServiceDown():
             return f"{first}."
+        case _ if (short := shortage_of(error)) is not None:
+            return f"{sentence(short)} {remedy(short)}."
         case RedisError():
             return f"Redis does not answer: {first}."
         case _:

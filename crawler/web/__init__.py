@@ -6,7 +6,8 @@ account   a person's own page
 invitations  where somebody who was invited chooses a password
 metrics   the figures for Prometheus
 urls      which address leads to which door
-shell     what every page shares: the login, the security headers, the page for a service that is down
+shell     what every page shares: the login, the page for a service that is down
+headers   what every answer shares: the security headers
 crawls    the doors of a crawl: list, start, watch
 pages_table    the table of all pages of a crawl, and its rows as a file
 pages_form     what the table can be asked for

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.contrib.auth import logout, views
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -18,8 +19,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from crawler import attempts
 from crawler.accounts import quotas, sessions
+from crawler.attempts import TooManyTries
 from crawler.core.figures import count
+from crawler.web.login import refused
 from crawler.web.shell import page, person
 
 if TYPE_CHECKING:
@@ -49,12 +53,29 @@ def account(request: HttpRequest) -> HttpResponse:
     who = person(request)
     form = AccountForm(request.POST if request.method == "POST" else None, who)
     if form.is_bound and form.is_valid():
-        form.save()
+        with transaction.atomic():
+            form.save()
         messages.success(request, "Saved.")
         return redirect("account")
     who.refresh_from_db()  # the form has put what was typed into it
     context = {"form": form, "groups": who.groups.order_by("name"), "quotas": quota_lines(who)}
     return render(request, "crawler/account.html", context, status=400 if form.is_bound else 200)
+
+
+class PasswordForm(PasswordChangeForm):
+    """Django's own; whoever sits at somebody else's browser cannot try old passwords for long."""
+
+    trouble: TooManyTries | None = None
+
+    def clean_old_password(self) -> str:
+        try:
+            attempt = attempts.begin_change(self.user.pk)
+        except TooManyTries as error:
+            self.trouble = error
+            raise forms.ValidationError(str(error), code="throttled") from None
+        old: str = super().clean_old_password()
+        attempt.succeeded()
+        return old
 
 
 @method_decorator([sensitive_post_parameters(), never_cache, page], name="dispatch")
@@ -65,14 +86,20 @@ class PasswordPage(views.PasswordChangeView):
     success_url = reverse_lazy("account")
 
     def get_form_class(self) -> Any:
-        return PasswordChangeForm if person(self.request).has_usable_password() else SetPasswordForm
+        return PasswordForm if person(self.request).has_usable_password() else SetPasswordForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
         return super().get_form_kwargs() | {"label_suffix": ""}
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, "The password is changed. Other browsers are logged out.")
-        return super().form_valid(form)
+        with transaction.atomic():
+            return super().form_valid(form)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        trouble = getattr(form, "trouble", None)
+        response = super().form_invalid(form)
+        return refused(response, trouble) if trouble is not None else response
 
 
 @require_POST

@@ -8,7 +8,7 @@ from django import forms
 
 from crawler.core.errors import BadInput
 from crawler.core.events import OF_A_CRAWL, USUAL
-from crawler.core.receivers import SECRET, Means
+from crawler.core.receivers import Means, is_secret
 from crawler.engine.channels import NAME_LENGTH, Wanted
 from crawler.models import Channel
 from crawler.reports.notice_words import EVENTS
@@ -47,7 +47,7 @@ class ChannelForm(forms.Form):
 
     def __init__(self, data: Any = None, *, channel: Channel | None = None) -> None:
         super().__init__(data, label_suffix="", initial=_typed_for(channel) if channel else None)
-        if channel is not None and channel.transport in SECRET:
+        if channel is not None and is_secret(channel.transport, channel.address):
             self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
 
     def wanted(self) -> Wanted:
@@ -70,6 +70,6 @@ def _typed_for(channel: Channel) -> dict[str, Any]:
     return {
         "name": channel.name,
         "transport": channel.transport,
-        "address": "" if channel.transport in SECRET else channel.address,
+        "address": "" if is_secret(channel.transport, channel.address) else channel.address,
         "events": channel.events,
     }

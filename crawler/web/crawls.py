@@ -18,7 +18,7 @@ from redis import RedisError
 
 from crawler.accounts import may, sees_addresses, visible_crawls
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
-from crawler.core.options import SECRET_RECEIVERS
+from crawler.core.options import MAY_BE_SECRET
 from crawler.core.rights import Right
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import begin_schedule
@@ -55,7 +55,7 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@sensitive_post_parameters(*SECRETS, *SECRET_RECEIVERS)
+@sensitive_post_parameters(*SECRETS, *MAY_BE_SECRET)
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
     """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""

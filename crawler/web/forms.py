@@ -15,7 +15,7 @@ from django.utils.datastructures import MultiValueDict
 from crawler.core import dropping
 from crawler.core.belonging import own_hosts
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import SECRET_RECEIVERS, CrawlOptions, check_options
+from crawler.core.options import MAY_BE_SECRET, CrawlOptions, check_options
 from crawler.core.presets import Preset, applied, found_in
 from crawler.core.urls import from_person
 from crawler.engine.equip import taken_over
@@ -128,7 +128,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         """What was chosen; not judged yet. A field that was left empty means the default, a zero does not."""
         typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
         chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
-        chosen |= {name: tuple(kept_addresses.meant(self._kept, chosen[name])) for name in SECRET_RECEIVERS}
+        chosen |= {name: tuple(kept_addresses.meant(self._kept, chosen[name])) for name in MAY_BE_SECRET}
         chosen["notify_events"] = chosen["notify_events"] or DEFAULTS.notify_events
         chosen["drop_parameters"] = dropping.chosen(
             self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
@@ -246,7 +246,7 @@ def _typed_for(crawl: Crawl, kept: kept_addresses.Kept) -> dict[str, Any]:
     chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
     other |= typed_content(other)
-    other |= {name: kept_addresses.shown(kept, other[name]) for name in SECRET_RECEIVERS if name in other}
+    other |= {name: kept_addresses.shown(kept, other[name]) for name in MAY_BE_SECRET if name in other}
     if "*" in other.pop("private_hosts", ()):
         other["allow_private"] = True
     if crawl.sealed:

@@ -1,4 +1,4 @@
-"""What every page shares: the login, the security headers, and the page shown when a service is down."""
+"""What every page shares: the login, and the page shown when a service is down."""
 
 from __future__ import annotations
 
@@ -18,13 +18,10 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-Door = Callable[..., HttpResponseBase]
+from crawler.core.shortages import sentence
+from crawler.engine.shortages import shortage_of
 
-# Everything a page needs comes from this site's own files: a script that gets into a page's text does not run.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+Door = Callable[..., HttpResponseBase]
 
 STOP_ASKING = 286  # htmx shows the part, and asks no more
 
@@ -37,12 +34,11 @@ def public_page(door: Door) -> Door:
     @wraps(door)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
-            response = door(request, *args, **kwargs)
+            return door(request, *args, **kwargs)
         except (OperationalError, InterfaceError) as error:
             _log.error("the database does not answer: %s", error)
-            response = _service_down("The database does not answer.")
-        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-        return response
+            short = shortage_of(error)
+            return _service_down("The database does not answer." if short is None else sentence(short))
 
     return guarded
 

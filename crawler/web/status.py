@@ -13,9 +13,10 @@ from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.progress import rate
 from crawler.models import Crawl, Delivery
-from crawler.reports import replies, traps, words
+from crawler.reports import traps, words
 from crawler.reports.dead_letters import dead_letters
 from crawler.reports.freshness import from_memory
+from crawler.reports.holding import held_because
 from crawler.reports.orphans import orphans
 from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
 from crawler.reports.receipt import masked_receipt
@@ -57,6 +58,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     over = crawl.is_over
     letters = list(dead_letters(crawl)[:SHOWN])
     lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
+    caught = traps.traps_of(crawl, SHOWN)
     lists = {
         "alerts": _alerts(crawl, now),
         "statuses": status_rows(progress["receipt"]["statuses"]),
@@ -65,7 +67,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "troubled": [page_row(page) for page in troubled_pages(crawl)],
         "dead_letters": [dead_letter_row(page) for page in letters],
         "orphans": [page_row(page) for page in lonely],
-        "traps": [trap_row(caught) for caught in traps.traps_of(crawl, SHOWN) if not caught.trap.released],
+        "traps": [trap_row(one) for one in caught if not one.trap.released],
         "notices": notices,
         "receipt": receipt_rows(progress["receipt"]) if over else [],
     }
@@ -81,7 +83,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
             **_texts(crawl, progress),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(lonely)),
-            "traps": traps.summary(crawl),
+            "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
         },
         "lists": lists,
     }
@@ -228,7 +230,7 @@ def _expired(receipt: dict[str, Any]) -> str:
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:
-    alerts = [*_hold_alert(crawl), *_start_alert(crawl)]
+    alerts = [*_hold_alert(crawl, now), *_start_alert(crawl)]
     if crawl.state != State.RUNNING:
         return alerts
     try:
@@ -248,11 +250,10 @@ def _moved_lately(crawl: Crawl, now: float) -> bool:
     return bool(closed > 0 and now - seen_at < LATELY)
 
 
-def _hold_alert(crawl: Crawl) -> list[Row]:
-    """That it waits for the next day, and does not need anybody."""
-    if crawl.state != State.PAUSED or crawl.held_until is None:
-        return []
-    return [{"text": replies.held(crawl.held_until), "tone": "warn"}]
+def _hold_alert(crawl: Crawl, now: float) -> list[Row]:
+    """That it waits for the next day, or for room, and goes on by itself."""
+    why = held_because(crawl, now)
+    return [{"text": why, "tone": "warn"}] if why else []
 
 
 def _start_alert(crawl: Crawl) -> list[Row]:

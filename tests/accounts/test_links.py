@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 
 from crawler import accounts
+from crawler.accounts import links
 from crawler.core.errors import CrawlerError
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +51,31 @@ def test_a_link_works_once() -> None:
     link = parts(accounts.make_link("http://x"))
     assert accounts.redeem(*link) == User.objects.get()
     assert accounts.redeem(*link) is None
+
+
+def test_of_two_at_the_same_moment_one_gets_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = parts(accounts.make_link("http://x"))
+    others: list[User | None] = []
+
+    class Raced(accounts.LoginTokens):
+        """The other one comes between the look at the link and its use."""
+
+        def check_token(self, user: User | None, token: str | None) -> bool:
+            good = super().check_token(user, token)
+            monkeypatch.setattr(links, "_tokens", accounts.LoginTokens())
+            others.append(accounts.redeem(*link))
+            return good
+
+    monkeypatch.setattr(links, "_tokens", Raced())
+    assert accounts.redeem(*link) is None
+    assert others == [User.objects.get()]
+
+
+def test_looking_at_a_link_does_not_use_it_up() -> None:
+    link = parts(accounts.make_link("http://x"))
+    assert [accounts.link_account(*link) for _ in range(3)] == [User.objects.get()] * 3
+    assert accounts.redeem(*link) is not None
+    assert accounts.link_account(*link) is None
 
 
 def test_two_links_are_both_dead_after_one_login() -> None:

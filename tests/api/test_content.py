@@ -111,12 +111,12 @@ def test_rules_are_tried_on_one_page(by_root: Caller, site: Site) -> None:
         ({"fields": []}, "fields"),
         ({"try_url": ""}, "try_url"),
         ({"try_url": "ftp://example.com/"}, "try_url"),
-        ({"try_url": "http://127.0.0.1:9/"}, "try_url"),
+        ({"try_url": "http://127.0.0.1:8/"}, "try_url"),
         ({"start_urls": ["ftp://example.com/"]}, "start_urls"),
         ({"allow_private": True}, "allow_private"),
     ],
 )
 def test_what_cannot_be_tried_is_named(by_ann: Caller, changed: dict[str, Any], field: str) -> None:
-    response = by_ann.post("/extraction/preview", {"try_url": "http://[::1]:9/", "fields": RULES, **changed})
+    response = by_ann.post("/extraction/preview", {"try_url": "http://[::1]:8/", "fields": RULES, **changed})
     assert response.status_code == 422
     assert [error["field"] for error in response.json()["errors"]] == [field]

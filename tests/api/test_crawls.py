@@ -16,7 +16,7 @@ from crawler.models import Crawl, Page, Schedule
 from tests.api.calling import Caller
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
-HERE = {"start_urls": ["http://127.0.0.1:9/"], "allow_private": True}
+HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 
 
 def items_of(caller: Caller, path: str) -> list[dict[str, Any]]:
@@ -53,8 +53,9 @@ def test_a_crawl_may_be_begun_again_and_again(by_root: Caller, real_redis: objec
         ({}, "#/start_urls"),
         ({"start_urls": []}, "#/start_urls"),
         ({"start_urls": ["ftp://example.com/"]}, "#/start_urls"),
-        ({"start_urls": ["http://127.0.0.1:9/", 7]}, "#/start_urls/1"),
-        ({"start_urls": ["http://127.0.0.1:9/"]}, "#/start_urls"),
+        ({"start_urls": ["http://127.0.0.1:8/", 7]}, "#/start_urls/1"),
+        ({"start_urls": ["http://127.0.0.1:8/"]}, "#/start_urls"),
+        ({"start_urls": ["http://1.1.1.1:25/"]}, "#/start_urls"),
         ({**HERE, "max_pages": 0}, "#/max_pages"),
         ({**HERE, "max_pages": 10**30}, "#/max_pages"),
         ({**HERE, "include": ["("]}, "#/include"),

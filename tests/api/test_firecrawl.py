@@ -16,7 +16,7 @@ from tests.api.calling import Caller
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
 ASKED = {
-    "url": "http://127.0.0.1:9/docs/start",
+    "url": "http://127.0.0.1:8/docs/start",
     "limit": 7,
     "maxDepth": 2,
     "includePaths": ["^/docs/"],

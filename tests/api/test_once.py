@@ -17,7 +17,7 @@ from crawler.models import Crawl, RepeatedCall, Schedule
 from tests.api.calling import Caller, a_token
 from tests.web.factories import a_crawl
 
-HERE = {"start_urls": ["http://127.0.0.1:9/"], "allow_private": True}
+HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 KEY = {"Idempotency_Key": "k-1"}
 
 

@@ -21,7 +21,7 @@ from tests.content.storages import kept_in
 from tests.web.factories import a_crawl, a_delivery, a_page
 from tests.web.test_schedules import a_schedule
 
-NOWHERE_URL = "http://127.0.0.1:9/"
+NOWHERE_URL = "http://127.0.0.1:8/"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tests.web.factories import a_finished_crawl
 
 OWNERS = {("delete", "/crawls/{crawl_id}"), ("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 """What is for a crawl's owner alone."""
-HERE = {"start_urls": ["http://127.0.0.1:9/"], "allow_private": True}
+HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 
 
 def test_a_crawl_is_shared_with_a_group_and_with_nobody_any_more(by_ann: Caller, ann: User, bob: User) -> None:

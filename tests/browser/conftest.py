@@ -39,12 +39,23 @@ class Web:
     def login_link(self) -> str:
         return self.stack.within(lambda: make_link(self.base_url))
 
+    def log_in(self, tab: Page) -> None:
+        """By a link, as the first account."""
+        press_link(tab, self.login_link())
+
     def start_worker(self) -> None:
         self.stack.spawn(*OWN_WORKER)
 
     def start_stock_worker(self) -> None:
         """By the very words the page shows."""
         self.stack.spawn("rq", "worker", "crawl", "fetch")
+
+
+def press_link(tab: Page, link: str) -> None:
+    """Follow a login link, and press its button."""
+    tab.goto(link)
+    tab.get_by_role("button", name="Log in").click()
+    tab.wait_for_url(lambda url: "/login/" not in url)
 
 
 @pytest.fixture(scope="package")

@@ -82,7 +82,7 @@ def crawls(web: Web) -> dict[str, Crawl]:
 @pytest.fixture
 def seen(web: Web, tab: Page) -> dict[str, Crawl]:
     """Somebody is logged in, and there are crawls to look at."""
-    tab.goto(web.login_link())
+    web.log_in(tab)
     return crawls(web)
 
 
@@ -123,11 +123,12 @@ def test_axe_finds_nothing_grave_where_everything_is_unfolded_and_wrong(
 
 
 def test_axe_finds_nothing_grave_before_the_login_nor_where_nothing_is(web: Web, tab: Page) -> None:
-    for path in ("/login/", "/login/a/b-c/", f"/nothing/{uuid4()}/"):
-        tab.goto(f"{web.base_url}{path}")
+    nowhere = [f"{web.base_url}{path}" for path in ("/login/", "/login/a/b-c/", f"/nothing/{uuid4()}/")]
+    for address in (*nowhere, web.login_link()):
+        tab.goto(address)
         assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]
 
 
 def test_axe_finds_nothing_grave_where_there_is_no_crawl_yet(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]

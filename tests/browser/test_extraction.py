@@ -30,7 +30,7 @@ def test_the_rules_are_tried_in_place_and_what_was_typed_stays(
     web: Web, tab: Page, shop: Site, complaints: list[str]
 ) -> None:
     with shop.serving():
-        tab.goto(web.login_link())
+        web.log_in(tab)
         fill(tab, shop)
         tab.get_by_role("button", name="Try on one page").click()
         found = tab.get_by_role("table")
@@ -50,7 +50,7 @@ def test_the_rules_are_tried_in_place_and_what_was_typed_stays(
 def test_without_javascript_what_was_found_opens_in_a_tab_of_its_own(web: Web, browser: Browser, shop: Site) -> None:
     with shop.serving():
         tab = browser.new_context(java_script_enabled=False).new_page()
-        tab.goto(web.login_link())
+        web.log_in(tab)
         fill(tab, shop)
         with tab.context.expect_page() as opened:
             tab.get_by_role("button", name="Try on one page").click()

@@ -12,7 +12,7 @@ def group(tab: Page, heading: str) -> Locator:
 
 
 def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_changed(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     expect(tab.get_by_label("Start URL")).to_be_focused()
     box, first = tab.get_by_label("Take in subdomains"), group(tab, "What belongs to the site")
     walk_to(tab, tab.locator("details.options > summary"))
@@ -52,7 +52,7 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
     web: Web, browser: Browser
 ) -> None:
     tab = browser.new_context(java_script_enabled=False).new_page()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
     for heading, label, typed in (("Sitemaps", "Further sitemaps", "map.xml"), ("Manners", "Requests a minute", "30")):
         group(tab, heading).locator("summary").click()
@@ -67,7 +67,7 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
 
 
 def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
     signing_in = group(tab, "Signing in")
     signing_in.locator("summary").click()

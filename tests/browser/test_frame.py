@@ -23,7 +23,7 @@ def some_crawls(web: Web, *sites: str) -> list[Crawl]:
 
 def test_the_colours_follow_the_system_until_somebody_chooses_and_the_choice_is_remembered(web: Web, tab: Page) -> None:
     tab.emulate_media(color_scheme="dark")
-    tab.goto(web.login_link())
+    web.log_in(tab)
     dark = tab.evaluate(GROUND)
     tab.get_by_role("button", name="Colours: as the system has them. Change to light").click()
     light = tab.evaluate(GROUND)
@@ -38,7 +38,7 @@ def test_the_colours_follow_the_system_until_somebody_chooses_and_the_choice_is_
 
 
 def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_closes(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.goto(f"{web.base_url}/schedules/")
     tab.keyboard.press("Tab")
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
@@ -55,7 +55,7 @@ def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_clos
 
 
 def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     some_crawls(web, "https://one.example/", "https://two.example/")
     tab.goto(web.base_url)
     tab.evaluate("window.sameDocument = true")
@@ -71,7 +71,7 @@ def test_the_list_is_filtered_as_one_types_and_the_address_says_how(web: Web, ta
 
 
 def test_the_list_keeps_itself_up_to_date_and_the_keyboard_stays_where_it_is(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     (crawl,) = some_crawls(web, "https://one.example/")
     tab.goto(web.base_url)
     tab.locator(".crawl").focus()
@@ -81,7 +81,7 @@ def test_the_list_keeps_itself_up_to_date_and_the_keyboard_stays_where_it_is(web
 
 
 def test_a_field_that_cannot_be_used_says_so_as_it_is_left_and_is_quiet_when_it_can(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     url = tab.get_by_label("Start URL")
     url.fill("ftp://example.com/")
     url.press("Tab")
@@ -97,7 +97,7 @@ def test_a_field_that_cannot_be_used_says_so_as_it_is_left_and_is_quiet_when_it_
 
 def test_one_section_is_crawled_and_nothing_beside_it(web: Web, tab: Page, small_site: Site) -> None:
     web.start_worker()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.get_by_label("One section").check()
     tab.get_by_text("Options", exact=True).click()
     tab.locator("summary").filter(has_text="Private networks").click()
@@ -121,7 +121,7 @@ def test_the_pictures_are_drawn_anew_while_the_crawl_runs(web: Web, small_site: 
 
 
 def test_a_reader_who_was_logged_out_is_told_in_the_list(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     some_crawls(web, "https://one.example/")
     tab.goto(web.base_url)
     tab.get_by_label("Start URL").fill("https://half.typed/")

@@ -15,7 +15,7 @@ def test_a_list_is_uploaded_crawled_and_told_of(web: Web, tab: Page, small_site:
     urls = tmp_path / "urls.csv"
     urls.write_text(f"Address,Priority\n{small_site.url}/,1\nnonsense,\n{small_site.url}/b,9\n{small_site.url}/b,\n")
     web.start_worker()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     expect(tab.get_by_label("Or upload a list")).to_be_hidden()
     tab.get_by_label("A list of URLs").check()
     tab.get_by_label("Or upload a list").set_input_files(urls)

@@ -23,7 +23,7 @@ def forgetful_site() -> Iterator[Site]:
 
 
 def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.locator(".menu summary").click()
     tab.get_by_role("link", name="Notifications").click()
     tab.get_by_label("Where").fill("nobody")
@@ -46,7 +46,7 @@ def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
 def test_a_notice_that_did_not_arrive_is_sent_again(web: Web, forgetful_site: Site, tab: Page) -> None:
     crawl = web.stack.start(f"{forgetful_site.url}/", notify_webhooks=[f"{forgetful_site.url}/hook"])
     web.start_worker()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.goto(f"{web.base_url}/crawls/{crawl}/")
     expect(tab.get_by_text("the receiver answered 410")).to_be_visible(timeout=PATIENCE)
     tab.get_by_role("link", name="Every delivery").click()
@@ -60,7 +60,7 @@ def test_a_notice_that_did_not_arrive_is_sent_again(web: Web, forgetful_site: Si
 
 
 def test_the_form_says_what_was_ticked(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
     group = tab.locator("details.group", has=tab.locator(".heading", has_text="Notices"))
     expect(group.locator(".changed")).to_have_text("")

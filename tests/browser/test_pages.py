@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Web
+from tests.browser.conftest import Web, press_link
 from tests.site import Site
 
 PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
@@ -38,7 +38,7 @@ def start_crawl(tab: Page, url: str) -> None:
 
 def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, small_site: Site, tab: Page) -> None:
     link = web.stack.run("python", "manage.py", "login_link", "--base-url", web.base_url).stdout.strip()
-    tab.goto(link)
+    press_link(tab, link)
     expect(tab).to_have_title("Crawls · Site Crawler")
     start_crawl(tab, small_site.url)
     expect(tab.get_by_text("No worker is running")).to_contain_text("rq worker crawl fetch")
@@ -62,7 +62,7 @@ def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, brows
     context = browser.new_context(permissions=["notifications"])
     context.add_init_script(NOTIFICATIONS)
     tab = context.new_page()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     start_crawl(tab, small_site.url)
     expect(tab.get_by_text("This browser will tell you when it is finished.")).to_be_visible()
 
@@ -74,7 +74,7 @@ def test_the_browser_tells_when_it_is_finished(web: Web, small_site: Site, brows
 
 
 def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.get_by_label("Start URL").fill("ftp://example.com/")
     tab.get_by_label("Start URL").press("Enter")
     expect(tab.get_by_role("alert")).to_be_visible()
@@ -91,7 +91,7 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
 
 def test_without_javascript_a_reload_brings_the_page_up_to_date(web: Web, small_site: Site, browser: Browser) -> None:
     tab = browser.new_context(java_script_enabled=False).new_page()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     start_crawl(tab, small_site.url)
     expect(tab.locator(".badge")).to_have_text("Running")
 

@@ -35,7 +35,7 @@ def fits(tab: Page) -> bool:
 
 def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> None:
     crawl = web.stack.within(filled)
-    tab.goto(web.login_link())
+    web.log_in(tab)
     tab.goto(f"{web.base_url}/crawls/{crawl.id}/")
     tab.get_by_role("link", name="All pages as a table").click()
     expect(tab.get_by_role("heading", name="130 pages")).to_be_visible()
@@ -64,11 +64,10 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
 
     tab.set_viewport_size(PHONE)
     assert fits(tab)
-    tab.get_by_role("link", name="https://example.com/120", exact=True).focus()
-    tab.keyboard.press("Enter")
+    tab.get_by_role("link", name="https://example.com/120", exact=True).press("Enter")
     expect(tab.get_by_role("heading", name="Chapter 120")).to_be_visible()
     expect(tab.get_by_text("No page of this crawl links to it.")).to_be_visible()
     assert fits(tab)
     itself = tab.get_by_role("link", name="https://example.com/120")
     expect(itself).to_have_attribute("href", "https://example.com/120")
-    expect(itself).to_have_attribute("rel", "noreferrer noopener")
+    expect(itself).to_have_attribute("rel", "noopener noreferrer nofollow")

@@ -25,7 +25,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
     web: Web, small_site: Site, tab: Page, size: dict[str, int]
 ) -> None:
     tab.set_viewport_size(size)  # type: ignore[arg-type]
-    tab.goto(web.login_link())
+    web.log_in(tab)
     web.start_worker()
     crawl = finished(web, tab, small_site.url)
 
@@ -48,7 +48,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
 
 
 def test_what_changed_between_two_crawls(web: Web, small_site: Site, tab: Page) -> None:
-    tab.goto(web.login_link())
+    web.log_in(tab)
     web.start_worker()
     finished(web, tab, small_site.url)
     small_site.pages["/b"] = site.page("/", title="Chapter C")

@@ -15,7 +15,7 @@ def test_the_page_says_what_to_do_and_looking_again_shows_that_it_helped(
     web: Web, small_site: Site, browser: Browser
 ) -> None:
     tab = browser.new_context(java_script_enabled=False, viewport=PHONE).new_page()
-    tab.goto(web.login_link())
+    web.log_in(tab)
     start_crawl(tab, small_site.url)
     tab.get_by_role("link", name="Why is it not finished?").click()
     expect(tab.locator("#answer")).to_contain_text("rq worker crawl fetch")

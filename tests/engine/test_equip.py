@@ -135,10 +135,18 @@ def test_the_operators_proxy_is_taken_whatever_its_address(bench: Bench, setting
         assert len(proxy.heads) == 3
     gateway = gateway_of(None, Guard())
     assert gateway is not None
-    assert gateway.guard.check("proxy.test", 3128, "10.0.0.1") is None
+    assert gateway.guard.check("127.0.0.1", proxy.port, "127.0.0.1") is None
+    assert gateway.guard.check("127.0.0.1", proxy.port + 1, "127.0.0.1") is not None
     own = gateway_of("http://own.test:80", Guard())
     assert own is not None
     assert (own.proxy.host, own.guard) == ("own.test", Guard())
+
+
+def test_the_operators_proxy_may_have_any_name_and_port(settings: Any) -> None:
+    settings.CRAWLER_PROXY = Proxy("proxy.test", 25)
+    gateway = gateway_of(None, Guard())
+    assert gateway is not None
+    assert gateway.guard.check("proxy.test", 25, "10.0.0.1") is None
 
 
 def test_a_list_says_which_hosts_are_sent_its_credentials(bench: Bench) -> None:

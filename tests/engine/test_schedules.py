@@ -29,7 +29,7 @@ from crawler.models import Crawl, Page, Schedule
 from tests.conftest import free_port
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SITE = "http://127.0.0.1:9/"
+SITE = "http://127.0.0.1:8/"
 HOUR = timedelta(hours=1)
 
 

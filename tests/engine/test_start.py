@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.core.options import CrawlOptions
+from crawler.engine import guards
+from crawler.engine.control import cancel
 from crawler.engine.start import start_crawl
-from crawler.models import Crawl, Page
+from crawler.fetching.guard import Guard
+from crawler.models import Crawl, Notice, Page
+from crawler.reports.receipt import receipt_of
+from crawler.sealing import opened_address
 
 LOCAL = "http://127.0.0.1:8801/"
 
@@ -52,6 +59,39 @@ def test_a_webhook_is_guarded_like_a_page(settings: Any) -> None:
     assert refused.value.field == "notify_webhooks"
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (
+            "http://1.1.1.1:6379/",
+            "not among those asked (CRAWLER_PORTS); allow it for this host by 1.1.1.1:6379",
+        ),
+        ("http://1.1.1.1:25/", "port 25 is one that no browser asks"),
+        ("http://1.1.1.1:0/", "port 0 is one that no browser asks"),
+    ],
+)
+def test_a_port_that_is_not_asked_is_refused_at_once(url: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        start_crawl([url], CrawlOptions(), allow_private=True)
+    assert (refused.value.field, said in refused.value.message) == ("start_urls", True)
+    assert not isinstance(refused.value, RefusedAddress)  # the box that allows addresses would not help
+
+
+def test_ports_are_those_of_the_setting_or_of_an_exact_entry(settings: Any) -> None:
+    settings.CRAWLER_PORTS = {6379}
+    settings.CRAWLER_PRIVATE_HOSTS = ["1.1.1.1:25"]
+    assert start_crawl(["http://1.1.1.1:6379/", "http://1.1.1.1:25/"], CrawlOptions()).start_urls
+
+
+def test_name_servers_that_are_slow_are_no_misspelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: Any, **__: Any) -> Any:
+        raise TimeoutError
+
+    monkeypatch.setattr(guards, "Guard", partial(Guard, resolver=slow))
+    with pytest.raises(BadInput, match=r"does not resolve in 10 seconds\. Try again in a while"):
+        start_crawl(["http://slow.test/"], CrawlOptions())
+
+
 def test_a_start_url_given_twice_is_one_page() -> None:
     crawl = start_crawl([LOCAL, "127.0.0.1:8801", LOCAL + "#top"], CrawlOptions(), allow_private=True)
     assert crawl.start_urls == [LOCAL]
@@ -63,3 +103,21 @@ def test_without_redis_nothing_is_made(settings: Any) -> None:
     with pytest.raises(ServiceDown, match="Redis"):
         start_crawl([LOCAL], CrawlOptions(), allow_private=True)
     assert Crawl.objects.count() == 0
+
+
+HOOK = "http://user:swordfish@127.0.0.1:8/hook?token=swordfish"
+
+
+def test_a_webhook_with_a_password_or_a_token_in_it_is_kept_sealed(real_redis: object) -> None:
+    """As addresses of Slack are: whoever gets a receipt, or reads the table, does not learn it."""
+    options = CrawlOptions(notify_webhooks=(HOOK, "http://127.0.0.1:8/plain"))
+    crawl = start_crawl(["http://127.0.0.1:8/"], options, allow_private=True)
+    kept, plain = crawl.chosen.notify_webhooks
+    assert (opened_address(kept), plain) == (HOOK, "http://127.0.0.1:8/plain")
+    cancel(crawl.id)
+    crawl.refresh_from_db()
+    written = json.dumps([crawl.options, receipt_of(crawl), *Notice.objects.values_list("receipt", flat=True)])
+    assert "swordfish" not in written
+    assert {one["address"] for one in receipt_of(crawl)["notifications"]} == {"http://127.0.0.1:8/…", plain}
+    again = start_crawl(["http://127.0.0.1:8/"], crawl.chosen, allow_private=True)  # as its schedule would
+    assert opened_address(again.chosen.notify_webhooks[0]) == HOOK

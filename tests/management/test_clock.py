@@ -33,7 +33,7 @@ def test_a_tick_wakes_a_crawl_that_shows_no_sign_of_life(real_redis: redis.Redis
 def test_a_tick_begins_the_run_of_a_schedule_that_is_due(real_redis: redis.Redis) -> None:
     options = CrawlOptions(private_hosts=("*",)).to_plain()
     schedule = Schedule.objects.create(
-        start_urls=["http://127.0.0.1:9/"], options=options, rule="every 1h", next_at=timezone.now()
+        start_urls=["http://127.0.0.1:8/"], options=options, rule="every 1h", next_at=timezone.now()
     )
     for now in (0.0, 1.0):
         Clock().tick(now)

@@ -47,7 +47,7 @@ def test_a_crawl_that_is_as_it_was_asked_to_be_ends_with_0(
 
 
 def test_nothing_else_is_said(stack: Stack) -> None:
-    crawl = str(stack.start("http://127.0.0.1:9/"))
+    crawl = str(stack.start("http://127.0.0.1:8/"))
     done = stack.run("python", "manage.py", "cancel", crawl)
     assert (done.stdout, done.stderr) == ("Cancelled. Pages that were still open are not asked for any more.\n", "")
 

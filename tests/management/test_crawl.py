@@ -98,7 +98,9 @@ def make_running(**fields: Any) -> Crawl:
         (["--resume", NOBODY, "--sitemaps", "--no-throttle"], "leave out --sitemaps, --no-throttle"),
         (["ftp://site.test/"], "ftp"),
         (["not a url"], "not a url"),
-        (["http://127.0.0.1:9/"], "allow"),
+        (["http://127.0.0.1:8/"], "allow"),
+        (["http://1.1.1.1:25/", "--allow-private"], "port 25 is one that no browser asks"),
+        (["http://1.1.1.1:6379/"], "allow it for this host by 1.1.1.1:6379 in CRAWLER_PRIVATE_HOSTS"),
         (["http://no-such-host.invalid/"], "no-such-host.invalid"),
     ],
 )
@@ -193,7 +195,7 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
 
 
 def test_the_limits_in_time_are_kept_with_the_crawl() -> None:
-    words = ["http://127.0.0.1:9/", "--allow-private", "--deadline", "2h", "--page-ttl", "90", "--timeout", "0.01"]
+    words = ["http://127.0.0.1:8/", "--allow-private", "--deadline", "2h", "--page-ttl", "90", "--timeout", "0.01"]
     assert crawl_and_exit(*words) == 1
     chosen = Crawl.objects.get().chosen
     assert (chosen.deadline, chosen.page_ttl) == (7200.0, 90.0)

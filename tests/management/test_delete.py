@@ -59,9 +59,9 @@ def test_without_a_terminal_nothing_is_deleted_unless_told_to(
 
 @pytest.mark.parametrize(("typed", "code", "left"), [("yes\n", 0, 0), ("no\n", 1, 1), ("\n", 1, 1), ("\x04", 1, 1)])
 def test_on_a_terminal_only_a_yes_deletes(stack: Stack, typed: str, code: int, left: int) -> None:
-    crawl = stack.start("http://127.0.0.1:9/")
+    crawl = stack.start("http://127.0.0.1:8/")
     returned, shown = on_a_terminal(stack, typed, "delete", str(crawl))
-    assert "Delete the crawl of 127.0.0.1:9 with its 1 page? This cannot be undone. Type yes: " in shown
+    assert "Delete the crawl of 127.0.0.1:8 with its 1 page? This cannot be undone. Type yes: " in shown
     assert returned == code
     assert len(stack.rows("SELECT id FROM crawler_crawl")) == left
 

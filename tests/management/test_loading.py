@@ -26,7 +26,7 @@ from tests.management.test_crawl import crawl_and_exit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 
-URL = "http://127.0.0.1:1/"
+URL = "http://127.0.0.1:2/"
 
 
 @pytest.fixture(autouse=True)

@@ -21,9 +21,18 @@ def printed(**options: str) -> str:
 
 def test_it_prints_a_link_that_logs_in(client: Client) -> None:
     link = printed(base_url="http://testserver")
-    response = client.get(link)
+    response = client.post(link)
     assert (response.status_code, response["Location"]) == (302, "/")
     assert client.get("/").status_code == 200
+
+
+def test_it_lets_in_whom_it_is_told_to(client: Client) -> None:
+    User.objects.create_superuser("root")
+    ann = User.objects.create_user("ann", password="forgotten")
+    client.post(printed(user="ann", base_url="http://testserver"))
+    assert client.session["_auth_user_id"] == str(ann.pk)
+    with pytest.raises(CommandError, match="no active account 'bob'"):
+        printed(user="bob")
 
 
 def test_it_names_the_address_from_the_settings(settings: Any) -> None:

@@ -16,7 +16,7 @@ from crawler.sealing import opened
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 
-SITE = "http://127.0.0.1:9/"
+SITE = "http://127.0.0.1:8/"
 
 
 def run(*words: str) -> int:

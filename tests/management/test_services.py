@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import free_port
 from tests.stack import new_database
 
-URL = "http://127.0.0.1:9/"
+URL = "http://127.0.0.1:8/"
 
 
 def manage(data: Path, *words: str) -> subprocess.CompletedProcess[str]:

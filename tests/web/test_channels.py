@@ -20,7 +20,7 @@ from tests.site import Reply, Site
 from tests.web.factories import a_delivery, a_finished_crawl, a_person
 
 PAGE = "/account/notifications/"
-SLACK = "http://127.0.0.1:9/services/T/B/secret"
+SLACK = "http://127.0.0.1:8/services/T/B/secret"
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
         ({"transport": "slack", "address": "me@example.com"}, "address", "Slack gives a web address such as"),
         ({"transport": "slack", "address": f"{SEALED}abc"}, "address", "type it as you got it"),
         ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "is refused"),
-        ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "its host or port is none"),
+        ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "is not a web address"),
         ({"transport": "pigeon"}, "transport", "Select a valid choice"),
         ({"events": []}, "events", "Choose at least one thing"),
         ({"events": ["crawl.page"]}, "events", "nothing a channel can be told of"),
@@ -91,7 +91,7 @@ def test_a_secret_address_is_stored_encrypted_and_never_shown(as_ann: Client) ->
     assert opened_address(channel.address) == SLACK
     for address in (PAGE, f"{PAGE}{channel.id}/"):
         html = as_ann.get(address).content.decode()
-        assert "http://127.0.0.1:9/…" in html
+        assert "http://127.0.0.1:8/…" in html
         assert "secret" not in html
         assert channel.address not in html
 

@@ -141,27 +141,33 @@ def test_what_was_typed_is_kept_beside_the_error(as_ann: Client) -> None:
     assert '<details class="options" open>' in html
 
 
+def test_a_refused_port_is_told_beside_the_start_url(as_root: Client) -> None:
+    errors = as_root.post("/crawls/", {"start_urls": "http://1.1.1.1:25/"}).context["form"].errors
+    assert "allow it for this host by 1.1.1.1:25 in CRAWLER_PRIVATE_HOSTS" in errors["start_urls"][0]
+    assert "allow_private" not in errors
+
+
 def test_a_refused_address_names_what_allows_it(as_root: Client) -> None:
-    response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:1/"})
+    response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:2/"})
     assert response.status_code == 400
     assert "CRAWLER_PRIVATE_HOSTS" in response.context["form"].errors["start_urls"][0]
     assert not Crawl.objects.exists()
 
 
 def test_starting_leads_to_the_page_of_ones_own_new_crawl(as_root: Client, root: User, real_redis: object) -> None:
-    response = as_root.post("/crawls/", {"start_urls": "127.0.0.1:1/a", "allow_private": "on", "max_pages": "7"})
+    response = as_root.post("/crawls/", {"start_urls": "127.0.0.1:2/a", "allow_private": "on", "max_pages": "7"})
     crawl = Crawl.objects.get()
     assert (response.status_code, response["Location"]) == (302, f"/crawls/{crawl.id}/")
-    assert (crawl.owner, crawl.start_urls, crawl.chosen.max_pages) == (root, ["http://127.0.0.1:1/a"], 7)
+    assert (crawl.owner, crawl.start_urls, crawl.chosen.max_pages) == (root, ["http://127.0.0.1:2/a"], 7)
     assert as_root.get(response["Location"]).context["status"]["texts"]["open"] == "1"
 
 
 def test_with_redis_down_nothing_is_half_made_and_the_input_is_kept(as_root: Client) -> None:
-    typed = {"start_urls": "http://127.0.0.1:1/", "allow_private": "on"}
+    typed = {"start_urls": "http://127.0.0.1:2/", "allow_private": "on"}
     response = as_root.post("/crawls/", typed)
     assert response.status_code == 503
     assert "Redis" in response.context["form"].non_field_errors()[0]
-    assert "http://127.0.0.1:1/</textarea>" in response.content.decode()
+    assert "http://127.0.0.1:2/</textarea>" in response.content.decode()
     assert not Crawl.objects.exists()
 
 

@@ -15,7 +15,7 @@ from crawler.core.options import CrawlOptions
 from crawler.models import Crawl, Page
 from tests.web.factories import a_crawl, a_finished_crawl
 
-URL = "http://127.0.0.1:1/"
+URL = "http://127.0.0.1:2/"
 TABLE = f"page,Address,priority\n1,{URL}a,9\n2,nonsense,\n3,{URL}b,\n4,{URL}a,\n".encode()
 
 

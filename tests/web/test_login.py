@@ -31,9 +31,10 @@ def test_the_login_leads_to_no_other_site(client: Client, ann: User) -> None:
 
 def test_the_one_time_link_lets_one_in_once(client: Client, root: User) -> None:
     link = make_link("http://testserver")
-    assert client.get(link)["Location"] == "/"
+    assert client.post(link)["Location"] == "/"
     assert client.get("/").status_code == 200
 
+    assert Client().post(link).status_code == 410
     again = Client().get(link)
     assert again.status_code == 410
     assert "python manage.py login-link" in again.content.decode()
@@ -42,7 +43,10 @@ def test_the_one_time_link_lets_one_in_once(client: Client, root: User) -> None:
 def test_a_look_ahead_does_not_use_the_link_up(client: Client, root: User) -> None:
     link = make_link("http://testserver")
     assert client.head(link).status_code == 405
-    assert client.get(link).status_code == 302
+    shown = client.get(link)
+    assert (shown.status_code, "Log in</button>" in shown.content.decode()) == (200, True)
+    assert client.get("/").status_code == 302
+    assert client.post(link).status_code == 302
 
 
 def test_somebody_who_is_in_is_offered_a_password(as_root: Client, root: User) -> None:

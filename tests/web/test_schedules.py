@@ -24,7 +24,7 @@ def a_schedule(owner: User | None, **fields: Any) -> Schedule:
 
 @pytest.mark.usefixtures("real_redis")
 def test_a_crawl_that_is_to_be_repeated_begins_at_once(as_root: Client, root: User) -> None:
-    typed = {"start_urls": "http://127.0.0.1:9/", "allow_private": "on", "schedule": "every 6h", "revisit": "on"}
+    typed = {"start_urls": "http://127.0.0.1:8/", "allow_private": "on", "schedule": "every 6h", "revisit": "on"}
     response = as_root.post("/crawls/", typed)
     crawl = Crawl.objects.get()
     assert response["Location"] == f"/crawls/{crawl.id}/"
@@ -36,7 +36,7 @@ def test_a_crawl_that_is_to_be_repeated_begins_at_once(as_root: Client, root: Us
 @pytest.mark.parametrize("rule", ["0 0 30 2 *", "now and then"])
 @pytest.mark.usefixtures("real_redis")
 def test_a_rule_that_cannot_be_used_is_told_beside_its_field(as_root: Client, rule: str) -> None:
-    response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:9/", "allow_private": "on", "schedule": rule})
+    response = as_root.post("/crawls/", {"start_urls": "http://127.0.0.1:8/", "allow_private": "on", "schedule": rule})
     assert response.status_code == 400
     assert set(response.context["form"].errors) == {"schedule"}
     assert rule in response.content.decode()

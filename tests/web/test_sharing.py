@@ -18,7 +18,7 @@ from crawler.sealing import seal
 from tests.accounts.factories import a_group, an_allowance
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 
-START = {"start_urls": "http://127.0.0.1:9/", "allow_private": "on"}
+START = {"start_urls": "http://127.0.0.1:8/", "allow_private": "on"}
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from crawler.web.forms import CrawlForm
 from crawler.web.signing_in import BOTH, GONE, SECRETS
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
-URL = "http://127.0.0.1:1/"
+URL = "http://127.0.0.1:2/"
 TYPED = {
     "headers": "X-Key: swordfish-1\r\nX-Other: swordfish-2",
     "cookies": "a=swordfish-3; b=swordfish-4\r\nc=swordfish-5",
@@ -66,7 +66,7 @@ def test_a_schedule_keeps_them_for_every_run(as_root: Client, real_redis: object
 def test_an_uploaded_list_says_which_hosts_are_sent_them(as_root: Client, real_redis: object) -> None:
     refused = upload(as_root, bearer="swordfish-token")
     assert "Say which hosts are sent" in refused.context["form"].errors["hosts"][0]
-    assert upload(as_root, bearer="swordfish-token", hosts="127.0.0.1:1").status_code == 302
+    assert upload(as_root, bearer="swordfish-token", hosts="127.0.0.1:2").status_code == 302
     assert sent_by(Crawl.objects.get()) == parse(bearer="swordfish-token")
 
 
@@ -201,8 +201,8 @@ def test_the_box_is_still_there_after_an_error(as_root: Client, root: User) -> N
 @pytest.mark.parametrize(
     ("typed", "complaint"),
     [
-        ({"start_urls": "http://127.0.0.2:1/"}, OTHER_HOSTS),
-        ({"hosts": "127.0.0.2:1"}, OTHER_HOSTS),
+        ({"start_urls": "http://127.0.0.2:2/"}, OTHER_HOSTS),
+        ({"hosts": "127.0.0.2:2"}, OTHER_HOSTS),
         ({"bearer": "swordfish-8"}, BOTH),
     ],
 )
@@ -216,7 +216,7 @@ def test_the_same_credentials_are_for_the_same_hosts_and_stand_alone(
 
 
 def test_a_proxy_alone_is_taken_over_for_any_host(as_root: Client, root: User, real_redis: object) -> None:
-    earlier = signed_in_crawl(root, start_urls=["http://127.0.0.2:1/"], sealed=seal(parse(proxy="127.0.0.1:3128")))
+    earlier = signed_in_crawl(root, start_urls=["http://127.0.0.2:2/"], sealed=seal(parse(proxy="127.0.0.1:3128")))
     assert start(as_root, again=str(earlier.id), same_credentials="on").status_code == 302
 
 

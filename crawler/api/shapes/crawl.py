@@ -14,9 +14,11 @@ from pydantic import ConfigDict, Field
 from crawler.api.described import CRAWL_ID
 from crawler.core.lifecycle import State
 from crawler.core.options import RECEIVERS, SECRET_RECEIVERS
+from crawler.core.receivers import Means
 from crawler.models import Crawl
+from crawler.reports.holding import held_because
 from crawler.reports.progress import progress_of
-from crawler.reports.receipt import masked_receipt
+from crawler.reports.receipt import masked_receipt, stored_shown
 from crawler.reports.retention import deleted_on
 from crawler.sealing import shown
 
@@ -65,6 +67,7 @@ class CrawlWhole(CrawlLine):
     group: str | None = Field(description="Whose members see it, too.")
     group_controls: bool = Field(description="They may pause, resume and cancel it.")
     keep: bool = Field(description="Kept until it is deleted by hand.")
+    held: str = Field(description='Why it waits and goes on by itself: a quota, or no room. "" = it does not.')
     deleted_on: datetime | None = Field(
         description="When it is deleted for its age; null when it is not, or not yet known."
     )
@@ -138,6 +141,7 @@ def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
         "group": crawl.group.name if crawl.group else None,
         "group_controls": crawl.group_controls,
         "keep": crawl.keep,
+        "held": held_because(crawl, now),
         "deleted_on": deleted_on(crawl),
         "list_report": crawl.source_report or None,
         "options": options_shown(crawl.chosen.to_plain(), in_full=in_full),
@@ -152,7 +156,10 @@ def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any
     """Without those that say more of an installation or of people than a caller may know. The addresses of Slack and
     Discord are secrets, which nobody is shown again."""
     hidden = {"private_hosts", *SECRET_RECEIVERS, *(() if in_full else RECEIVERS.values())}
-    return {name: value for name, value in options.items() if name not in hidden}
+    told = {name: value for name, value in options.items() if name not in hidden}
+    if "notify_webhooks" in told:
+        told["notify_webhooks"] = [stored_shown(Means.WEBHOOK, one, in_full=True) for one in told["notify_webhooks"]]
+    return told
 
 
 def links_of(crawl: Crawl) -> dict[str, str]:
@@ -211,6 +218,7 @@ EXAMPLE: dict[str, Any] = {
     "group_controls": False,
     "keep": False,
     "deleted_on": None,
+    "held": "",
     "list_report": None,
     "options": {"max_pages": 500, "max_depth": None, "subdomains": False},
     "sends": [],

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from crawler.core.errors import BadInput
+from crawler.core.visible import lines
 from crawler.engine.delete import delete
 from crawler.management.door import Door, Ended, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
@@ -50,7 +51,7 @@ class Command(Door):
             raise BadInput("yes", "Nobody is there to be asked, so nothing was deleted; --yes deletes without asking.")
         pages = words.counted(crawl.discovered, "page")
         question = f"Delete the crawl of {crawl.site} with its {pages}? This cannot be undone. Type yes: "
-        self.stderr.write(question, str, ending="")
+        self.stderr.write(lines(question), str, ending="")
         self.stderr.flush()
         if sys.stdin.readline().strip().lower() != "yes":
             raise Ended(Exit.NOT_DONE, "Nothing was deleted.")

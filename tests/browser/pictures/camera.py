@@ -12,6 +12,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Error, FloatRect, Page, StorageState, ViewportSize
 
+from tests.browser.conftest import press_link
 from tests.browser.pictures.chosen import CHOSEN, Chosen
 from tests.browser.pictures.walk import Place
 from tests.browser.test_accessible import failings
@@ -36,7 +37,7 @@ class Camera:
 
     def log_in(self, link: str) -> None:
         with self._tab("wide", "light") as tab:
-            tab.goto(link)
+            press_link(tab, link)
             self.cookies = tab.context.storage_state()
 
     def take(self, places: Iterable[Place], names: Mapping[str, object]) -> list[str]:

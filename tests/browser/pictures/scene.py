@@ -28,7 +28,7 @@ from tests.site import Site
 PATIENCE = 600.0  # seconds for a crawl of the given site
 PERSON = {"username": "ada", "first_name": "Ada", "last_name": "Byron", "email": "ada@example.com"}
 FIELDS = (FieldRule(name="heading", selector="h1, h2"), FieldRule(name="links", selector="a", many=True))
-FAILING = "http://127.0.0.1:9/"  # nobody listens there
+FAILING = "http://127.0.0.1:8/"  # nobody listens there
 LONG = 150.0  # seconds
 
 

@@ -1,0 +1,17 @@
+"""What is to be in place once Django knows the tables: checks of the settings, and who notes changes of accounts."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class CrawlerConfig(AppConfig):
+    name = "crawler"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from crawler import checks  # these want the tables
+        from crawler.accounts import changes
+
+        checks.register_all()
+        changes.watch()

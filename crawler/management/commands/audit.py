@@ -1,0 +1,100 @@
+"""`manage.py audit`: shows who did what, when, and from where."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from crawler.core.errors import BadInput
+from crawler.management.door import Door, Exit
+from crawler.models import AuditEntry
+
+MOST = 36_500  # days
+
+EXAMPLES = """\
+examples:
+  python manage.py audit
+  python manage.py audit --days 30 --act login
+  python manage.py audit --who ann --json
+  python manage.py audit --about 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
+
+An ACT is such as "crawl" (all that begins so) or "crawl.deleted". The newest come last.
+
+exit codes:
+  0    what was found is on stdout
+  1    a service is down
+  2    something that was typed cannot be used
+"""
+
+
+class Command(Door):
+    """Show the audit log: starts, deletions, logins, changes of accounts, rights and channels."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--days", type=float, default=7.0, metavar="N", help="how far back (default: 7)")
+        parser.add_argument("--act", default="", metavar="ACT", help="only what begins so, such as crawl or login")
+        parser.add_argument("--who", default="", metavar="NAME", help="only what this account or system user did")
+        parser.add_argument("--about", default="", metavar="ID", help="only what was done to this crawl, account, ...")
+        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        if not 0 < options["days"] <= MOST:
+            raise BadInput("days", f"--days must be more than 0 and at most {MOST:,}.")
+        for entry in _found(options).iterator(chunk_size=1000):
+            self.print((json.dumps(plain(entry)) if options["json"] else line(entry)) + "\n")
+        return Exit.DONE
+
+
+def _found(options: dict[str, Any]) -> QuerySet[AuditEntry]:
+    entries = AuditEntry.objects.filter(at__gte=timezone.now() - timedelta(days=options["days"])).order_by("pk")
+    if options["act"]:
+        entries = entries.filter(Q(act=options["act"]) | Q(act__startswith=options["act"] + "."))
+    if options["who"]:
+        entries = entries.filter(actor=options["who"])
+    if options["about"]:
+        entries = entries.filter(Q(key=options["about"]) | Q(name=options["about"]))
+    return entries
+
+
+def plain(entry: AuditEntry) -> dict[str, Any]:
+    """An entry as JSON."""
+    return {
+        "at": entry.at.isoformat(timespec="milliseconds"),
+        "act": entry.act,
+        "who": entry.actor,
+        "account": entry.actor_id,
+        "token": entry.token_id,
+        "via": entry.via,
+        "address": entry.address,
+        "kind": entry.kind,
+        "id": entry.key,
+        "name": entry.name,
+        "before": entry.before,
+        "after": entry.after,
+    }
+
+
+def line(entry: AuditEntry) -> str:
+    """An entry as people read it, in one line whatever is in it."""
+    return "".join(one if one.isprintable() else "�" for one in "  ".join(_parts(entry)))
+
+
+def _parts(entry: AuditEntry) -> Iterator[str]:
+    yield entry.at.strftime("%Y-%m-%d %H:%M:%S")
+    yield f"{entry.act:<20}"
+    yield f"{entry.actor or 'nobody'} by {entry.via}" + (f" from {entry.address}" if entry.address else "")
+    if entry.kind:
+        yield f"{entry.kind} {entry.name or entry.key}"
+    if entry.before is not None:
+        yield f"before: {json.dumps(entry.before)}"
+    if entry.after is not None:
+        yield f"after: {json.dumps(entry.after)}"

@@ -1,0 +1,78 @@
+"""Counting tries: in Redis and in memory alike."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis import Redis
+
+from crawler.frontier import attempts
+from crawler.frontier.attempts import Count, Counts, InMemory, InRedis
+
+NAME, ADDRESS = Count("name:ann", 2), Count("address:192.0.2.1", 3)
+
+
+@pytest.fixture(params=["redis", "memory"])
+def counts(request: pytest.FixtureRequest) -> Counts:
+    return InRedis(request.getfixturevalue("real_redis"), 900) if request.param == "redis" else InMemory(900)
+
+
+def test_tries_are_counted_until_one_count_is_full(counts: Counts) -> None:
+    assert [counts.take([NAME, ADDRESS]).made for _ in range(2)] == [(1, 1), (2, 2)]
+    full = counts.take([NAME, ADDRESS])
+    assert (full.made, 899 <= full.wait <= 900) == ((2, 2), True)
+
+
+def test_what_finds_no_room_is_counted_nowhere(counts: Counts) -> None:
+    for _ in range(5):
+        counts.take([NAME])
+    assert counts.take([NAME, ADDRESS]).wait
+    assert counts.take([ADDRESS]).made == (1,)
+
+
+def test_what_came_to_something_is_given_back(counts: Counts) -> None:
+    for _ in range(9):
+        assert counts.take([NAME, ADDRESS]).wait == 0
+        counts.give_back([NAME, ADDRESS])
+    assert counts.take([NAME]).made == (1,)
+
+
+def test_giving_back_what_was_never_taken_makes_no_more_room(counts: Counts) -> None:
+    counts.give_back([NAME])
+    assert [counts.take([NAME]).wait > 0 for _ in range(3)] == [False, False, True]
+
+
+def test_of_many_at_one_moment_no_more_get_through_than_there_is_room_for(counts: Counts) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        took = list(threads.map(lambda _: counts.take([Count("name:bob", 5)]).wait == 0, range(40)))
+    assert sum(took) == 5
+
+
+def test_in_redis_a_count_ends_by_itself_and_is_not_prolonged(real_redis: Redis) -> None:
+    counts = InRedis(real_redis, 900)
+    for _ in range(2):
+        counts.take([NAME])
+    [key] = real_redis.keys("*")
+    real_redis.pexpire(key, 7000)
+    assert counts.take([NAME]).wait <= 7
+    assert 0 < real_redis.pttl(key) <= 7000
+
+
+def test_in_memory_it_does_so_too() -> None:
+    now = [100.0]
+    counts = InMemory(900, clock=lambda: now[0])
+    for _ in range(2):
+        counts.take([NAME])
+    now[0] += 893
+    assert counts.take([NAME]).wait == 7
+    now[0] += 7
+    assert counts.take([NAME]).made == (1,)
+
+
+def test_memory_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "REMEMBERED", 10)
+    counts = InMemory(900)
+    for number in range(100):
+        counts.take([Count(f"name:{number}", 2)])
+    assert len(counts._counts) <= 11
