@@ -14,7 +14,8 @@ from crawler.core import attributes
 # time grows with the square of either. A million nested <div>, or attributes of one tag, would hold a worker for hours;
 # with these limits the worst page takes about a second per megabyte. See `document_of`.
 MAX_TAGS = 20_000
-MOST_TAGS = 200_000  # of those that are kept of an extreme page; each takes some 200 bytes of memory
+MOST_TAGS = 100_000  # of those that are kept of an extreme page; each takes up to 700 bytes of memory
+MAX_NULS = 10_000  # of a page that has more they are left out: the parser takes 16 bytes to note each
 MAX_ATTRIBUTES = 1000
 _SHORT = 100_000  # bytes; what is shorter has too few attributes to matter
 
@@ -61,6 +62,7 @@ class Document(NamedTuple):
     tree: LexborHTMLParser
     is_whole: bool  # False: it is extreme, and only what matters to links was parsed
     is_cut: bool  # and not even all of that
+    size: int  # bytes that were parsed
 
 
 def document_of(html: str | bytes) -> Document:
@@ -68,18 +70,25 @@ def document_of(html: str | bytes) -> Document:
 
     With more than MAX_TAGS tags only those that can matter to links are kept, and of these the first MOST_TAGS. Tags
     such as <i> that would be copied more than MAX_COPIES times lose their attributes. A tag with MAX_ATTRIBUTES
-    attributes is dropped, and all attributes that matter to nobody are where `core.attributes` finds too many names.
+    attributes is dropped, and all attributes that matter to nobody are where `core.attributes` finds too many names;
+    so are all null bytes, if there are more than MAX_NULS.
     """
     whole = html.encode("utf-8", "replace") if isinstance(html, str) else html
+    if whole.count(b"\0") > MAX_NULS:
+        whole = whole.replace(b"\0", b"")
     tags = whole.count(b"<") if len(whole) > 6 * _FEW_TAGS else 0
     if tags > MAX_TAGS:
         kept, is_cut = _beginning(_without_structure(whole))
-        return Document(LexborHTMLParser(attributes.few(_uncrowded(kept))), False, is_cut)
+        return _parsed(attributes.few(_uncrowded(kept)), is_whole=False, is_cut=is_cut)
     bounded = whole
     if tags > _FEW_TAGS and _left_open(whole) * tags > MAX_COPIES:
         bounded = _STYLED.sub(rb"<\1>", whole)
     bounded = attributes.few(_uncrowded(bounded))
-    return Document(LexborHTMLParser(bounded), bounded is whole, False)
+    return _parsed(bounded, is_whole=bounded is whole)
+
+
+def _parsed(html: bytes, *, is_whole: bool, is_cut: bool = False) -> Document:
+    return Document(LexborHTMLParser(html), is_whole, is_cut, len(html))
 
 
 def attribute(node: LexborNode, name: str) -> str:

@@ -10,8 +10,9 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.document import Document, attribute, collapsed
-from crawler.core.sketches import sketch_of
+from crawler.core.sketches import MOST_WORDS, sketch_of
 from crawler.core.urls import normalise
+from crawler.core.words import words_of
 
 MAX_DESCRIPTION = 1000  # characters
 MAX_HEADING = 500  # characters
@@ -19,6 +20,7 @@ MAX_HEADINGS = 20  # that are looked at for words: they may hold one another, an
 MAX_INSECURE = 20  # of a page that loads more over plain HTTP, these are named
 MAX_ADDRESS = 2000  # characters of what it loads
 DIGEST_BYTES = 16
+_PIECE = 1024 * 1024  # bytes or characters; what is longer is worked on in ways that take less memory
 
 _UNSEEN = frozenset({"script", "style"})
 
@@ -73,17 +75,17 @@ def facts_of(
     headings = [node for node in at_large if node.tag == "h1"]
     page = document.tree
     insecure = _insecure(page) if url.startswith("https:") else ()
-    text = _visible_text(page, at_large)
-    spoken = page.body.text(separator=" ").split() if sketches and page.body else None
+    digest = _digest(_visible_text(document, at_large))
+    spoken, count = words_of(page.body.text(separator=" "), MOST_WORDS) if sketches and page.body else (None, None)
     return Facts(
         description=_description(metas),
         h1=_first_words(headings[:MAX_HEADINGS]),
         h1_count=len(headings) if document.is_whole else None,
         canonical=(normalise(attribute(canonicals[0], "href"), base) or "") if canonicals else "",
         canonicals=len(canonicals),
-        digest=blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).digest() if text else b"",
+        digest=digest,
         insecure=insecure,
-        words=None if spoken is None else len(spoken),
+        words=count,
         sketch=sketch_of(spoken) if spoken else b"",
     )
 
@@ -99,11 +101,24 @@ def _first_words(headings: Iterable[LexborNode]) -> str:
     return next((words for node in headings if (words := collapsed(node.text(), MAX_HEADING))), "")
 
 
-def _visible_text(page: LexborHTMLParser, at_large: Sequence[LexborNode]) -> str:
+def _visible_text(document: Document, at_large: Sequence[LexborNode]) -> str:
+    body = document.tree.body
     for node in reversed(at_large):  # what is in an element goes before it does: afterwards it is gone
         if node.tag in _UNSEEN:
             node.remove()
-    return page.body.text_lexbor().strip() if page.body else ""
+    if body is None:
+        return ""
+    # The former is faster, and leaves a copy of the text behind for as long as there is the tree.
+    return (body.text_lexbor() if document.size <= _PIECE else body.text()).strip()
+
+
+def _digest(text: str) -> bytes:
+    if not text:
+        return b""
+    digest = blake2b(digest_size=DIGEST_BYTES)
+    for at in range(0, len(text), _PIECE):
+        digest.update(text[at : at + _PIECE].encode("utf-8", "replace"))
+    return digest.digest()
 
 
 def _insecure(page: LexborHTMLParser) -> tuple[str, ...]:

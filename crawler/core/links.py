@@ -17,6 +17,7 @@ from crawler.core.urls import linker, normalise
 
 MAX_LINKS = 20_000  # kept of one page; what follows is dropped
 MAX_CHARACTERS = 2_000_000  # of all links kept of one page: with a long <base> a few bytes of HTML are a long URL
+MAX_METAS = 1000  # that are looked at for what they say
 MAX_TITLE = 500  # characters
 MAX_TEXT = 100  # characters of the words a link is written with
 MAX_NODES = 100  # of a link without words that are looked through for a picture
@@ -87,12 +88,12 @@ def _title_of(page: LexborHTMLParser) -> str:
 def _said_at_large(nodes: Iterable[LexborNode], url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """What counts for the whole page: the base of its links, and what its meta elements say by name."""
     base: str | None = None
-    metas = []
+    metas: list[tuple[str, str]] = []
     for node in nodes:
         match node.tag:
             case "base":
                 base = base or normalise(attribute(node, "href"), url) or url
-            case "meta" if "name" in node.attrs:
+            case "meta" if len(metas) < MAX_METAS and "name" in node.attrs:
                 metas.append((attribute(node, "name"), attribute(node, "content")))
     return base or url, tuple(metas)
 

@@ -10,8 +10,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.document import document_of
 from crawler.core.urls import normalise, resolve
+from crawler.core.words import count_of
 
 MAX_TAGS = 20_000  # of the main content; with more of them its Markdown is its plain text, because turning takes time
+MAX_CHARACTERS = 2_000_000  # the same, because it takes thirty times their memory
 MAX_AROUND = 200  # elements around the content; of more, each in the other, the same words would be counted each time
 MAX_DEPTH = 16  # of lists, quotations and tables in each other: all that is inside is written anew at each of them
 
@@ -42,6 +44,7 @@ _PARAGRAPH, _LINE, _BLANK = (
 )  # stand for breaks and for blanks that count, until all others are gone
 _BLANKS_BUT_OURS = re.compile(r"[^\S\x1d-\x1f]+")
 _MANY_LINES = re.compile(r"\n{3,}")
+_PART = 1_000_000  # characters
 _FOR_READERS = ("http:", "https:", "mailto:")
 
 
@@ -53,13 +56,14 @@ def text_of(html: bytes) -> str:
 
 def markdown_of(html: bytes, url: str) -> str:
     """The same as Markdown, its links made whole by the page's normalised `url`. Of a page that is extreme (more than
-    MAX_TAGS tags, or nested more deeply than anybody reads) it is the plain text, which is Markdown too."""
+    MAX_TAGS tags or MAX_CHARACTERS, or nested more deeply than anybody reads) it is the plain text, which is Markdown
+    too."""
     content = _content(html)
     if content is None:
         return ""
     main, is_whole = content
     written = main.html or ""
-    if not is_whole or written.count("<") > MAX_TAGS:
+    if not is_whole or len(written) > MAX_CHARACTERS or written.count("<") > MAX_TAGS:
         return _plain(main)
     try:
         return _marked_down(written, _base_of(html, url))
@@ -105,7 +109,7 @@ def _hold_less(nodes: Iterable[LexborNode], words: float) -> bool:
 
 
 def _words(node: LexborNode) -> int:
-    return len(node.text(separator=" ").split())
+    return count_of(node.text(separator=" "))
 
 
 def _plain(main: LexborNode) -> str:
@@ -116,9 +120,20 @@ def _plain(main: LexborNode) -> str:
         for node in main.css(what):
             node.insert_before(before)
             node.insert_after(behind)
-    text = _BLANKS_BUT_OURS.sub(" ", main.text()).replace(_LINE, "\n").replace(_PARAGRAPH, "\n\n")
-    lines = (line.strip(" ").replace(_BLANK, " ").rstrip() for line in text.split("\n"))
+    lines = _with_single_blanks(main.text()).replace(_LINE, "\n").replace(_PARAGRAPH, "\n\n").split("\n")
+    for number, line in enumerate(lines):
+        lines[number] = line.strip(" ").replace(_BLANK, " ").rstrip()
     return _MANY_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def _with_single_blanks(text: str) -> str:
+    """Part by part, because `re` keeps all that lies between blanks until it is done: ten times the text."""
+    parts, is_behind_blank = [], False
+    for at in range(0, len(text), _PART):
+        part = _BLANKS_BUT_OURS.sub(" ", text[at : at + _PART])
+        parts.append(part[1:] if is_behind_blank and part.startswith(" ") else part)
+        is_behind_blank = part.endswith(" ")
+    return "".join(parts)
 
 
 def _base_of(html: bytes, url: str) -> str:

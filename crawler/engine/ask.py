@@ -23,8 +23,9 @@ from crawler.engine.more import NO_MORE, More
 from crawler.engine.permission import Permission, Ruling
 from crawler.engine.sitemaps import MAX_BODY, with_entries
 from crawler.engine.turns import NotYet, Turns
+from crawler.fetching import memory
 from crawler.fetching.fetcher import Fetched, Fetcher, anything, is_html, nothing
-from crawler.fetching.room import LARGE, give_back_memory
+from crawler.fetching.room import LARGE
 from crawler.fetching.trouble import one_line
 
 
@@ -141,7 +142,7 @@ def _alone() -> Iterator[None]:
         try:
             yield
         finally:
-            give_back_memory()
+            memory.give_back()
 
 
 def needs_get(head: Fetched) -> bool:

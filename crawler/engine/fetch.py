@@ -25,6 +25,7 @@ from crawler.engine.helping import Helper
 from crawler.engine.keeping import MOMENT, Keep
 from crawler.engine.reconcile import reconcile
 from crawler.engine.wake import wake
+from crawler.fetching import memory
 from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ def fetch(batch: Batch) -> str:
     A host that is slow, or wants to be asked seldom, does not hold the worker up: while its slices wait, this job does
     what a free worker would do, see `helping`.
     """
+    memory.settle()
     run = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
     if run is None:
         _look_around()

@@ -18,6 +18,7 @@ FLUSH_ENDED_SECONDS = 0.3  # one of many that has ended shows that after this: i
 FLUSH_KEEPING_SECONDS = 3.0  # no sooner where content is kept: each time it becomes objects of their own
 FEW_SLICES = 8  # those of one host end at about the same time
 FLUSH_PAGES = 200
+FLUSH_CHARACTERS = 4_000_000  # of what they lead to; a page has up to half as many
 
 
 class Reporter:
@@ -40,6 +41,7 @@ class Reporter:
         self._flushed_at = time.monotonic()
         self.outcomes: Counter[str] = Counter()
         self.has_room = self._shelf is None or self._shelf.has_room
+        self._characters = 0  # of the links of the results that wait
         self._in_vain = 0  # requests for pages that there was no room for
         if not self.has_room:
             on_full()
@@ -49,8 +51,9 @@ class Reporter:
             self._results[number].append(self._shelved(result))
             self.outcomes[result.outcome.value] += 1
             waiting = sum(len(results) for results in self._results.values())
+            self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
             age = time.monotonic() - self._flushed_at
-            is_full = self._shelf is not None and self._shelf.is_full
+            is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
             if waiting >= FLUSH_PAGES or age >= max(FLUSH_SECONDS, self._patience) or is_full:
                 self._flush()
 
@@ -128,5 +131,5 @@ class Reporter:
             self._results.pop(number)
         for number in self._results:
             self._results[number] = []
-        self._ended = {}
+        self._ended, self._characters = {}, 0
         self._flushed_at = time.monotonic()

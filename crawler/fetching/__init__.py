@@ -12,6 +12,7 @@
 - `reading`, `mending`: a response as far as it has arrived, and heads a strict parser does not take
 - `recorded`: both heads of an exchange, for an archive
 - `body`, `room`: whether a body is worth reading, and how much of it; how much of all bodies at a time
+- `memory`: what was freed goes back to the system
 - `outgoing`: what requests say beside the URL, and which hosts are sent credentials
 - `headers`, `encodings`: what a response's headers say, and its body undone
 - `tls_words`: what went wrong with TLS

@@ -3,7 +3,6 @@ moment, must not fill its memory."""
 
 from __future__ import annotations
 
-import ctypes
 import threading
 
 LARGE = 512 * 1024  # bytes; a smaller body needs no room
@@ -46,13 +45,3 @@ class Share:
 
 room = Room()
 """Of this process."""
-
-
-def give_back_memory() -> None:
-    """What was freed goes back to the system. The C library would keep it for the thread that had it, and each of a
-    hundred threads would end up with the memory of the largest page it ever worked on."""
-    if _trim is not None:
-        _trim(0)
-
-
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc; others need not be told

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import pytest
 
 from crawler.core.document import MAX_TAGS
-from crawler.core.facts import MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
+from crawler.core.facts import DIGEST_BYTES, MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
 from crawler.core.links import extract
 
 PAGE = "https://example.com/a/page"
@@ -75,6 +77,12 @@ def test_the_digest_is_of_what_a_reader_sees() -> None:
     assert page.digest == same.digest
     assert len(page.digest) == 16
     assert facts_of("<body>Some words there").digest != page.digest
+
+
+@pytest.mark.parametrize("text", ["words ", "w\u00f6rter ", "\U0001f600 "])
+def test_the_digest_of_a_long_text_is_that_of_its_words(text: str) -> None:
+    long = text * 300_000
+    assert facts_of(f"<body>{long}").digest == blake2b(long.strip().encode(), digest_size=DIGEST_BYTES).digest()
 
 
 def test_what_stands_in_what_is_not_seen_is_not_seen_either() -> None:

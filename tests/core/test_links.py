@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.charsets import decode
-from crawler.core.document import MAX_ATTRIBUTES, MAX_TAGS, MOST_TAGS, document_of
-from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_TITLE, extract
+from crawler.core.document import MAX_ATTRIBUTES, MAX_NULS, MAX_TAGS, MOST_TAGS, document_of
+from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_METAS, MAX_TITLE, extract
 from crawler.core.urls import normalise
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
@@ -196,7 +196,7 @@ def test_what_stands_in_thousands_of_elements_is_not_read_thousands_of_times(htm
 
 @pytest.mark.parametrize("opening", ["<div>", "<ul><li>", "<svg></a>", "<a><noscript>"])
 def test_endless_nesting_costs_neither_links_nor_hours(opening: str) -> None:
-    html = f"<title>deep</title><a href=first>{opening * 190_000}<a href=last>"
+    html = f"<title>deep</title><a href=first>{opening * 99_000}<a href=last>"
     page = extract(html, PAGE)
     assert page.title == "deep"
     assert page.links == ("https://example.com/a/first", "https://example.com/a/last")
@@ -277,8 +277,18 @@ def test_a_link_has_the_words_it_is_written_with(html: str, texts: list[str]) ->
 def test_of_tags_without_end_the_beginning_is_parsed_and_the_page_says_so() -> None:
     page = extract("<a href=first>" + "<a>" * MOST_TAGS + "<a href=last>", PAGE)
     assert page.links == ("https://example.com/a/first",)
-    assert page.cut == "it has more than 200,000 tags that may be links; the rest was not read"
+    assert page.cut == "it has more than 100,000 tags that may be links; the rest was not read"
     assert extract("<a>" * (MOST_TAGS - 1) + "<a href=last>", PAGE).cut == ""
+
+
+def test_null_bytes_without_end_are_left_out() -> None:
+    page = extract(b"<p>" + b"\0" * (MAX_NULS + 1) + b"<a href=fi\0rst>", PAGE)
+    assert page.links == ("https://example.com/a/first",)
+    assert page.facts.digest == b""
+
+
+def test_of_meta_elements_without_end_the_first_count() -> None:
+    assert len(extract("<meta name=a content=b>" * (MAX_METAS + 1), PAGE).metas) == MAX_METAS
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.core.readable import MAX_TAGS, markdown_of, text_of
+from crawler.core.readable import MAX_CHARACTERS, MAX_TAGS, markdown_of, text_of
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
@@ -54,11 +54,21 @@ def test_links_that_would_run_something_are_none() -> None:
 
 @pytest.mark.parametrize(
     "html",
-    [b"<div>" * 2000 + b"x", b"<blockquote>" * 20 + b"x", b"<p>" + b"<i>x</i>" * MAX_TAGS],
-    ids=["deep", "quoted", "many"],
+    [
+        b"<div>" * 2000 + b"x",
+        b"<blockquote>" * 20 + b"x",
+        b"<p>" + b"<i>x</i>" * MAX_TAGS,
+        b"<p>x" * (MAX_CHARACTERS // 4),
+    ],
+    ids=["deep", "quoted", "many", "long"],
 )
 def test_of_an_extreme_page_markdown_is_its_text(html: bytes) -> None:
     assert markdown_of(html, URL) == text_of(html)
+
+
+def test_blanks_of_a_long_page_are_single_wherever_it_is_parted() -> None:
+    for shift in range(3):
+        assert text_of(b"<p>" + b"x" * (1_000_000 - 2 + shift) + b"  \n y") == "x" * (999_998 + shift) + " y"
 
 
 @pytest.mark.parametrize("html", [b"", b"\0", b"<", b"<frameset>", b"<title>x", b"<body hidden>x", b"<!--"])

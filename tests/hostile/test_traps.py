@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 import redis
+from django.conf import settings
 from django.test.utils import override_settings
 
 from crawler.core.options import CrawlOptions
@@ -23,7 +24,6 @@ from tests.hostile.server import MOST, Server
 from tests.hostile.traps import BODY_MB, HOSTS, SITEMAPS, TRAPS, Host, Trap, hosts
 from tests.stack import OWN_WORKER, Stack
 
-MEMORY_MB = 400  # a worker may need, of which it has a hundred before it has seen a page
 OPTIONS: dict[str, Any] = {
     "externals": "check", "sitemaps": True, "concurrency": 64, "throttle": False, "max_depth": 6,
     "exclude": ("/flood/",),
@@ -66,7 +66,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
             stack.wait_for(lambda: not left_of(stack, crawl), 10)
             rows = stack.rows("SELECT * FROM crawler_page WHERE crawl_id = ?", crawl.hex)
             pages = {(row["kind"], row["url"]): row for row in rows}
-            yield Crawled(server, stack, crawl, receipt, pages, _peak(worker.pid))
+            yield Crawled(server, stack, crawl, receipt, pages, peak_of(worker.pid))
         finally:
             stack.end()
 
@@ -83,7 +83,8 @@ def left_of(stack: Stack, crawl: UUID) -> list[str]:
     return [key for key in stack.left_over() if str(crawl) in key and not key.endswith(":dead")]
 
 
-def _peak(process: int) -> float:
+def peak_of(process: int) -> float:
+    """MB of memory it had at the most."""
     said = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     return int(said[1]) / 1024 if said else 0.0
 
@@ -149,5 +150,5 @@ def test_the_worker_is_alive_and_said_nothing_strange(crawled: Crawled) -> None:
 
 
 def test_the_worker_needed_no_more_memory_than_it_may_have(crawled: Crawled) -> None:
-    assert crawled.peak < MEMORY_MB
+    assert crawled.peak < settings.CRAWLER_WORKER_MB
     assert sum(crawled.server.taken.values()) < len(crawled.server.taken) * MOST

@@ -1,0 +1,38 @@
+"""What was found is left after a while, and at once where it would take up memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from crawler.core.outcomes import Outcome
+from crawler.core.work import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
+from crawler.engine.reporter import FLUSH_CHARACTERS, Reporter
+
+POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)
+SLICE = Slice("example.com", tuple(PageTask(number, f"http://example.com/{number}", 1) for number in range(3)))
+BATCH = Batch(crawl="c", site="example.com", id="b", token="t", policy=POLICY, slices=(SLICE,))
+LONG = f"http://example.com/{'x' * (FLUSH_CHARACTERS // 2)}"
+
+
+def found(number: int, **more: Any) -> PageResult:
+    return PageResult(id=number, attempt=1, outcome=Outcome.SUCCESS, **more)
+
+
+@pytest.mark.parametrize("more", [{"links": (LONG,)}, {"entries": (SitemapEntry(LONG),)}], ids=["links", "a sitemap"])
+def test_much_is_left_at_once_and_little_later(more: dict[str, Any]) -> None:
+    left: list[list[int]] = []
+
+    def leave(reports: Sequence[SliceReport]) -> None:
+        left.append([result.id for report in reports for result in report.results])
+
+    reporter = Reporter(BATCH, leave)
+    reporter.add(0, found(0, **more))
+    assert left == []
+    reporter.add(0, found(1, **more))
+    assert left == [[0, 1]]
+    reporter.add(0, found(2, **more))
+    reporter.flush()
+    assert left == [[0, 1], [2]]
