@@ -8,13 +8,9 @@ credentials it was meant to be asked with.
 
 from __future__ import annotations
 
-import base64
 from functools import lru_cache
 
 import msgspec
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from crawler import conf
 from crawler.core.credentials import NOTHING, Credentials, from_json, masked, to_json
@@ -27,7 +23,7 @@ _ADDRESSES = b"site crawler: addresses of notices, 1"
 
 def seal(credentials: Credentials) -> str:
     """The credentials as they are stored; "" for none. Sealed twice they look different, but both can be opened."""
-    return _fernet(conf.secret_key()).encrypt(to_json(credentials)).decode() if credentials else ""
+    return _sealed(_PURPOSE, to_json(credentials)) if credentials else ""
 
 
 def opened(sealed: str) -> Credentials:
@@ -56,7 +52,7 @@ def seal_address(address: str) -> str:
     if address.startswith(SEALED):
         opened_address(address)
         return address
-    return SEALED + _fernet(conf.secret_key(), _ADDRESSES).encrypt(address.encode()).decode()
+    return SEALED + _sealed(_ADDRESSES, address.encode())
 
 
 def opened_address(stored: str) -> str:
@@ -79,11 +75,7 @@ def address_sealed_anew(stored: str) -> str:
 def is_of_today(sealed: str) -> bool:
     """Whether credentials, or an address, are sealed under today's key, and not one of those before."""
     purpose = _ADDRESSES if sealed.startswith(SEALED) else _PURPOSE
-    try:
-        _fernet(conf.secret_key(), purpose).decrypt(sealed.removeprefix(SEALED).encode())
-    except (InvalidToken, UnicodeError):
-        return False
-    return True
+    return _content((conf.secret_key(),), purpose, sealed.removeprefix(SEALED)) is not None
 
 
 def _keys() -> tuple[str, ...]:
@@ -92,25 +84,30 @@ def _keys() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _opened_address(secrets: tuple[str, ...], stored: str) -> str:
-    try:
-        return _any(secrets, _ADDRESSES).decrypt(stored.removeprefix(SEALED).encode()).decode()
-    except (InvalidToken, UnicodeError):
-        raise SealBroken from None
+    content = _content(secrets, _ADDRESSES, stored.removeprefix(SEALED))
+    if content is None:
+        raise SealBroken
+    return content.decode()
 
 
 @lru_cache(maxsize=64)
 def _opened(secrets: tuple[str, ...], sealed: str) -> Credentials:
+    content = _content(secrets, _PURPOSE, sealed)
+    if content is None:
+        raise SealBroken
     try:
-        return from_json(_any(secrets, _PURPOSE).decrypt(sealed.encode()))
-    except (InvalidToken, UnicodeError, msgspec.MsgspecError):
+        return from_json(content)
+    except msgspec.MsgspecError:
         raise SealBroken from None  # the cause would say nothing, and its traceback might say too much
 
 
-def _any(secrets: tuple[str, ...], purpose: bytes) -> MultiFernet:
-    return MultiFernet([_fernet(secret, purpose) for secret in secrets])
+def _sealed(purpose: bytes, content: bytes) -> str:
+    from crawler import cipher  # see there
+
+    return cipher.encrypted(conf.secret_key(), purpose, content)
 
 
-@lru_cache(maxsize=16)
-def _fernet(secret: str, purpose: bytes = _PURPOSE) -> Fernet:
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())
-    return Fernet(base64.urlsafe_b64encode(derived))
+def _content(secrets: tuple[str, ...], purpose: bytes, sealed: str) -> bytes | None:
+    from crawler import cipher
+
+    return cipher.decrypted(secrets, purpose, sealed)

@@ -34,7 +34,7 @@ BODIES: dict[str, Callable[[], bytes]] = {
     "meta elements": partial(_filled, "<meta name=description content=words>"),
     "links": _of_links,
 }
-PAGES = 3  # of each
+PAGES = 2  # of each
 OPTIONS = {"near_duplicates": True, "keep": ["warc"], "recursive": False, "concurrency": 8, "throttle": False}
 
 
