@@ -15,10 +15,11 @@ from crawler.engine.reconcile import reconcile
 from crawler.management.door import NO_WORKER, NOT_ANSWERING, in_one_line
 from crawler.management.stopping import Stop
 from crawler.models import Crawl, Delivery
+from crawler.reports.holding import held_because
 
 POLL = 0.15  # seconds between two looks at the database; fewer in the beginning
 PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
-WORKERS_LOOK = 3.0  # seconds without progress before we look whether anybody works
+WORKERS_LOOK = 3.0  # seconds without progress before we look why
 NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
 
 PAUSED_ELSEWHERE = "The crawl was paused by somebody; waiting for it to go on."
@@ -70,9 +71,9 @@ class Waiting:
             return True
         reconcile()
         if crawl.state == State.PAUSED:
-            self._once(PAUSED_ELSEWHERE)
+            self._once(held_because(crawl, time.time()) or PAUSED_ELSEWHERE)
         else:
-            self._look_for_workers(crawl)
+            self._look_why(crawl)
         return False
 
     def _bear(self, error: Exception, silent: float) -> None:
@@ -82,13 +83,16 @@ class Waiting:
         self._once(f"{in_one_line(error)} Trying again for {PATIENCE:.0f} s.")
         close_old_connections()  # a connection to a database that went away never heals
 
-    def _look_for_workers(self, crawl: Crawl) -> None:
+    def _look_why(self, crawl: Crawl) -> None:
+        """Say what keeps a crawl that stands still from going on: no room, or nobody who works."""
         now, closed = time.monotonic(), crawl.tallies.closed
         if closed != self._closed:
             self._closed, self._moved_at = closed, now
         elif now - self._moved_at >= WORKERS_LOOK:
             self._moved_at = now
-            if queues.live_workers() == 0:
+            if why := held_because(crawl, time.time()):
+                self._once(why)
+            elif queues.live_workers() == 0:
                 self._once(NO_WORKER)
 
     def _once(self, line: str) -> None:

@@ -5,8 +5,11 @@ from uuid import UUID
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from crawler.core.lifecycle import State
+from crawler.core.shortages import PAUSED_FOR_ROOM
+from crawler.models import Crawl
 from tests.exports.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +40,13 @@ def test_a_running_crawl_shows_its_receipt_so_far_and_where_it_stands(capsys: py
     shown = capsys.readouterr().out
     assert "  fetched    2 (200: 2)\n" in shown
     assert shown.endswith("Now: 2 of 3 pages\n")
+
+
+def test_of_a_crawl_that_is_held_it_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = make_crawl(state=State.PAUSED, discovered=1)
+    Crawl.objects.filter(pk=crawl.pk).update(held_until=timezone.now())
+    call_command("status", str(crawl.id))
+    assert capsys.readouterr().out.endswith(f"Now: 0 of 1 page\n{PAUSED_FOR_ROOM}\n")
 
 
 def test_a_finished_crawl_shows_its_receipt_alone(capsys: pytest.CaptureFixture[str]) -> None:

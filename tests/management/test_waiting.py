@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import redis as redis_package
+from django.utils import timezone
 
+from crawler import queues
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
+from crawler.core.shortages import Shortage, paused_for, waits_for
+from crawler.frontier import room
 from crawler.management import waiting
 from crawler.management.door import NO_WORKER
 from crawler.management.stopping import Stop
@@ -72,6 +78,26 @@ def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
     waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=2 * waiting.POLL)
     assert waited is Waited.TIMED_OUT
     assert said == [PAUSED_ELSEWHERE]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"state": State.RUNNING}, waits_for(Shortage.DATABASE_FULL)),
+        ({"state": State.PAUSED, "held_until": timezone.now()}, paused_for(Shortage.DATABASE_FULL)),
+    ],
+    ids=["it could not even be paused", "it is paused"],
+)
+def test_it_says_once_for_want_of_what_a_crawl_is_held(
+    fields: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "WORKERS_LOOK", 0.0)
+    monkeypatch.setattr(waiting, "reconcile", lambda: None)  # it would let the crawl go on
+    crawl, lines = make_crawl(discovered=1), list[str]()
+    Crawl.objects.filter(pk=crawl.pk).update(**fields)
+    room.note(queues.connection(), Shortage.DATABASE_FULL)
+    Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL)
+    assert lines == [said]
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way

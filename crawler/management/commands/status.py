@@ -11,6 +11,7 @@ from crawler.management import wording
 from crawler.management.door import Door, Exit, crawl_of
 from crawler.models import Crawl
 from crawler.reports import words
+from crawler.reports.holding import held_because
 from crawler.reports.progress import progress_of
 
 SHOWN = 20  # crawls in the list
@@ -47,6 +48,8 @@ class Command(Door):
         self.print(words.receipt_table(progress["receipt"]))
         if not crawl.is_over:
             self.print(f"Now: {wording.progress_line(progress)}\n")
+            if why := held_because(crawl, time.time()):
+                self.print(f"{why}\n")
 
     def _list(self, as_json: bool) -> None:
         crawls = list(Crawl.objects.order_by("-created_at")[:SHOWN])
