@@ -46,10 +46,29 @@ _LEFT_OPEN = re.compile(
     rb"<(?=[bcefinstuBCEFINSTU](?!pan))(%s)(?=[\s/])(?!%s%s</\1[\s>])(%s)?" % (_STYLE, _PLAIN, _INLINE, _PLAIN)
 )
 _STYLED = re.compile(rb"<(%s)[\s/][^>]*+>?" % _STYLE)
+
+
+def _with_styles_closed() -> str:
+    """Matches a page in which none is left open. An automaton reads it twice as fast as the others are found; as it
+    cannot look ahead, it is told of every beginning of a name how it does not go on."""
+    beginnings = {name[:end] for name in _STYLES for end in range(len(name) + 1)}
+    others = []
+    for begun in sorted(beginnings):
+        letters = {name[len(begun)] for name in _STYLES if name.startswith(begun) and name != begun}
+        goes_on = "".join(letter + letter.upper() for letter in sorted(letters)) + r"\s/" * (begun in _STYLES)
+        others.append(rf"<(?i:{begun})[^<{goes_on}]")
+    attributes = r"""(?:[^<>"'=]*[^\s<>"'=/]=(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=]))*[^<>"'=]*"""
+    inline = r"(?:[^<]|</?(?:span|a|br|img)(?:\s[^<>]*)?>)*"
+    closed = (rf"<(?i:{name})[\s/]{attributes}>{inline}</(?i:{name})[\s>]" for name in _STYLES)
+    return rf"(?:[^<]|{'|'.join((*others, *closed))})*"
+
+
 # Without a ">" in a quoted value every tag ends at the first one: then only a tag without any for 2,000 bytes can be
 # crowded. Both are told by an automaton, in a fifth of the time it takes to count.
 _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1
+_BYTES.never_capture = True
+_ALL_CLOSED = re2.compile(_with_styles_closed().encode(), _BYTES)
 _MAY_BE_CROWDED = re2.compile(
     rb"""<[a-zA-Z][^>]*=\s*(?:"[^">]*>|'[^'>]*>)|<[a-zA-Z][^>]{%d}[^>]{%d}""" % (MAX_ATTRIBUTES, MAX_ATTRIBUTES - 2),
     _BYTES,
@@ -138,5 +157,7 @@ def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
 def _left_open(html: bytes) -> int:
     """How many elements such as <i> are copied into what follows, at most: those that hold more than a few words, and
     three of those that are the same (https://html.spec.whatwg.org/#push-onto-the-list-of-active-formatting-elements)."""
+    if _ALL_CLOSED.fullmatch(html):
+        return 0
     found = _LEFT_OPEN.findall(html)
     return sum(not said for _, said in found) + 3 * len({said for said in found if said[1]})
