@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAX_TOLD = 200  # characters of a rule that are told
 
@@ -86,7 +87,11 @@ def _comparable(text: str, to_tidy: re.Pattern[str]) -> str:
 
 
 def _tidied(match: re.Match[str]) -> str:
-    found = match[0]
+    return _encoded(match[0])
+
+
+@lru_cache(maxsize=1024)  # of a rule that has a character to encode, most have it often
+def _encoded(found: str) -> str:
     if len(found) == 1:
         return "".join(f"%{octet:02X}" for octet in found.encode("utf-8", "surrogateescape"))
     character = chr(int(found[1:], 16))
