@@ -7,6 +7,7 @@ needs rules of its own.
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from crawler.fetching.guard import Endpoint, Guard
 from crawler.fetching.trouble import AddressRefused, FetchTrouble, NotConnected, NotHttp, OutOfTime, ProxyRefused
 
 MOST_TRIED = 8  # addresses of a host: nobody shall have us knock at hundreds of doors by one name
+
+_STATUS = re.compile(r"[0-9]{3}")  # RFC 9112, 4
 
 Options = Iterable[tuple[Any, ...]]
 """What `socket.setsockopt` takes, one after the other."""
@@ -128,6 +131,6 @@ def refusal(proxy: Proxy, status: int, reason: str = "") -> ProxyRefused:
 def _read_status(head: bytes) -> tuple[int, str]:
     version, _, rest = head.split(b"\r\n", 1)[0].decode("latin-1").partition(" ")
     code, _, reason = rest.partition(" ")
-    if not version.startswith("HTTP/1.") or not (code.isascii() and code.isdigit()):
+    if not version.startswith("HTTP/1.") or _STATUS.fullmatch(code) is None:
         raise NotHttp("the proxy does not answer in HTTP")
     return int(code), reason

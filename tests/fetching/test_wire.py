@@ -36,6 +36,7 @@ def ask_twice(reply: Reply, limits: Limits | None = None) -> tuple[Fetched, Fetc
         Reply(HEAD + b"X: a\r\n folded\r\nno colon\r\nContent-Length: 3\r\n\r\n<p>"),
         Reply(HEAD + b"X: a\x00b\r\nContent-Length: 3\r\n\r\n<p>"),
         Reply(HEAD.lower() + b"content-length: 3\r\n\r\n<p>"),
+        Reply(HEAD + b"Content-Length: " + b"0" * 5000 + b"3\r\n\r\n<p>"),
         Reply(CHUNKED + b'\r\n1;a="b"\r\n<\r\n2 \r\np>\r\n0;c\r\nX: y\r\n\r\n'),
         Reply(b"HTTP/1.1 100 Continue\r\n\r\n" * 100 + HEAD + b"Content-Length: 3\r\n\r\n<p>"),
     ],
