@@ -45,7 +45,7 @@ class Route:
         """A connected socket, for TLS to begin on if there is to be any. `tunnel` asks a proxy for a connection to the
         host itself; without, the proxy waits for requests that name the whole URL."""
         self._exchange.reused = False
-        endpoints = self._guard.resolve(host, port)
+        endpoints = self._resolve(self._guard, host, port)
         if self.gateway is None:
             return self._connected(endpoints, port, options, "")
         sock = self._connected(self._proxy_endpoints(self.gateway), self.gateway.proxy.port, options, "the proxy at ")
@@ -58,12 +58,21 @@ class Route:
             raise
         return sock
 
+    def _resolve(self, guard: Guard, host: str, port: int) -> list[Endpoint]:
+        seconds = self._exchange.patience(guard.lookup_seconds)
+        try:
+            return guard.resolve(host, port, seconds)
+        except OutOfTime:
+            self._exchange.patience(seconds)  # says so if it was the whole that took too long
+            raise
+
     def _proxy_endpoints(self, gateway: Gateway) -> list[Endpoint]:
         try:
-            return gateway.guard.resolve(gateway.proxy.host, gateway.proxy.port)
+            return self._resolve(gateway.guard, gateway.proxy.host, gateway.proxy.port)
         except AddressRefused as error:
             raise AddressRefused(f"the proxy cannot be used: {error}") from None
         except FetchTrouble as error:
+            self._exchange.patience(gateway.guard.lookup_seconds)  # if the whole took too long, the proxy is not blamed
             raise NotConnected(f"the proxy cannot be used: {error}") from None
 
     def _connected(self, endpoints: list[Endpoint], port: int, options: Options, what: str) -> socket.socket:
