@@ -236,6 +236,13 @@ def test_what_stands_between_the_pieces_of_a_body_is_limited(start: bytes) -> No
     assert reading.broken.outcome is Outcome.TOO_LARGE
 
 
+@pytest.mark.parametrize(("count", "trouble"), [(MAX_HEADERS, None), (MAX_HEADERS + 1, Outcome.TOO_LARGE)])
+@pytest.mark.parametrize("odd", [b"", b"no colon\r\n"])
+def test_headers_are_counted(count: int, trouble: Outcome | None, odd: bytes) -> None:
+    found = read(OK + odd + b"X: y\r\n" * (count - 1) + THREE + b"\r\n<p>")
+    assert (found.trouble, found.body) == (trouble, b"" if trouble else b"<p>")
+
+
 def fed_with_chunks(chunk: bytes, count: int) -> Reading:
     """After so many of this chunk, each arriving by itself, or as many as were taken."""
     reading = Reading(LIMIT)
