@@ -49,7 +49,9 @@ class Answer:
         if self._reading.is_complete and not self._reading.pieces:
             return 0
         announced = self._reading.first.get(b"content-length")
-        return None if announced is None else int(announced)
+        if announced is None:
+            return None
+        return int(announced.lstrip(b"0") or b"0")  # Python converts 4300 digits at most, and counts leading zeros
 
     def is_chunked(self) -> bool:
         return self._reading.is_chunked()

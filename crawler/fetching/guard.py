@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
@@ -39,6 +40,9 @@ Resolver = Callable[..., list[tuple[Any, ...]]]
 HOW_TO_ALLOW = 'allow it under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
 """On the page, on the command line, for all crawls."""
 FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVATE_HOSTS"
+
+
+_IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the one spelling of IPv4 in a normalised URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +83,24 @@ class Guard:
             return _port_refused(f"port {port} is not among those asked (CRAWLER_PORTS)", host, port)
         return None
 
-    def resolve(self, host: str, port: int) -> list[Endpoint]:
-        """Every address of the host, in the resolver's order, all of them allowed.
+    def resolve(self, host: str, port: int, seconds: float | None = None) -> list[Endpoint]:
+        """Every address of the host, in the resolver's order, all of them allowed; looked up within `seconds`.
 
         One that is not allowed refuses the host: which of them is used must not be a matter of luck. Raises
         AddressRefused, NameNotFound, OutOfTime when the name servers are slow, and NotConnected when none can be asked.
         """
-        endpoints = self._look_up(host, port)
+        endpoints = self._look_up(host, port, self.lookup_seconds if seconds is None else seconds)
         for endpoint in endpoints:
             refused = self.check(host, port, str(endpoint.sockaddr[0]))
             if refused is not None:
                 raise refused.kind(refused.reason)
         return endpoints
 
-    def _look_up(self, host: str, port: int) -> list[Endpoint]:
+    def _look_up(self, host: str, port: int, seconds: float) -> list[Endpoint]:
         try:
-            answers = self._answers(host, port)
+            answers = self._answers(host, port, seconds)
         except TimeoutError as error:
-            raise OutOfTime(f"the host name {host} does not resolve in {self.lookup_seconds:g} seconds") from error
+            raise OutOfTime(f"the host name {host} does not resolve in {seconds:g} seconds") from error
         except socket.gaierror as error:
             raise NameNotFound(f"the host name {host} does not resolve: {error.strerror}") from error
         except OSError as error:  # the system's own trouble: no file to be opened, for one
@@ -107,10 +111,10 @@ class Guard:
             raise NameNotFound(f"the host name {host} has no address")
         return [Endpoint(family, sockaddr) for family, _, _, _, sockaddr in answers]
 
-    def _answers(self, host: str, port: int) -> list[tuple[Any, ...]]:
+    def _answers(self, host: str, port: int, seconds: float) -> list[tuple[Any, ...]]:
         ask = partial(self.resolver, host, port, type=socket.SOCK_STREAM)
-        is_in_numbers = ":" in host or host[-1:].isdigit()  # what a URL with such a host means: nobody has to be asked
-        return ask() if is_in_numbers else in_time(ask, self.lookup_seconds)
+        is_in_numbers = ":" in host or _IN_NUMBERS.fullmatch(host) is not None  # nobody has to be asked
+        return ask() if is_in_numbers else in_time(ask, seconds)
 
 
 def _port_refused(why: str, host: str, port: int) -> Refused:

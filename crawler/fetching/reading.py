@@ -14,6 +14,7 @@ from crawler.fetching.mending import check_status_line, mended
 from crawler.fetching.trouble import FetchTrouble, HeadTooLarge, HungUp, NotHttp
 
 MAX_HEADERS = 100
+FRAMING = 16  # bytes of it that each byte of a body pays for; chunks of one byte need 5, or 12 if a size has 8 digits
 _BEGINNING = b"HTTP/1."  # llhttp would also take HTTP/2.0, RTSP/ and ICE/
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _LINE_ENDS = re.compile(rb"[\r\n]*")
@@ -26,8 +27,8 @@ class _Behind(Exception):
 class Reading:
     """One exchange's answer: interim responses, skipped (RFC 9110, 15.2), and the final one.
 
-    `feed` it what arrives until it `is_complete` or `broken`; `end` it when the connection ends before. 101 is final:
-    we asked for no upgrade, and what follows it is not HTTP.
+    `feed` it what arrives until it `is_complete` or `broken`, and take the `pieces` each time; `end` it when the
+    connection ends before. 101 is final: we asked for no upgrade, and what follows it is not HTTP.
     """
 
     def __init__(self, max_head_bytes: int, *, bodiless: bool = False) -> None:
@@ -48,7 +49,7 @@ class Reading:
         self._keeps_alive = False
         self._is_clean = True  # nothing stands behind the message
         self._awaits_chunk = False  # a chunk has begun, perhaps the last, and nothing of it has come
-        self._idle = 0  # bytes since the last of the body
+        self._allowance = max_head_bytes  # bytes that may stand between the pieces of the body; grows with the body
         self._parser = self._new_parser()
 
     def feed(self, data: bytes) -> None:
@@ -57,9 +58,10 @@ class Reading:
             self._feed_head(data)
             return
         self._parse(data)
-        self._idle = 0 if self.pieces else self._idle + len(data)
-        if self._idle > self._limit:
-            self.broken = HeadTooLarge(f"between two pieces of the body stand more than {self._limit} bytes")
+        body = sum(map(len, self.pieces))
+        self._allowance = min(self._limit, self._allowance + body * FRAMING - (len(data) - body))
+        if self._allowance < 0 and not self.is_complete:
+            self.broken = HeadTooLarge("between two pieces of the body stands more than chunks need")
 
     def end(self) -> None:
         """The server has closed the connection. Raises as `feed` does."""

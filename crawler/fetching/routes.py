@@ -7,6 +7,7 @@ needs rules of its own.
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from crawler.fetching.guard import Endpoint, Guard
 from crawler.fetching.trouble import AddressRefused, FetchTrouble, NotConnected, NotHttp, OutOfTime, ProxyRefused
 
 MOST_TRIED = 8  # addresses of a host: nobody shall have us knock at hundreds of doors by one name
+
+_STATUS = re.compile(r"[0-9]{3}")  # RFC 9112, 4
 
 Options = Iterable[tuple[Any, ...]]
 """What `socket.setsockopt` takes, one after the other."""
@@ -42,7 +45,7 @@ class Route:
         """A connected socket, for TLS to begin on if there is to be any. `tunnel` asks a proxy for a connection to the
         host itself; without, the proxy waits for requests that name the whole URL."""
         self._exchange.reused = False
-        endpoints = self._guard.resolve(host, port)
+        endpoints = self._resolve(self._guard, host, port)
         if self.gateway is None:
             return self._connected(endpoints, port, options, "")
         sock = self._connected(self._proxy_endpoints(self.gateway), self.gateway.proxy.port, options, "the proxy at ")
@@ -55,12 +58,21 @@ class Route:
             raise
         return sock
 
+    def _resolve(self, guard: Guard, host: str, port: int) -> list[Endpoint]:
+        seconds = self._exchange.patience(guard.lookup_seconds)
+        try:
+            return guard.resolve(host, port, seconds)
+        except OutOfTime:
+            self._exchange.patience(seconds)  # says so if it was the whole that took too long
+            raise
+
     def _proxy_endpoints(self, gateway: Gateway) -> list[Endpoint]:
         try:
-            return gateway.guard.resolve(gateway.proxy.host, gateway.proxy.port)
+            return self._resolve(gateway.guard, gateway.proxy.host, gateway.proxy.port)
         except AddressRefused as error:
             raise AddressRefused(f"the proxy cannot be used: {error}") from None
         except FetchTrouble as error:
+            self._exchange.patience(gateway.guard.lookup_seconds)  # if the whole took too long, the proxy is not blamed
             raise NotConnected(f"the proxy cannot be used: {error}") from None
 
     def _connected(self, endpoints: list[Endpoint], port: int, options: Options, what: str) -> socket.socket:
@@ -128,6 +140,6 @@ def refusal(proxy: Proxy, status: int, reason: str = "") -> ProxyRefused:
 def _read_status(head: bytes) -> tuple[int, str]:
     version, _, rest = head.split(b"\r\n", 1)[0].decode("latin-1").partition(" ")
     code, _, reason = rest.partition(" ")
-    if not version.startswith("HTTP/1.") or not (code.isascii() and code.isdigit()):
+    if not version.startswith("HTTP/1.") or _STATUS.fullmatch(code) is None:
         raise NotHttp("the proxy does not answer in HTTP")
     return int(code), reason

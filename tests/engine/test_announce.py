@@ -80,3 +80,11 @@ def test_after_the_last_try_it_is_given_up(bench: Bench) -> None:
     Delivery.objects.update(state=Delivery.PENDING, attempts=len(outbox.BACK_OFF) + 1)
     outbox.failed(delivery.id, timezone.now(), "still no answer", permanent=False)
     assert Delivery.objects.get().state == Delivery.GIVEN_UP
+
+
+@pytest.mark.site({"/": "", "/hook": Reply("x", headers={"Content-Length": "0" * 5000 + "1"})})
+def test_a_receiver_that_spells_its_length_at_great_length_has_been_told(bench: Bench) -> None:
+    bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
+    bench.work("crawl", "fetch", at_most=4)
+    announce()
+    assert Delivery.objects.get().state == Delivery.DELIVERED

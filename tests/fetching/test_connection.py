@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import Limits
+from crawler.fetching.fetcher import MIB, Limits
 from crawler.fetching.http import HttpFetcher
 from tests.fetching.asking import HEAD, LOOPBACK, SHORT, ask, ask_each, gzipped
 from tests.fetching.server import Reply, Server, Then, chunked, page
@@ -109,6 +109,16 @@ def test_silence_between_bytes_has_its_time() -> None:
 def test_a_dripping_unwanted_body_does_not_change_the_outcome() -> None:
     reply = Reply(b"HTTP/1.1 301 Moved\r\nLocation: /b\r\nContent-Length: 5000\r\n\r\n", Then.DRIP)
     assert ask(reply, SHORT).outcome is Outcome.REDIRECT
+
+
+def test_a_receiver_that_takes_nothing_has_its_time() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as deaf,  # the system takes the connection, and what fits its buffers
+        HttpFetcher(LOOPBACK, "Tester/1", Limits(read_seconds=0.1)) as fetcher,
+    ):
+        posted = fetcher.post(f"http://127.0.0.1:{deaf.getsockname()[1]}/", bytes(32 * MIB), {})
+    assert (posted.outcome, posted.http_status, posted.requests) == (Outcome.TIMEOUT, None, 1)
+    assert posted.error == "nothing was taken for 0.1 seconds"
 
 
 def test_each_page_has_its_own_time() -> None:

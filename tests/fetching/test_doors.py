@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import crawler
 
@@ -42,13 +46,43 @@ KNOWN = {
 
 
 SOURCES = {str(file.relative_to(ROOT)): file.read_text() for file in ROOT.rglob("*.py")}
-IMPORT = re.compile(r"^\s*(?:import|from) +([\w.]+)(?: +import +(\w+))?", re.MULTILINE)
+
+
+def imported(source: str) -> Iterator[str]:
+    """The full name of whatever it imports, wherever it does; of "from a import b" as "a.b"."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def opens(source: str) -> bool:
     """Whether it imports one of those."""
-    names = {name for found in IMPORT.findall(source) for name in (found[0], ".".join(found))}
-    return any(name == opener or name.startswith(f"{opener}.") for name in names for opener in OPENERS)
+    return any(f"{name}.".startswith(f"{opener}.") for name in imported(source) for opener in OPENERS)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import socket",
+        "import re, socket as plug",
+        "import urllib.request",
+        "from urllib import parse, request",
+        "from urllib import (\n    parse,\n    request,\n)",
+        "from socket import create_connection",
+        "def later():\n    if True: from http import client",
+    ],
+)
+def test_an_import_is_seen_however_it_is_written(source: str) -> None:
+    assert opens(source)
+
+
+@pytest.mark.parametrize(
+    "source", ["import socketry", "from urllib import parse", "from . import socket", "'import ssl'"]
+)
+def test_what_opens_nothing_is_no_door(source: str) -> None:
+    assert not opens(source)
 
 
 def test_every_module_that_could_connect_is_known() -> None:

@@ -34,9 +34,10 @@ def test_a_name_that_does_not_resolve() -> None:
     assert fetched.error == "the host name missing.test does not resolve: Name or service not known"
 
 
-def test_a_label_no_name_server_takes() -> None:
+@pytest.mark.parametrize("host", [f"{'a' * 70}.test", ".", "..", "a..b", ".a", "a.."])
+def test_a_label_no_name_server_takes(host: str) -> None:
     with HttpFetcher(Guard(), "Tester/1") as fetcher:
-        assert fetcher.get(f"http://{'a' * 70}.test/").outcome is Outcome.DNS
+        assert fetcher.get(f"http://{host}/").outcome is Outcome.DNS
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "nonsense", "http://a b/", "http://127.0.0.1:99999/"])
@@ -72,6 +73,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
         (page(gzipped(b"<p>hello")[:-9], content_encoding="gzip"), Outcome.MALFORMED),
         (page("<p>", content_encoding="br"), Outcome.MALFORMED),  # not asked for
         (page("<p>", content_encoding="gzip, gzip"), Outcome.MALFORMED),
+        (page(gzipped(gzipped(b"<p>")), content_encoding="gzip\r\nContent-Encoding: gzip"), Outcome.MALFORMED),
     ],
 )
 def test_bad_answers_are_outcomes(reply: Reply, outcome: Outcome) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import socket
 import threading
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
 from crawler.core.outcomes import Outcome
 from crawler.core.ports import parse_ports
+from crawler.core.proxies import Proxy
 from crawler.fetching.fetcher import Limits
 from crawler.fetching.guard import AddressRefused, Guard
 from crawler.fetching.http import HttpFetcher
-from crawler.fetching.routes import MOST_TRIED
+from crawler.fetching.routes import MOST_TRIED, Gateway
 from tests.fetching.asking import LOOPBACK
 from tests.fetching.names import Names
 from tests.fetching.secure import as_site_test, trusting_the_test
@@ -207,18 +208,47 @@ def test_tls_goes_by_the_name_and_the_connection_by_the_address() -> None:
     assert server.connections == 1
 
 
-def test_a_name_server_that_does_not_answer_has_its_time() -> None:
-    over = threading.Event()
+class Silent:
+    """A name server that says nothing until the test is over, or for `SILENCE`."""
 
-    def silent(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
-        over.wait()
+    SILENCE = 5.0  # seconds; who waits for it without a limit shall fail, and not hang
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def __call__(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+        self._over.wait(self.SILENCE)
         return []
 
-    with HttpFetcher(Guard(lookup_seconds=0.05, resolver=silent), "Tester/1") as fetcher:
-        fetched = fetcher.get("http://slow.test/")
-    over.set()
+
+@pytest.mark.parametrize("host", ["slow.test", "slow1", "slow.test1", "1.1.1.slow1"])
+def test_a_name_server_that_does_not_answer_has_its_time(host: str) -> None:
+    with Silent() as silent, HttpFetcher(Guard(lookup_seconds=0.05, resolver=silent), "Tester/1") as fetcher:
+        fetched = fetcher.get(f"http://{host}/")
     assert (fetched.outcome, fetched.requests) == (Outcome.TIMEOUT, 0)
-    assert fetched.error == "the host name slow.test does not resolve in 0.05 seconds"
+    assert fetched.error == f"the host name {host} does not resolve in 0.05 seconds"
+
+
+def test_a_look_up_counts_for_the_whole() -> None:
+    limits = Limits(total_seconds=0.1)
+    with Silent() as silent, HttpFetcher(Guard(lookup_seconds=1, resolver=silent), "Tester/1", limits) as fetcher:
+        fetched = fetcher.get("http://slow.test/")
+    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, "not complete after 0.1 seconds")
+
+
+def test_looking_up_a_proxy_counts_for_the_whole() -> None:
+    limits = Limits(total_seconds=0.1)
+    with Silent() as silent:
+        gateway = Gateway(Proxy("proxy.test", 3128), Guard(lookup_seconds=1, resolver=silent))
+        with HttpFetcher(LOOPBACK, "Tester/1", limits, gateway=gateway) as fetcher:
+            fetched = fetcher.get("http://127.0.0.1/")
+    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, "not complete after 0.1 seconds")
 
 
 def test_a_system_that_cannot_look_up_is_no_missing_name() -> None:

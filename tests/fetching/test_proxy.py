@@ -91,6 +91,8 @@ def test_a_password_that_is_missing_or_wrong_is_no_answer_of_the_page(scheme: st
         (b"HTTP/1.0 502\r\n\r\n", Outcome.CONNECT, "refuses to connect to the host: 502"),
         (b"220 mail.test\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
         (b"HTTP/1.1 2\xb2\xb3 OK\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
+        (b"HTTP/1.1 " + b"9" * 5000 + b" x\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
+        (b"HTTP/1.1 20 x\r\n\r\n", Outcome.MALFORMED, "does not answer in HTTP"),
         (b"HTTP/1.1 200 OK\r\n", Outcome.CONNECT, "the proxy hung up"),
         (b"HTTP/1.1 200 " + b"x" * 70_000, Outcome.MALFORMED, "headers do not end"),
     ],

@@ -236,6 +236,43 @@ def test_what_stands_between_the_pieces_of_a_body_is_limited(start: bytes) -> No
     assert reading.broken.outcome is Outcome.TOO_LARGE
 
 
+@pytest.mark.parametrize(("count", "trouble"), [(MAX_HEADERS, None), (MAX_HEADERS + 1, Outcome.TOO_LARGE)])
+@pytest.mark.parametrize("odd", [b"", b"no colon\r\n"])
+def test_headers_are_counted(count: int, trouble: Outcome | None, odd: bytes) -> None:
+    found = read(OK + odd + b"X: y\r\n" * (count - 1) + THREE + b"\r\n<p>")
+    assert (found.trouble, found.body) == (trouble, b"" if trouble else b"<p>")
+
+
+def fed_with_chunks(chunk: bytes, count: int) -> Reading:
+    """After so many of this chunk, each arriving by itself, or as many as were taken."""
+    reading = Reading(LIMIT)
+    reading.feed(OK + CHUNKED + b"\r\n")
+    for _ in range(count):
+        reading.feed(chunk)
+        reading.pieces.clear()
+        if reading.broken:
+            break
+    return reading
+
+
+def test_a_little_body_does_not_pay_for_much_framing() -> None:
+    broken = fed_with_chunks(b"1;" + b"x" * 500 + b"\r\nx\r\n", 1 + LIMIT // 400).broken
+    assert broken is not None
+    assert broken.outcome is Outcome.TOO_LARGE
+
+
+def test_a_large_body_saves_up_for_no_more_framing_than_a_small_one() -> None:
+    reading = fed_with_chunks(b"%x\r\n%s\r\n" % (LIMIT, b"x" * LIMIT), 10)
+    reading.feed(b"1;" + b"x" * LIMIT)
+    assert reading.broken is not None
+
+
+@pytest.mark.parametrize("chunk", [b"1\r\nx\r\n", b"00000001\r\nx\r\n", b"1;name=value\r\nx\r\n"])
+@pytest.mark.parametrize("at_a_time", [1, LIMIT])
+def test_chunks_may_be_of_one_byte(chunk: bytes, at_a_time: int) -> None:
+    assert fed_with_chunks(chunk * at_a_time, 2 * LIMIT // at_a_time).broken is None
+
+
 def test_what_interrupts_the_parser_comes_out_of_it() -> None:
     class Interrupted(Reading):
         def on_body(self, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import ssl
 import threading
@@ -23,9 +24,9 @@ AUTHORITY = Authority.made("Authority of the tests")
 STRANGER = Authority.made("An authority nobody knows")
 
 
-def asked(port: int, limits: Limits | None = None) -> Fetched:
+def asked(port: int, limits: Limits | None = None, host: str = "site.test") -> Fetched:
     with HttpFetcher(EVERY_NAME, "Tester/1", limits, trust=AUTHORITY.trusted) as fetcher:
-        return fetcher.get(f"https://site.test:{port}/")
+        return fetcher.get(f"https://{host}:{port}/")
 
 
 def expired(folder: Path) -> ssl.SSLContext:
@@ -91,6 +92,12 @@ def test_it_says_what_is_wrong_with_tls(tmp_path: Path, server_of: Callable[[Pat
         fetched = asked(server.port)
     assert (fetched.outcome, fetched.http_status) == (Outcome.TLS, None)
     assert said in fetched.error
+
+
+def test_a_name_may_end_in_a_dot_and_no_certificate_does(tmp_path: Path) -> None:
+    with Server({"/": page()}, tls=AUTHORITY.server(tmp_path)) as server:
+        fetched = asked(server.port, host="site.test.")
+    assert (fetched.outcome, fetched.body) == (Outcome.SUCCESS, b"<p>hello")
 
 
 @pytest.mark.parametrize(
@@ -165,21 +172,41 @@ def test_a_body_cut_short_is_not_taken_for_whole() -> None:
     assert (fetched.outcome, fetched.error) == (Outcome.MALFORMED, "the connection ended before the body did")
 
 
-@pytest.mark.parametrize("farewell", [True, False])
-def test_a_server_that_leaves_before_it_answers(farewell: bool) -> None:
-    def leave(listener: socket.socket) -> None:
+def asked_of(serve: Callable[[ssl.SSLSocket], None]) -> Fetched:
+    """What comes of asking a server that does this once a request has arrived."""
+
+    def run(listener: socket.socket) -> None:
         sock, _ = listener.accept()
-        secured = as_site_test().wrap_socket(sock, server_side=True)
-        secured.recv(1000)
-        if farewell:
-            with contextlib.suppress(OSError):
-                secured.unwrap()
-        secured.close()
+        with contextlib.suppress(OSError), as_site_test().wrap_socket(sock, server_side=True) as secured:
+            secured.recv(1000)
+            serve(secured)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=leave, args=(listener,))
+        thread = threading.Thread(target=run, args=(listener,))
         thread.start()
         with HttpFetcher(EVERY_NAME, "Tester/1", trust=trusting_the_test) as fetcher:
             fetched = fetcher.get(f"https://site.test:{listener.getsockname()[1]}/")
         thread.join()
+    return fetched
+
+
+@pytest.mark.parametrize("farewell", [True, False])
+def test_a_server_that_leaves_before_it_answers(farewell: bool) -> None:
+    def leave(secured: ssl.SSLSocket) -> None:
+        if farewell:
+            with contextlib.suppress(OSError):
+                secured.unwrap()
+
+    fetched = asked_of(leave)
     assert (fetched.outcome, fetched.error) == (Outcome.CONNECT, "the server closed the connection without an answer")
+
+
+def test_a_record_that_is_damaged_within_the_body_is_a_matter_of_tls_and_the_status_stays() -> None:
+    def damage(secured: ssl.SSLSocket) -> None:
+        secured.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\n<p>")
+        with socket.socket(fileno=os.dup(secured.fileno())) as raw:
+            raw.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # says that it is of the page, and was sealed by nobody
+        secured.recv(1000)  # until the visitor goes
+
+    fetched = asked_of(damage)
+    assert (fetched.outcome, fetched.http_status, fetched.body) == (Outcome.TLS, 200, b"")

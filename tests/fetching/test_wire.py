@@ -36,6 +36,7 @@ def ask_twice(reply: Reply, limits: Limits | None = None) -> tuple[Fetched, Fetc
         Reply(HEAD + b"X: a\r\n folded\r\nno colon\r\nContent-Length: 3\r\n\r\n<p>"),
         Reply(HEAD + b"X: a\x00b\r\nContent-Length: 3\r\n\r\n<p>"),
         Reply(HEAD.lower() + b"content-length: 3\r\n\r\n<p>"),
+        Reply(HEAD + b"Content-Length: " + b"0" * 5000 + b"3\r\n\r\n<p>"),
         Reply(CHUNKED + b'\r\n1;a="b"\r\n<\r\n2 \r\np>\r\n0;c\r\nX: y\r\n\r\n'),
         Reply(b"HTTP/1.1 100 Continue\r\n\r\n" * 100 + HEAD + b"Content-Length: 3\r\n\r\n<p>"),
     ],
@@ -83,6 +84,7 @@ def test_behind_two_framings_nothing_is_read() -> None:
     [
         (Reply(CHUNKED + b"\r\n", Then.DRIP, b"800\r\n" + b"x" * 2048 + b"\r\n"), Outcome.TOO_LARGE),
         (Reply(CHUNKED + b"\r\n3;", Then.DRIP, b"x" * 50_000), Outcome.TOO_LARGE),
+        (Reply(CHUNKED + b"\r\n", Then.DRIP, b"1;" + b"x" * 60_000 + b"\r\nx\r\n"), Outcome.TOO_LARGE),
         (Reply(CHUNKED + b"\r\n0\r\nX: ", Then.DRIP, b"x" * 50_000), Outcome.TOO_LARGE),
         (Reply(b"", Then.DRIP, b"HTTP/1.1 103 x\r\n\r\n" * 2000), Outcome.TOO_LARGE),
         (Reply(b"", Then.DRIP, b"\r\n" * 20_000), Outcome.TOO_LARGE),
@@ -98,6 +100,13 @@ def test_endless_and_hopeless_answers_are_not_waited_for(reply: Reply, outcome: 
     assert odd.outcome is outcome
     assert odd.elapsed_ms < 2000
     assert following.body == b"<p>next"
+
+
+def test_an_unwanted_body_that_is_framing_for_the_most_part_is_hung_up_on() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nTransfer-Encoding: chunked\r\n\r\n"
+    odd, following, _ = ask_twice(Reply(head, Then.DRIP, b"1;" + b"x" * 60_000 + b"\r\nx\r\n"), Limits(total_seconds=2))
+    assert odd.bytes_read < 10
+    assert (odd.outcome, following.body) == (Outcome.SUCCESS, b"<p>next")
 
 
 def test_a_chunked_body_is_counted_without_its_framing() -> None:
