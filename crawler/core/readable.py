@@ -113,7 +113,11 @@ def _words(node: LexborNode) -> int:
 
 
 def _plain(main: LexborNode) -> str:
+    inside = set[int]()  # of others: what these hold need not be read once for each of them
     for node in main.css("pre"):
+        if node.mem_id in inside:
+            continue
+        inside.update(inner.mem_id for inner in node.css("pre"))
         as_it_is = node.text().replace("\t", "    ").replace(" ", _BLANK).replace("\n", _LINE)
         node.replace_with(f"{_PARAGRAPH}{as_it_is}{_PARAGRAPH}")
     for what, before, behind in ((_PARAGRAPHS, _PARAGRAPH, _PARAGRAPH), (_LINES, _LINE, ""), (_CELLS, " ", " ")):

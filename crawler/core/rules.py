@@ -13,6 +13,7 @@ from crawler.core.patterns import check_pattern
 MAX_RULES = 50
 MAX_SELECTOR = 500  # characters
 MAX_PATTERN = 500  # characters
+MAX_SHOWN = 60  # characters of a value in a message
 WHAT = ("text", "html")
 TYPES = ("text", "number", "integer", "date", "url", "boolean")
 
@@ -32,15 +33,24 @@ class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     type: str = "text"  # what it is turned into, one of TYPES
 
 
+def shown(value: object) -> str:
+    """What was typed, in a message that stays short."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "so long a number"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+
+
 def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
     """BadInput naming the first rule that cannot be used, and which part of it."""
     if len(rules) > MAX_RULES:
         raise BadInput(field, f"There are {len(rules)} extraction rules; a crawl can have {MAX_RULES} at most.")
     taken = set[str]()
     for place, rule in enumerate(rules, start=1):
-        _check(field, f"Rule {place} ({rule.name!r})", rule)
+        _check(field, f"Rule {place} ({shown(rule.name)})", rule)
         if rule.name.lower() in taken:
-            raise BadInput(field, f"Rule {place} ({rule.name!r}), name: another rule has it; each needs its own.")
+            raise BadInput(field, f"Rule {place} ({shown(rule.name)}), name: another rule has it; each needs its own.")
         taken.add(rule.name.lower())
 
 
@@ -51,13 +61,13 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
         )
     _check_selector(field, who, rule.selector)
     if rule.what not in WHAT:
-        raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {rule.what!r}.")
+        raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {shown(rule.what)}.")
     if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
-        raise BadInput(field, f"{who}, attribute: {rule.attribute!r} is not the name of one, such as href.")
+        raise BadInput(field, f"{who}, attribute: {shown(rule.attribute)} is not the name of one, such as href.")
     if rule.attribute and rule.what != "text":
         raise BadInput(field, f"{who}: take its {rule.what} or an attribute, not both.")
     if rule.type not in TYPES:
-        raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {rule.type!r}.")
+        raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {shown(rule.type)}.")
     if rule.many and rule.type == "boolean":
         raise BadInput(field, f"{who}, many: a boolean says whether anything is found, so there is one of it.")
     if len(rule.pattern) > MAX_PATTERN:

@@ -10,11 +10,10 @@ import msgspec
 import yaml
 
 from crawler.core.errors import BadInput
-from crawler.core.rules import FieldRule
+from crawler.core.rules import FieldRule, shown
 
 MAX_TEXT = 100_000  # characters
 MAX_NESTED = 16  # lists and mappings in one another; rules need two, and PyYAML takes the longer the more there are
-MAX_SHOWN = 60  # characters of a value in a message
 
 EXAMPLE = """\
 - name: price
@@ -55,7 +54,7 @@ class _Plain(yaml.SafeLoader):
         counted = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
         twice = next((name for name, times in counted.items() if times > 1), None)
         if twice is not None:
-            raise yaml.MarkedYAMLError(problem=f"{_shown(twice)} is given twice", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"{shown(twice)} is given twice", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -105,7 +104,7 @@ def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
     if not isinstance(said, Mapping):
         raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
     parts = {**said} if name is None else {"name": name, **said}
-    who = f"Rule {place}" + (f" ({_shown(parts['name'])})" if "name" in parts else "")
+    who = f"Rule {place}" + (f" ({shown(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
         _check_part(field, who, part, value)
     for needed in ("name", "selector"):
@@ -116,17 +115,9 @@ def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
 
 def _check_part(field: str, who: str, part: Any, value: Any) -> None:
     if part not in _PARTS:
-        raise BadInput(field, f"{who}: there is no part named {_shown(part)}; there are {', '.join(_PARTS)}.")
+        raise BadInput(field, f"{who}: there is no part named {shown(part)}; there are {', '.join(_PARTS)}.")
     if part == "many":
         if not isinstance(value, bool):
-            raise BadInput(field, f"{who}, many: it must be true or false, not {_shown(value)}.")
+            raise BadInput(field, f"{who}, many: it must be true or false, not {shown(value)}.")
     elif not isinstance(value, str):
-        raise BadInput(field, f"{who}, {part}: it must be text, not {_shown(value)}; put it in quotes.")
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # a number of more digits than Python writes
-        return "so long a number"
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+        raise BadInput(field, f"{who}, {part}: it must be text, not {shown(value)}; put it in quotes.")
