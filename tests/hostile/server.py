@@ -60,11 +60,10 @@ class Canary:
                 sock, _ = self._listener.accept()
             except OSError:
                 return
-            said = b""
+            self.knocks.append(b"")  # whatever comes of it
             with sock, contextlib.suppress(OSError):
                 sock.settimeout(1)
-                said = sock.recv(500)
-            self.knocks.append(said)
+                self.knocks[-1] = sock.recv(500)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

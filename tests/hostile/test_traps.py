@@ -3,6 +3,7 @@ the canary."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from crawler.core.options import CrawlOptions
 from crawler.core.tallies import adds_up
 from crawler.engine.start import start_crawl
 from tests.hostile.server import MOST, Server
-from tests.hostile.traps import BODY_MB, HOSTS, SECURE, SITEMAPS, TRAPS, Host, Secure, Trap, contexts, hosts
+from tests.hostile.traps import BODY_MB, HOSTS, MARKUP, SECURE, SITEMAPS, TRAPS, Host, Secure, Trap, contexts, hosts
 from tests.stack import OWN_WORKER, Stack
 
 OPTIONS: dict[str, Any] = {
@@ -151,6 +152,14 @@ def test_what_can_be_read_is_read(crawled: Crawled) -> None:
     expected = {"utf-16", "mark", "japanese", "zlib", "bomb", "endless", "seven", "quoted", "idna", "untyped"}
     assert seen >= expected | {"nested", "line", "comment", "tables", "base", "ze%EF%BF%BDros"}
     assert not [url for (_, url) in crawled.pages if "/unseen" in url]
+
+
+@pytest.mark.parametrize("trap", MARKUP, ids=lambda trap: trap.path)
+def test_markup_is_kept_as_text_and_read_by_rules(crawled: Crawled, trap: Trap) -> None:
+    query = "SELECT kept, fields, notes FROM crawler_pagefacts WHERE page_id = ? AND crawl_id = ?"
+    (facts,) = crawled.stack.rows(query, crawled.row(trap)["id"], crawled.crawl.hex)
+    assert json.loads(facts["kept"]).keys() == set(OPTIONS["keep"])
+    assert json.loads(facts["fields"]).keys() == {"first", "all"}
 
 
 def test_of_two_locations_only_the_first_is_followed(crawled: Crawled) -> None:
