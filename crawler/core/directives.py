@@ -71,7 +71,14 @@ def _recorded(said: Iterable[str]) -> Directives:
     words = {word: None for one in said for word in (_NONE if one == "none" else (one,)) if word not in _OPPOSITES}
     first = [word for word in _NONE if word in words]
     text = " ".join([*first, *(word for word in words if word not in _NONE)])
-    return Directives(NOINDEX in words, NOFOLLOW in words, text[:MAX_RECORDED])
+    return Directives(NOINDEX in words, NOFOLLOW in words, _cut(text))
+
+
+def _cut(text: str) -> str:
+    """As many whole words as may be recorded: of a longer one, what is left could be a directive nobody gave."""
+    if len(text) <= MAX_RECORDED:
+        return text
+    return text[: MAX_RECORDED + 1].rpartition(" ")[0] or text[:MAX_RECORDED]
 
 
 def _words_of_meta(content: str) -> Iterator[str]:

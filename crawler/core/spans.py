@@ -7,6 +7,7 @@ import re
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _PART = r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)"
+_EACH = re.compile(_PART, re.ASCII | re.IGNORECASE)
 _PARTS = re.compile(rf"(?:{_PART}\s*)+", re.ASCII | re.IGNORECASE)
 
 
@@ -17,8 +18,7 @@ def seconds_of(typed: str) -> float | None:
     """
     text = typed.strip()
     if _PARTS.fullmatch(text):
-        parts = re.findall(_PART, text, re.ASCII | re.IGNORECASE)
-        return sum(float(number) * _UNITS[unit[0].lower()] for number, unit in parts)
+        return sum(float(number) * _UNITS[unit[0].lower()] for number, unit in _EACH.findall(text))
     try:
         value = float(text)
     except ValueError:

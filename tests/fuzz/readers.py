@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from typing import cast
 
 import msgspec
 from django.core.exceptions import TooManyFieldsSent
@@ -52,6 +53,8 @@ from crawler.core.scope import Scope
 from crawler.core.sitemaps import reading as sitemaps
 from crawler.core.work import PageResult
 from crawler.fetching import encodings, headers
+from crawler.fetching.answer import Answer
+from crawler.fetching.connection import Connection
 from crawler.fetching.recorded import RecordedReading, recorded
 from crawler.fetching.trouble import FetchTrouble
 from tests.fuzz import seeds
@@ -165,6 +168,8 @@ def read_answer(data: bytes, size: int) -> object:
             if reading.is_complete or reading.broken:
                 break
             reading.feed(data[at : at + size])
+            if reading.status:
+                read_length(reading)
             body += sum(map(len, reading.pieces))
             reading.pieces.clear()
         else:
@@ -176,6 +181,12 @@ def read_answer(data: bytes, size: int) -> object:
     for _, value in heads.headers:
         read_one_header(value)
     return (reading.status, reading.fields, reading.is_complete and body)
+
+
+def read_length(reading: RecordedReading) -> None:
+    """What is announced of a body whose head has come."""
+    length = Answer(reading, cast("Connection", None), lambda _: None).length()  # it asks nothing of its connection
+    holds(length is None or length >= 0, "a length is below zero")
 
 
 def read_one_header(value: str) -> None:

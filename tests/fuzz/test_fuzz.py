@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,23 @@ from tests.fuzz.mutation import filled
 from tests.fuzz.parsers import PARSERS, Parser
 from tests.fuzz.session import attack
 
+LONG = 64_000  # bytes; eight times as long as the first that is measured
+
 
 @pytest.mark.filterwarnings("ignore")  # of soupsieve and bs4, about what they are given
 @pytest.mark.parametrize("name", PARSERS)
 def test_no_parser_falls_over_its_seeds_nor_over_a_few_inputs_more(name: str) -> None:
     parser = PARSERS[name]
-    found = attack(parser, 1, inputs=20, lengths=False)
-    assert found.inputs
+    found = attack(parser, 1, inputs=len(parser.seeds) + 20, lengths=False)
+    assert found.inputs > len(parser.seeds)
     assert found.faults == []
+
+
+@pytest.mark.filterwarnings("ignore")  # of soupsieve and bs4, about what they are given
+@pytest.mark.parametrize("name", PARSERS)
+def test_no_parser_takes_the_square_of_a_few_inputs_made_longer(name: str) -> None:
+    parser = replace(PARSERS[name], longest=min(PARSERS[name].longest, LONG))
+    assert [fault.what for fault in attack(parser, 2, inputs=12).faults] == []
 
 
 def _explodes(data: bytes) -> None:

@@ -4,5 +4,6 @@
 
 - `server`: threads and raw sockets; counts every byte it gets rid of, and who knocks at the canary
 - `traps`: the table: each trap, what it does, and what must come of it
-- `markup`, `heads`, `bodies`, `redirects`, `hosts`: what the traps send
+- `saying`: how traps say what they say
+- `secure`: the hosts that are asked by https, and their certificates
 """

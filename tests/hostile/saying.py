@@ -17,6 +17,8 @@ else:
     from backports import zstd
 
 MB = 1024 * 1024
+ZEROS_MB = 600  # of a bomb
+_ADLER_OF_ZEROS = (ZEROS_MB * MB % 65521 << 16 | 1).to_bytes(4)
 HTML = "Content-Type: text/html"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -91,16 +93,21 @@ def redirect(location: str, status: str = "302 Found") -> Play:
 
 
 def bomb(coding: str) -> bytes:
-    """32 MB of nothing, in a few kilobytes."""
+    """ZEROS_MB of nothing in some kilobytes, made of one: who unpacks all of it takes more memory than it may have."""
+    one = bytes(MB)
     match coding:
         case "gzip":
-            return gzip.compress(bytes(32 * MB), 1)
+            return gzip.compress(one) * ZEROS_MB
         case "deflate":
-            return zlib.compress(bytes(32 * MB), 1)
+            stream = zlib.compressobj()
+            first = stream.compress(one) + stream.flush(zlib.Z_FULL_FLUSH)  # what follows does not refer to it
+            again = stream.compress(one) + stream.flush(zlib.Z_FULL_FLUSH)
+            return first + again * (ZEROS_MB - 1) + b"\3\0" + _ADLER_OF_ZEROS
         case "br":
-            return brotli.compress(bytes(32 * MB), quality=1)
+            packer = brotli.Compressor(quality=1)
+            return b"".join(packer.process(one) for _ in range(ZEROS_MB)) + bytes(packer.finish())
         case _:
-            packed: bytes = zstd.compress(bytes(32 * MB), 1)
+            packed: bytes = zstd.compress(one) * ZEROS_MB
             return packed
 
 

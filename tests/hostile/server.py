@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 from collections import Counter
@@ -14,6 +15,7 @@ from typing import Self
 
 MOST = 64 * 1024 * 1024  # bytes of one answer; who has taken so many is taken in by anything
 PIECE = 64 * 1024
+HELLO = b"\x16\x03"  # the first bytes of who speaks TLS
 
 
 class Then(Enum):
@@ -58,9 +60,10 @@ class Canary:
                 sock, _ = self._listener.accept()
             except OSError:
                 return
+            self.knocks.append(b"")  # whatever comes of it
             with sock, contextlib.suppress(OSError):
                 sock.settimeout(1)
-                self.knocks.append(sock.recv(500))
+                self.knocks[-1] = sock.recv(500)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -70,12 +73,15 @@ class Canary:
 
 
 class Server:
-    """Answers on one port of several loopback addresses: each host of `hosts` is a dict of path to what it plays."""
+    """Answers on one port of several loopback addresses: each host of `hosts` is a dict of path to what it plays. Those
+    of `tls` speak that; another plays what stands at "" to who begins with it."""
 
-    def __init__(self, hosts: Mapping[str, Mapping[str, Play]], port: int = 0) -> None:
-        self._hosts = hosts
+    def __init__(
+        self, hosts: Mapping[str, Mapping[str, Play]], port: int = 0, tls: Mapping[str, ssl.SSLContext] | None = None
+    ) -> None:
+        self._hosts, self._tls = hosts, tls or {}
         self.taken: Counter[str] = Counter()  # "host/path" -> bytes the other side took of its largest answer
-        self.asked: Counter[str] = Counter()  # "host/path" -> how often
+        self.asked: Counter[str] = Counter()  # "host/path" -> how often; "host" -> how often for TLS
         self.canary = Canary("127.0.0.1")
         self._over = threading.Event()
         self._open: set[socket.socket] = set()
@@ -120,41 +126,47 @@ class Server:
             self._start(self._serve, host, sock)
 
     def _serve(self, host: str, sock: socket.socket) -> None:
-        with contextlib.suppress(OSError), sock:
-            while (first := _request(sock)) is not None:
+        with contextlib.suppress(OSError), self._greeted(host, sock) as spoken:
+            while (first := _request(spoken)) is not None:
                 method, path = first
                 name = f"{host}{path}"
                 asked = Asked(path, method, f"{host}:{self.port}", self.canary.address, self.asked[name])
                 self.asked[name] += 1
-                if self._play(name, self._hosts[host], asked, sock) is not Then.KEEP:
+                if self._play(name, self._hosts[host], asked, spoken) is not Then.KEEP:
                     break
         self._open.discard(sock)
 
+    def _greeted(self, host: str, sock: socket.socket) -> socket.socket:
+        if host not in self._tls:
+            return sock
+        self.asked[host] += 1
+        secure = self._tls[host].wrap_socket(sock, server_side=True)
+        self._open.add(secure)
+        return secure
+
     def _play(self, name: str, traps: Mapping[str, Play], asked: Asked, sock: socket.socket) -> Then:
         sent, play = 0, _found(traps, asked.path)
-        try:
-            for step in play(asked):
-                match step:
-                    case bytes():
-                        for at in range(0, len(step), PIECE):
-                            sock.sendall(step[at : at + PIECE])
-                            sent += len(step[at : at + PIECE])
-                        if sent > MOST:
-                            return Then.CLOSE
-                    case float():
-                        if self._over.wait(step):
-                            return Then.CLOSE
-                    case Then.RESET:
-                        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                        return step
-                    case Then.STALL:
-                        self._over.wait()
-                        return step
-                    case _:
-                        return step
-            return Then.CLOSE
-        finally:
-            self.taken[name] = max(self.taken[name], sent)
+        for step in play(asked):
+            match step:
+                case bytes():
+                    for at in range(0, len(step), PIECE):
+                        sock.sendall(step[at : at + PIECE])
+                        sent += len(step[at : at + PIECE])
+                        self.taken[name] = max(self.taken[name], sent)
+                    if sent > MOST:
+                        return Then.CLOSE
+                case float():
+                    if self._over.wait(step):
+                        return Then.CLOSE
+                case Then.RESET:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    return step
+                case Then.STALL:
+                    self._over.wait()
+                    return step
+                case _:
+                    return step
+        return Then.CLOSE
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -167,13 +179,15 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def _request(sock: socket.socket) -> tuple[str, str] | None:
-    """Method and path of the next request."""
+    """Method and path of the next request; both are "" when it is the hello of TLS."""
     head = b""
     while b"\r\n\r\n" not in head:
         piece = sock.recv(PIECE)
         if not piece:
             return None
         head += piece
+        if head.startswith(HELLO):
+            return "", ""
     method, path, _ = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2)
     return method, path
 

@@ -3,6 +3,7 @@ the canary."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,12 +22,16 @@ from crawler.core.options import CrawlOptions
 from crawler.core.tallies import adds_up
 from crawler.engine.start import start_crawl
 from tests.hostile.server import MOST, Server
-from tests.hostile.traps import BODY_MB, HOSTS, SITEMAPS, TRAPS, Host, Trap, hosts
+from tests.hostile.traps import BODY_MB, HOSTS, MARKUP, SECURE, SITEMAPS, TRAPS, Host, Secure, Trap, contexts, hosts
 from tests.stack import OWN_WORKER, Stack
 
 OPTIONS: dict[str, Any] = {
     "externals": "check", "sitemaps": True, "concurrency": 64, "throttle": False, "max_depth": 6,
-    "exclude": ("/flood/",),
+    "exclude": ("/flood/",), "keep": ("html", "text", "markdown"), "near_duplicates": True,
+    "fields": (
+        {"name": "first", "selector": "div > p, title"},
+        {"name": "all", "selector": "[href], td ~ td", "many": True, "pattern": "(a+)+$"},
+    ),
 }  # fmt: skip
 
 
@@ -34,6 +39,10 @@ LIMITS = {
     "CRAWLER_MAX_BODY_MB": str(BODY_MB), "CRAWLER_PAGE_SECONDS": "6", "CRAWLER_MAX_ATTEMPTS": "1",
     "CRAWLER_WORKER_MB": "10000",
 }  # fmt: skip
+
+
+CANARY_PAGES = {"area", "base/x", "canonical", "frame", "next", "redirected", "refresh", "relative", "tab", "x"}
+"""What leads there; pictures, scripts, styles, forms and what else a page may name do not lead anywhere."""
 
 
 @dataclass
@@ -57,8 +66,10 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
     client = redis.Redis.from_url(redis_url)
     client.flushall()
     client.close()
-    with Server(hosts()) as server:
-        stack = Stack(tmp_path_factory.mktemp("traps"), redis_url, **LIMITS)
+    folder = tmp_path_factory.mktemp("traps")
+    tls, trusted = contexts(folder)
+    with Server(hosts(), tls=tls) as server:
+        stack = Stack(folder, redis_url, **LIMITS, SSL_CERT_FILE=str(trusted))
         try:
             worker = stack.spawn(*OWN_WORKER)
             crawl = stack.within(partial(started, server))
@@ -73,7 +84,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterato
 
 def started(server: Server) -> UUID:
     """A crawl that may ask the addresses of the traps, to the port, and no other."""
-    options = CrawlOptions.from_plain({**OPTIONS, "hosts": server.addresses})
+    options = CrawlOptions.from_plain({**OPTIONS, "hosts": [*server.addresses, server.canary.address]})
     with override_settings(CRAWLER_PRIVATE_HOSTS=server.addresses, CRAWLER_MAX_BODY_MB=BODY_MB):
         return start_crawl([server.url], options).id
 
@@ -89,24 +100,34 @@ def peak_of(process: int) -> float:
     return int(said[1]) / 1024 if said else 0.0
 
 
+def told(row: dict[str, Any], names: str) -> tuple[str, str]:
+    """The outcome of a page, and of its error what is to stand in it: all of it where that is not so, or nothing is."""
+    is_named = names and names in row["error"]
+    return row["outcome"], names if is_named else row["error"]
+
+
 @pytest.mark.parametrize("trap", [*TRAPS, *SITEMAPS], ids=lambda trap: trap.path)
 def test_a_trap_comes_to_what_the_table_says(crawled: Crawled, trap: Trap) -> None:
     row = crawled.row(trap)
-    assert (row["outcome"], row["error"] if trap.names not in row["error"] else trap.names) == (
-        trap.outcome,
-        trap.names,
-    )
+    assert told(row, trap.names) == (trap.outcome, trap.names)
+    assert (crawled.server.asked[trap.name] > 0) == (trap.outcome != "limit")
     assert crawled.server.taken[trap.name] <= trap.most
 
 
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.does)
 def test_a_host_comes_to_what_the_table_says(crawled: Crawled, host: Host) -> None:
     row = crawled.pages["page", f"http://{host.address}:{crawled.server.port}/"]
-    assert (row["outcome"], row["error"] if host.names not in row["error"] else host.names) == (
-        host.outcome,
-        host.names,
-    )
+    assert told(row, host.names) == (host.outcome, host.names)
+    assert crawled.server.asked[f"{host.address}/robots.txt"] >= 1
     assert crawled.server.taken[f"{host.address}/robots.txt"] <= host.most
+
+
+@pytest.mark.parametrize("host", SECURE, ids=lambda host: host.does)
+def test_a_host_of_tls_comes_to_what_the_table_says(crawled: Crawled, host: Secure) -> None:
+    row = crawled.pages["page", f"https://{host.address}:{crawled.server.port}/"]
+    assert told(row, host.names) == (host.outcome, host.names)
+    assert crawled.server.asked[host.address] >= 1
+    assert (crawled.server.asked[f"{host.address}/"] > 0) == (host.outcome == "2xx")  # nothing was said to the others
 
 
 def test_nobody_knocks_at_the_canary(crawled: Crawled) -> None:
@@ -114,7 +135,12 @@ def test_nobody_knocks_at_the_canary(crawled: Crawled) -> None:
     port = f":{crawled.server.canary.port}/"
     led = {url: row for (_, url), row in crawled.pages.items() if port in url}
     assert {row["outcome"] for row in led.values()} == {"private_address"}
-    assert len(led) >= 16
+    assert {(row["kind"], url.replace(port, "/")) for url, row in led.items()} == {
+        *(("external", f"http://{host}/") for host in ("0.0.0.0", "[::1]", "[::ffff:7f00:1]", "localhost")),
+        *(("page", f"{scheme}://127.0.0.1/") for scheme in ("http", "https")),
+        *(("page", f"http://127.0.0.1/{name}") for name in CANARY_PAGES),
+        *(("sitemap", f"http://127.0.0.1/{name}") for name in ("map.xml", "sitemap.xml")),
+    }
 
 
 def test_what_can_be_read_is_read(crawled: Crawled) -> None:
@@ -126,6 +152,19 @@ def test_what_can_be_read_is_read(crawled: Crawled) -> None:
     expected = {"utf-16", "mark", "japanese", "zlib", "bomb", "endless", "seven", "quoted", "idna", "untyped"}
     assert seen >= expected | {"nested", "line", "comment", "tables", "base", "ze%EF%BF%BDros"}
     assert not [url for (_, url) in crawled.pages if "/unseen" in url]
+
+
+@pytest.mark.parametrize("trap", MARKUP, ids=lambda trap: trap.path)
+def test_markup_is_kept_as_text_and_read_by_rules(crawled: Crawled, trap: Trap) -> None:
+    query = "SELECT kept, fields, notes FROM crawler_pagefacts WHERE page_id = ? AND crawl_id = ?"
+    (facts,) = crawled.stack.rows(query, crawled.row(trap)["id"], crawled.crawl.hex)
+    assert json.loads(facts["kept"]).keys() == set(OPTIONS["keep"])
+    assert json.loads(facts["fields"]).keys() == {"first", "all"}
+
+
+def test_of_two_locations_only_the_first_is_followed(crawled: Crawled) -> None:
+    assert crawled.server.asked["127.0.0.1/to/several-a"] == 1
+    assert crawled.server.asked["127.0.0.1/to/several-b"] == 0
 
 
 def test_endless_pages_end(crawled: Crawled) -> None:
@@ -150,5 +189,5 @@ def test_the_worker_is_alive_and_said_nothing_strange(crawled: Crawled) -> None:
 
 
 def test_the_worker_needed_no_more_memory_than_it_may_have(crawled: Crawled) -> None:
-    assert crawled.peak < settings.CRAWLER_WORKER_MB
+    assert 0 < crawled.peak < settings.CRAWLER_WORKER_MB
     assert sum(crawled.server.taken.values()) < len(crawled.server.taken) * MOST

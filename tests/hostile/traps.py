@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from tests.fetching.certificates import DAY, self_signed
 from tests.hostile.saying import (
     CHUNKED,
     HTML,
     MB,
     OK,
+    ZEROS_MB,
     explodes,
     for_ever,
     head,
@@ -20,6 +24,8 @@ from tests.hostile.saying import (
     says,
     whole,
 )
+from tests.hostile.secure import Certificates, Shown, authority
+from tests.hostile.secure import contexts as shown
 from tests.hostile.server import Asked, Play, Step, Then
 
 BODY_MB = 11  # the limit the crawl of all this is given
@@ -73,7 +79,7 @@ def _bomb_in_gzip() -> bytes:
 
 
 def _blanks() -> bytes:
-    return gzip.compress(b"<urlset>" + b" " * 60 * MB, 1)
+    return gzip.compress(b"<urlset>") + gzip.compress(b" " * MB) * ZEROS_MB
 
 
 def _names_and_rules() -> str:
@@ -97,7 +103,7 @@ BODIES = [
     Trap("/body/two-lengths", "two lengths that differ", "malformed", says(head(HTML, "Content-Length: 3", "Content-Length: 40") + b"<p>x"), "contradict"),
     Trap("/body/two-framings", "a length and chunks", "2xx", says(head(HTML, "Content-Length: 3", "Transfer-Encoding: chunked") + b"3\r\n<p>\r\n0\r\n\r\n")),
     Trap("/body/gzip-transfer", "a transfer coding nobody asked for", "malformed", says(head(HTML, "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n"), "not asked for"),
-    *(Trap(f"/body/bomb-{coding}", f"32 MB of zeros in {coding}", "too_large", explodes(coding), "decoded body") for coding in ("gzip", "deflate", "br", "zstd")),
+    *(Trap(f"/body/bomb-{coding}", f"{ZEROS_MB} MB of zeros in {coding}", "too_large", explodes(coding), "decoded body") for coding in ("gzip", "deflate", "br", "zstd")),
     Trap("/body/bomb-in-gzip", "a bomb within gzip: one layer is taken off, and no more", "2xx", page(_bomb_in_gzip, "Content-Encoding: gzip")),
     Trap("/body/members", "50,000 empty members of gzip", "2xx", page(gzip.compress(b"", mtime=0) * 50_000, "Content-Encoding: gzip"), most=2 * MB),
     Trap("/body/nested-codings", "gzip, gzip", "malformed", page(_bomb_in_gzip, "Content-Encoding: gzip, gzip"), "not asked for"),
@@ -178,6 +184,7 @@ REDIRECTS = [
     Trap("/to/ping", "redirects to and fro", "3xx", redirect("/to/pong")),
     Trap("/to/pong", "the other end", "3xx", redirect("/to/ping")),
     Trap("/to/chain/0", "redirects that never end", "3xx", _chain),
+    Trap("/to/chunks", "a redirect with chunks for ever", "3xx", for_ever(head("Location: /", "Transfer-Encoding: chunked", status="302 Found"), b"3e8\r\n" + b"x" * 1000 + b"\r\n")),
     Trap("/to/body", "a redirect with an endless body", "3xx", for_ever(head("Location: /", status="302 Found"), b"x" * 1000)),
 ]  # fmt: skip
 
@@ -252,7 +259,7 @@ ENDLESS = [
 ]  # fmt: skip
 
 SITEMAPS = [
-    Trap("/maps/bomb.xml", "60 MB of blanks in gzip", "2xx", page(_blanks, kind="Content-Type: application/gzip"), "larger than 50 MB"),
+    Trap("/maps/bomb.xml", f"{ZEROS_MB} MB of blanks in gzip", "2xx", page(_blanks, kind="Content-Type: application/gzip"), "larger than 50 MB"),
     Trap("/maps/laughs.xml", "entities that mean a billion others", "malformed", page('<!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]><urlset><url><loc>&b;</loc></url></urlset>', kind="Content-Type: text/xml"), "declares an entity"),
     Trap("/maps/outside.xml", "an entity that lies on the canary, or in a file", "malformed", page('<!DOCTYPE x SYSTEM "http://CANARY/dtd" [<!ENTITY a SYSTEM "file:///etc/passwd"><!ENTITY b SYSTEM "http://CANARY/entity">]><html>&a;&b;', kind="Content-Type: text/xml"), "not a sitemap"),
     Trap("/maps/names.xml", "elements that each have another name", "2xx", made("<t#>x</t#>", 5000, "<urlset><url>"), "names of elements"),
@@ -270,7 +277,7 @@ ROBOTS = "User-agent: *\nDisallow: /flood/\n" + "".join(
 ) + "Sitemap: http://CANARY/sitemap.xml\nSitemap: http://[bad\n"  # fmt: skip
 
 TRAPS = [*BODIES, *HEADS, *SLOW, *REDIRECTS, *CHARSETS, *MARKUP, *ENDLESS]
-
+LED_TO = {"/to/several-a"}  # by another trap, and not by the index
 
 HELLO = page("hello")
 
@@ -302,10 +309,36 @@ HOSTS = [
 ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Secure:
+    """A host that is asked by https: it shows a certificate, or plays something to who begins to speak TLS."""
+
+    address: str
+    does: str
+    outcome: str  # of its page
+    names: str = ""
+    shows: Shown | None = None
+    plays: Play | None = None
+
+
+SECURE = [
+    Secure("127.0.0.40", "a certificate as it should be: the authority of the others is believed", "2xx", shows=Certificates.of),
+    Secure("127.0.0.41", "a certificate that has expired", "tls", "has expired", lambda made, own: made.of(own, ends=-DAY)),
+    Secure("127.0.0.42", "the certificate of another address", "tls", "not valid for '127.0.0.42'", lambda made, own: made.of("127.0.0.40")),
+    Secure("127.0.0.43", "a certificate by an authority nobody knows", "tls", "authority that is not trusted", lambda made, own: made.of(own, by=authority("Unknown"))),
+    Secure("127.0.0.44", "a certificate that it signed itself", "tls", "self-signed", lambda made, own: self_signed(made.folder)),
+    Secure("127.0.0.45", "plain HTTP where TLS is spoken", "tls", "does not speak TLS", plays=page("<a href=/unseen/plain>x</a>")),
+    Secure("127.0.0.46", "no answer to the hello of TLS", "timeout", "no TLS connection in", plays=says(Then.STALL)),
+    Secure("127.0.0.47", "a reset within the handshake", "connect", "broke", plays=says(Then.RESET)),
+    Secure("127.0.0.48", "hangs up within the handshake", "connect", "within the TLS handshake", plays=says()),
+]  # fmt: skip
+
+
 def _index(asked: Asked) -> Iterator[Step]:
     port = asked.site.rpartition(":")[2]
-    lines = [(f"http://{trap.host}:{port}{trap.path}", trap.does) for trap in TRAPS]
+    lines = [(f"http://{trap.host}:{port}{trap.path}", trap.does) for trap in TRAPS if trap.path not in LED_TO]
     lines += [(f"http://{host.address}:{port}/", host.does) for host in HOSTS]
+    lines += [(f"https://{host.address}:{port}/", host.does) for host in SECURE]
     anchors = "".join(f"<li><a href='{url}'>{url}</a> {does.replace('<', '&lt;')}" for url, does in lines)
     yield from page(f"<!doctype html><title>Traps</title><ul>{anchors}</ul>", kind=f"{HTML}; charset=utf-8")(asked)
 
@@ -327,4 +360,11 @@ def hosts() -> Mapping[str, Mapping[str, Play]]:
         played.setdefault(trap.host, {})[trap.path] = trap.plays
     for host in HOSTS:
         played[host.address] = {"/robots.txt": host.plays, "/": host.answers}
+    for secure in SECURE:
+        played[secure.address] = {"/": HELLO, "": secure.plays or HELLO}
     return played
+
+
+def contexts(folder: Path) -> tuple[Mapping[str, ssl.SSLContext], Path]:
+    """How those of them that speak TLS do, and the file of the authority to be believed; made in this folder."""
+    return shown({host.address: host.shows for host in SECURE if host.shows}, folder)
