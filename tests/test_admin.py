@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib import admin as django_admin
 from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
+from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from crawler import admin
@@ -66,6 +69,20 @@ def test_staff_can_list_search_and_read(staff: Client, ids: dict[str, object], t
     assert staff.get(f"/admin/crawler/{table}/").status_code == 200
     assert staff.get(f"/admin/crawler/{table}/?q=example").status_code == 200
     assert staff.get(f"/admin/crawler/{table}/{ids[table]}/change/").status_code == 200
+
+
+HIDDEN = [(model, field) for model, shown in django_admin.site._registry.items() for field in shown.exclude or ()]
+
+
+@pytest.mark.parametrize(("model", "field"), HIDDEN, ids=lambda part: getattr(part, "__name__", part))
+def test_what_is_not_shown_is_not_found_out_by_filtering(staff: Client, model: type[Model], field: str) -> None:
+    listed = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    for lookup in ("", "__startswith", "__notify_emails__icontains"):
+        assert staff.get(f"{listed}?{field}{lookup}=x").status_code == 400, lookup
+
+
+def test_what_is_shown_can_be_filtered_by(staff: Client, ids: dict[str, object]) -> None:
+    assert "1 delivery" in staff.get("/admin/crawler/delivery/?state__exact=pending").content.decode()
 
 
 @pytest.mark.parametrize("table", TABLES)
