@@ -12,7 +12,7 @@ class Right(StrEnum):
 
     SEE = "see"  # look at it, its pages and reports, and download them
     CONTROL = "control"  # pause, resume, cancel, send dead letters again, release traps
-    OWN = "own"  # delete it, share it, keep it, send what it sends to sign in
+    OWN = "own"  # delete it, share it, keep it
 
 
 NOT_ACTIVE = (
