@@ -89,6 +89,13 @@ def test_a_program_is_told_from_its_person(ann: User, real_redis: object) -> Non
     assert (by(cancelled), cancelled.token_id) == (("ann", "api", HERE), ann.api_tokens.get().pk)
 
 
+def test_below_a_prefix_a_program_is_told_from_its_person_too(ann: User, real_redis: object) -> None:
+    crawl = a_crawl(ann)
+    token = {"Authorization": f"Bearer {a_token(ann, Scope.CRAWLS_WRITE)}"}
+    Client(headers=token).post(f"/api/v1/crawls/{crawl.id}/cancel", SCRIPT_NAME="/x")
+    assert by(entry("crawl.cancelled")) == ("ann", "api", HERE)
+
+
 def test_the_command_line_is_told_by_the_systems_user(real_redis: object) -> None:
     crawl = a_crawl(None)
     call_command("cancel", str(crawl.id), stdout=StringIO())
