@@ -21,6 +21,7 @@ from crawler.core.options import CrawlOptions
 from crawler.models import (
     Allowance,
     ApiToken,
+    AuditEntry,
     Channel,
     Crawl,
     Delivery,
@@ -120,6 +121,7 @@ def test_while_redis_is_away_a_crawl_stays_and_it_is_said(staff: Client, setting
     assert "Redis or the storage of kept content does not answer" in text
     assert "Successfully" not in text
     assert Crawl.objects.filter(pk=crawl.pk).exists()
+    assert not AuditEntry.objects.filter(act="crawl.deleted").exists()
 
 
 def test_staff_delete_no_crawl(ids: dict[str, object]) -> None:

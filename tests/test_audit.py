@@ -18,6 +18,7 @@ from crawler import audit
 from crawler.accounts.invitations import invite, link_for
 from crawler.core.scopes import Scope
 from crawler.engine import retention
+from crawler.engine.delete import begin_delete
 from crawler.engine.reconcile import survey
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.login import make_link
@@ -71,6 +72,20 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
     }
     assert entries[0].after == {"start_urls": 1, "signs_in": False, "allow_private": True}
     assert entries[-1].before == {"state": "cancelled", "owner": "root", "discovered": 1}
+
+
+def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
+    root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.engine.delete.STEPS_AT_ONCE", 0)
+    crawl = a_crawl(root)
+    for _ in range(2):
+        begin_delete(crawl.id)
+    assert [one.act for one in AuditEntry.objects.filter(kind="crawl").order_by("pk")] == [
+        "crawl.cancelled",
+        "crawl.deleted",
+    ]
+    assert entry("crawl.deleted").before == {"state": "running", "owner": "root", "discovered": 1}
 
 
 def test_what_was_asked_for_in_vain_is_not_in_it(ann: User, real_redis: object) -> None:
