@@ -209,6 +209,14 @@ def test_failed_logins_in_summary(ann: User, settings: Any, real_redis: object) 
     ]
 
 
+def test_failed_logins_are_told_of_where_there_is_no_limit_too(ann: User, settings: Any, real_redis: object) -> None:
+    settings.CRAWLER_LOGIN_TRIES = 0
+    for _ in range(12):
+        assert Client().post("/login/", {"username": "ann", "password": "wrong"}).status_code == 200
+    failures = AuditEntry.objects.filter(act="login.failed").order_by("pk")
+    assert [(one.name, one.after) for one in failures] == [("ann", {"tries": 1}), ("ann", {"tries": 5})]
+
+
 def test_a_password_is_another_and_no_more_is_said(ann: User) -> None:
     typed = {"old_password": "secret", "new_password1": "correct horse", "new_password2": "correct horse"}
     a_browser(ann).post("/account/password/", typed)
