@@ -13,6 +13,7 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
+from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -86,6 +87,14 @@ class ReadOnly:
         return self.has_view_permission(request)
 
 
+class Shown(ReadOnly, Reading):
+    """A table to look at. What it does not show is not to be guessed either, by the filters in a list's address."""
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        field = lookup.split(LOOKUP_SEP, 1)[0]
+        return field not in (self.exclude or ()) and super().lookup_allowed(lookup, value, request)
+
+
 class CappedPaginator(Pages):
     """Counts no further than COUNTED: of a million rows nobody turns to the last page."""
 
@@ -95,7 +104,7 @@ class CappedPaginator(Pages):
         return int(rows[: COUNTED + 1].count())
 
 
-class Uncounted(ReadOnly, Reading):
+class Uncounted(Shown):
     """The same for tables that may be long."""
 
     paginator = CappedPaginator
@@ -210,7 +219,7 @@ class UsageAdmin(Uncounted):
 
 
 @admin.register(Crawl)
-class CrawlAdmin(ReadOnly, Reading):
+class CrawlAdmin(Shown):
     list_display = ["site", "state", "owner", "group", "discovered", "closed", "created_at", "finished_at"]
     list_filter = ["state", "keep"]
     list_select_related = ["owner", "group"]
@@ -265,7 +274,7 @@ class CrawlAdmin(ReadOnly, Reading):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(ReadOnly, Reading):
+class ScheduleAdmin(Shown):
     list_display = ["__str__", "enabled", "next_at", "owner", "group", "last_error"]
     list_filter = ["enabled"]
     list_select_related = ["owner", "group"]
@@ -338,7 +347,7 @@ class DeliveryAdmin(Told, Uncounted):
 
 
 @admin.register(Channel)
-class ChannelAdmin(ReadOnly, Reading):
+class ChannelAdmin(Shown):
     list_display = ["transport", "name", "owner", "events", "enabled", "created_at"]
     list_filter = ["transport", "enabled"]
     list_select_related = ["owner"]
@@ -362,14 +371,14 @@ class AuditAdmin(Uncounted):
 
 
 @admin.register(Disagreement)
-class DisagreementAdmin(ReadOnly, Reading):
+class DisagreementAdmin(Shown):
     list_display = ["seen_at", "crawl", "what"]
     list_select_related = ["crawl"]
     ordering = ["-seen_at"]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnly, Reading):
+class ApiTokenAdmin(Shown):
     list_display = ["name", "user", "shown", "created_at", "last_used_at", "expires_at", "revoked_at"]
     list_select_related = ["user"]
     search_fields = ["name", "user__username"]

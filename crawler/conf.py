@@ -124,6 +124,7 @@ def setup() -> Setup:
         has_proxies=bool(trusted_proxies()),
         mails_are_files=settings.EMAIL_BACKEND == "django.core.mail.backends.filebased.EmailBackend",
         content_is_here=settings.STORAGES["content"]["BACKEND"] == "django.core.files.storage.FileSystemStorage",
+        login_tries=login_tries(),
     )
 
 

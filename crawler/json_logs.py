@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
 
@@ -16,4 +17,5 @@ class Json(JsonFormatter):
             timestamp="time",
             rename_fields={"levelname": "level", "name": "logger"},
             json_ensure_ascii=True,
+            reserved_attrs=[*RESERVED_ATTRS, "request"],  # Django's, with all that stands in its address
         )

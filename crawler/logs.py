@@ -40,6 +40,16 @@ class Context(logging.Filter):
         return True
 
 
+class NoLinks(logging.Filter):
+    """Where Django tells which address has failed, a link that lets somebody in is not spelled out."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        match = getattr(getattr(record, "request", None), "resolver_match", None)
+        if match is not None and "token" in match.kwargs:
+            record.msg, record.args = record.getMessage().replace(str(match.kwargs["token"]), "…"), ()
+        return True
+
+
 class Text(logging.Formatter):
     """`2026-11-21 21:00:00,000 WARNING crawler.engine.fetch: what happened [crawl=... batch=...]`, one line each. The
     lines of a traceback are indented, so that none can pass for a line of the log."""

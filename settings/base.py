@@ -121,8 +121,13 @@ LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"context": {"()": "crawler.logs.Context"}},
+    "filters": {"context": {"()": "crawler.logs.Context"}, "links": {"()": "crawler.logs.NoLinks"}},
     "formatters": {"line": {"()": LOG_FORMATS[environment.choice("CRAWLER_LOG_FORMAT", "text", LOG_FORMATS)]}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context"]}},
-    "loggers": {"crawler": {"handlers": ["console"], "level": environment.text("CRAWLER_LOG_LEVEL", "INFO")}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context", "links"]}},
+    "loggers": {
+        "crawler": {"handlers": ["console"], "level": environment.text("CRAWLER_LOG_LEVEL", "INFO")},
+        # Django's own would say nothing outside of development, not even why a page failed.
+        "django": {"handlers": ["console"], "level": "WARNING"},
+        "django.request": {"level": "ERROR"},  # not each address that somebody has guessed
+    },
 }

@@ -7,10 +7,13 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib import admin as django_admin
 from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
+from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from crawler import admin
@@ -18,6 +21,7 @@ from crawler.core.options import CrawlOptions
 from crawler.models import (
     Allowance,
     ApiToken,
+    AuditEntry,
     Channel,
     Crawl,
     Delivery,
@@ -31,7 +35,9 @@ from crawler.sealing import seal_address
 from tests.web.conftest import NOWHERE
 from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
-TABLES = ["crawl", "schedule", "page", "trap", "notice", "delivery", "channel", "disagreement", "usage"]
+REGISTERED = django_admin.site._registry
+TABLES = sorted(model._meta.model_name or "" for model in REGISTERED if model._meta.app_label == "crawler")
+OF_STAFF = [table for table in TABLES if table != "auditentry"]
 
 
 @pytest.fixture
@@ -57,6 +63,8 @@ def ids(staff: Client) -> dict[str, object]:
         "channel": Channel.objects.create(
             owner=User.objects.get(), transport="slack", address=seal_address("https://hooks.slack.com/services/secret")
         ).pk,
+        "apitoken": ApiToken.objects.create(user=User.objects.get(), name="script", digest="0" * 64, shown="sc_0").pk,
+        "auditentry": AuditEntry.objects.values_list("pk", flat=True)[0],  # that the account was made
         "disagreement": Disagreement.objects.create(crawl=crawl, what="table: 1 open, queue: empty").pk,
     }
 
@@ -66,6 +74,20 @@ def test_staff_can_list_search_and_read(staff: Client, ids: dict[str, object], t
     assert staff.get(f"/admin/crawler/{table}/").status_code == 200
     assert staff.get(f"/admin/crawler/{table}/?q=example").status_code == 200
     assert staff.get(f"/admin/crawler/{table}/{ids[table]}/change/").status_code == 200
+
+
+HIDDEN = [(model, field) for model, shown in REGISTERED.items() for field in shown.exclude or ()]
+
+
+@pytest.mark.parametrize(("model", "field"), HIDDEN, ids=lambda part: getattr(part, "__name__", part))
+def test_what_is_not_shown_is_not_found_out_by_filtering(staff: Client, model: type[Model], field: str) -> None:
+    listed = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    for lookup in ("", "__startswith", "__notify_emails__icontains"):
+        assert staff.get(f"{listed}?{field}{lookup}=x").status_code == 400, lookup
+
+
+def test_what_is_shown_can_be_filtered_by(staff: Client, ids: dict[str, object]) -> None:
+    assert "1 delivery" in staff.get("/admin/crawler/delivery/?state__exact=pending").content.decode()
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -103,6 +125,7 @@ def test_while_redis_is_away_a_crawl_stays_and_it_is_said(staff: Client, setting
     assert "Redis or the storage of kept content does not answer" in text
     assert "Successfully" not in text
     assert Crawl.objects.filter(pk=crawl.pk).exists()
+    assert not AuditEntry.objects.filter(act="crawl.deleted").exists()
 
 
 def test_staff_delete_no_crawl(ids: dict[str, object]) -> None:
@@ -160,12 +183,32 @@ def test_a_crawl_leads_to_its_page(staff: Client, ids: dict[str, object]) -> Non
     assert f"/crawls/{ids['crawl']}/" in staff.get(f"/admin/crawler/crawl/{ids['crawl']}/change/").content.decode()
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", OF_STAFF)
 def test_staff_without_any_permission_may_look_too(ids: dict[str, object], table: str) -> None:
-    browser = Client()
-    browser.force_login(User.objects.create_user("helper", is_staff=True))
+    browser = a_helper()
     assert browser.get(f"/admin/crawler/{table}/{ids[table]}/change/").status_code == 200
     assert browser.get("/admin/auth/user/").status_code == 403
+
+
+def test_who_came_from_where_is_for_superusers(ids: dict[str, object]) -> None:
+    browser = a_helper()
+    for path in ("", f"{ids['auditentry']}/change/", f"{ids['auditentry']}/history/"):
+        assert browser.get(f"/admin/crawler/auditentry/{path}").status_code == 403
+
+
+@pytest.mark.parametrize("name", ["", "ann"])
+def test_who_is_no_staff_is_sent_to_the_login(ids: dict[str, object], name: str) -> None:
+    browser, key = Client(), User.objects.get().pk
+    if name:
+        browser.force_login(a_person(name))
+    for model in REGISTERED:
+        if model._meta.app_label == "django_rq":
+            continue  # see test_rq_doors
+        table = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        row = f"{table}{ids.get(model._meta.model_name or '', key)}"
+        for address in (table, f"{table}add/", f"{row}/change/", f"{row}/delete/", f"{row}/history/"):
+            for answer in (browser.get(address), browser.post(address, {"post": "yes"})):
+                assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/admin/login/"), address
 
 
 def test_of_a_long_table_no_more_rows_are_counted_than_matter(

@@ -18,6 +18,7 @@ from crawler import audit
 from crawler.accounts.invitations import invite, link_for
 from crawler.core.scopes import Scope
 from crawler.engine import retention
+from crawler.engine.delete import begin_delete
 from crawler.engine.reconcile import survey
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.login import make_link
@@ -73,6 +74,20 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
     assert entries[-1].before == {"state": "cancelled", "owner": "root", "discovered": 1}
 
 
+def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
+    root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.engine.delete.STEPS_AT_ONCE", 0)
+    crawl = a_crawl(root)
+    for _ in range(2):
+        begin_delete(crawl.id)
+    assert [one.act for one in AuditEntry.objects.filter(kind="crawl").order_by("pk")] == [
+        "crawl.cancelled",
+        "crawl.deleted",
+    ]
+    assert entry("crawl.deleted").before == {"state": "running", "owner": "root", "discovered": 1}
+
+
 def test_what_was_asked_for_in_vain_is_not_in_it(ann: User, real_redis: object) -> None:
     crawl = a_finished_crawl(ann)
     browser = a_browser(ann)
@@ -87,6 +102,13 @@ def test_a_program_is_told_from_its_person(ann: User, real_redis: object) -> Non
     Caller(a_token(ann, Scope.CRAWLS_WRITE)).post(f"/crawls/{crawl.id}/cancel")
     cancelled = entry("crawl.cancelled")
     assert (by(cancelled), cancelled.token_id) == (("ann", "api", HERE), ann.api_tokens.get().pk)
+
+
+def test_below_a_prefix_a_program_is_told_from_its_person_too(ann: User, real_redis: object) -> None:
+    crawl = a_crawl(ann)
+    token = {"Authorization": f"Bearer {a_token(ann, Scope.CRAWLS_WRITE)}"}
+    Client(headers=token).post(f"/api/v1/crawls/{crawl.id}/cancel", SCRIPT_NAME="/x")
+    assert by(entry("crawl.cancelled")) == ("ann", "api", HERE)
 
 
 def test_the_command_line_is_told_by_the_systems_user(real_redis: object) -> None:
@@ -185,6 +207,14 @@ def test_failed_logins_in_summary(ann: User, settings: Any, real_redis: object) 
         ("ann", {"tries": 7}),
         ("", {"tries": 1}),  # what was typed may be a password
     ]
+
+
+def test_failed_logins_are_told_of_where_there_is_no_limit_too(ann: User, settings: Any, real_redis: object) -> None:
+    settings.CRAWLER_LOGIN_TRIES = 0
+    for _ in range(12):
+        assert Client().post("/login/", {"username": "ann", "password": "wrong"}).status_code == 200
+    failures = AuditEntry.objects.filter(act="login.failed").order_by("pk")
+    assert [(one.name, one.after) for one in failures] == [("ann", {"tries": 1}), ("ann", {"tries": 5})]
 
 
 def test_a_password_is_another_and_no_more_is_said(ann: User) -> None:

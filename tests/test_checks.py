@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.stack import ROOT
@@ -19,22 +20,54 @@ def documented() -> dict[str, str]:
     return {name: re.sub(r"SECRET_\d|PASSWORD_\d", secret, value) for name, value in given.items()}
 
 
-def checked(python: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+CHECK = ("manage.py", "check", "--deploy", "--fail-level", "WARNING")
+OF_THE_PLACE = (*CHECK, "--tag", "security")  # the others load every page, and have nothing to do with where it runs
+
+
+def run(command: Sequence[str], python: str, folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], **documented(), "CRAWLER_DATA_DIR": str(folder), **settings}
     environment["DATABASE_URL"] = f"sqlite:///{folder}/db.sqlite3"  # its driver is no part of this
     environment.pop("CRAWLER_CONTENT_STORAGE", None)
-    # Checks of this kind alone: the others load every page, and have nothing to do with where it runs.
-    command = [python, "manage.py", "check", "--deploy", "--tag", "security", "--fail-level", "WARNING"]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run([python, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_with_what_is_documented_there_is_nothing_to_say(python: str, tmp_path: Path) -> None:
-    said = checked(python, tmp_path)
+    said = run(CHECK, python, tmp_path)
     assert (said.returncode, said.stderr, "no issues" in said.stdout) == (0, "", True)
 
 
+def test_what_is_wrong_is_told_by_its_number(python: str, tmp_path: Path) -> None:
+    said = run(OF_THE_PLACE, python, tmp_path, ALLOWED_HOSTS="*", CRAWLER_LOGIN_TRIES="0")
+    assert said.returncode == 1
+    assert re.findall(r"crawler\.[EW]\d+", said.stderr) == ["crawler.E002", "crawler.W010"]
+
+
+IN_PRODUCTION = """
+import django
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+django.setup()
+
+from types import SimpleNamespace
+from crawler.web.login import remembered
+
+print(settings.SESSION_COOKIE_NAME, settings.SESSION_COOKIE_SECURE)
+print(settings.CSRF_COOKIE_NAME, settings.CSRF_COOKIE_SECURE)
+answer = remembered(HttpRequest(), HttpResponse(), SimpleNamespace(get_username=lambda: "ann"))
+[(name, cookie)] = answer.cookies.items()
+print(name, cookie["secure"])
+"""
+
+
+def test_cookies_go_by_https_alone_and_no_neighbour_can_set_them(python: str, tmp_path: Path) -> None:
+    said = run(["-c", IN_PRODUCTION], python, tmp_path)
+    names = ("sessionid", "csrftoken", "known-browser")
+    assert said.stdout.splitlines() == [f"__Host-{name} True" for name in names], said.stderr
+
+
 def test_without_a_password_for_redis_production_does_not_start(python: str, tmp_path: Path) -> None:
-    said = checked(python, tmp_path, REDIS_URL="redis://127.0.0.1:6379/0")
+    said = run(OF_THE_PLACE, python, tmp_path, REDIS_URL="redis://127.0.0.1:6379/0")
     assert said.returncode == 1
     assert said.stderr.startswith("REDIS_URL has no password")
     assert "Traceback" not in said.stderr

@@ -7,8 +7,13 @@ import json
 import logging
 import sys
 import threading
+from io import StringIO
+from typing import Any
 
 import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
 
 from crawler import logs
 from crawler.json_logs import Json
@@ -113,3 +118,47 @@ def test_nor_does_one_of_the_traceback_of_a_job_in_the_log_of_rq(text: str) -> N
 
 def test_what_rq_says_besides_keeps_its_colours() -> None:
     assert of_rq(logging.INFO, "\x1b[32m%s", "Job OK") == "\x1b[32mJob OK"
+
+
+def breaks(request: HttpRequest, token: str = "") -> HttpResponse:
+    raise ValueError("\x1b[2J\nforged")
+
+
+urlpatterns = [path("breaks/", breaks), path("opens/<str:token>/", breaks)]
+
+
+@pytest.fixture
+def written(settings: Any, monkeypatch: pytest.MonkeyPatch) -> StringIO:
+    """What the web server writes, with the addresses above."""
+    settings.ROOT_URLCONF = __name__
+    to = StringIO()
+    for handler in logging.getLogger("django").handlers:
+        monkeypatch.setattr(handler, "stream", to, raising=False)
+    return to
+
+
+@pytest.mark.django_db
+def test_a_page_that_breaks_is_told_once_and_forges_nothing(written: StringIO) -> None:
+    assert Client(raise_request_exception=False).get("/breaks/").status_code == 500
+    first, *others = written.getvalue().splitlines()
+    assert first.endswith(" ERROR django.request: Internal Server Error: /breaks/")
+    assert "ValueError" in written.getvalue()
+    assert all(line.startswith("    ") and line.isprintable() for line in others)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("formatter", [Text, Json])
+def test_where_a_link_breaks_it_is_not_spelled_out(
+    written: StringIO, monkeypatch: pytest.MonkeyPatch, formatter: type[logging.Formatter]
+) -> None:
+    [handler] = logging.getLogger("django").handlers
+    monkeypatch.setattr(handler, "formatter", formatter())
+    Client(raise_request_exception=False).get("/opens/swordfish/?key=swordfish")
+    assert "Internal Server Error: /opens/" in written.getvalue()
+    assert "swordfish" not in written.getvalue()
+
+
+@pytest.mark.django_db
+def test_an_address_that_somebody_guessed_is_no_line(written: StringIO) -> None:
+    assert Client().get("/wp-admin.php").status_code == 404
+    assert written.getvalue() == ""

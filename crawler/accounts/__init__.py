@@ -20,6 +20,7 @@ from crawler.accounts.links import (
     redeem,
 )
 from crawler.accounts.permissions import (
+    Anybody,
     groups_of,
     may,
     own_channels,
@@ -32,6 +33,7 @@ from crawler.accounts.permissions import (
 __all__ = [
     "FIRST_NAME",
     "LIFETIME",
+    "Anybody",
     "LoginTokens",
     "account_named",
     "first_account",

@@ -45,9 +45,12 @@ def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:
 
 
 def sees_addresses(user: Anybody, item: Crawl | Schedule) -> bool:
-    """Whether somebody sees in full whom a crawl or a schedule tells. Its owner does; of one that was made on the
-    command line, whoever may see it."""
-    return item.owner_id is None or item.owner_id == user.pk
+    """Whether somebody sees in full whom a crawl or a schedule tells, and may use that, and what it sends to sign in,
+    once more. Its owner may; where it belongs to nobody (it was made on the command line, or left by a person who was
+    deleted) superusers."""
+    if not user.is_active:
+        return False
+    return user.is_superuser if item.owner_id is None else item.owner_id == user.pk
 
 
 def groups_of(user: Anybody) -> QuerySet[Group]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
@@ -60,11 +61,18 @@ def recall(request: ApiRequest) -> None:
             raise nobody(was_sent_a_token=True)
         request.user = token.user
         return
-    person = User.objects.filter(pk=caller.user.pk, is_active=True).first()
-    key = request.session.session_key
-    if person is None or key is None or not request.session.exists(key):
+    person = _by_session_anew(request)
+    if person is None or person != caller.user:
         raise nobody(was_sent_a_token=False)
     request.user = person
+
+
+def _by_session_anew(request: ApiRequest) -> User | None:
+    """Who is logged in by this session now: it may have run out, been ended, or been made with an older password."""
+    anew = HttpRequest()
+    anew.session = type(request.session)(request.session.session_key)
+    person = get_user(anew)
+    return person if isinstance(person, User) else None
 
 
 def _by_token(secret: str) -> Caller:

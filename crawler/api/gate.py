@@ -26,7 +26,9 @@ Call = Callable[[], HttpResponseBase]
 
 ALWAYS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "Content-Security-Policy": (
+        "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+    ),
 }
 """Headers of every answer that does not say otherwise."""
 

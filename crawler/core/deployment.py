@@ -23,6 +23,7 @@ class Setup:
     has_proxies: bool  # whether it is known which proxies are ours
     mails_are_files: bool
     content_is_here: bool  # in a folder of this machine
+    login_tries: int  # 0 = no limit
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
     if not setup.has_proxies:
         hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
         yield Trouble(9, False, "Nobody's address is known: all people seem to come from the proxy.", hint)
+    if not setup.login_tries:
+        hint = (
+            "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
+        )
+        yield Trouble(10, False, "Passwords can be guessed without end.", hint)
 
 
 REDIS_HINT = (

@@ -12,7 +12,16 @@ class Right(StrEnum):
 
     SEE = "see"  # look at it, its pages and reports, and download them
     CONTROL = "control"  # pause, resume, cancel, send dead letters again, release traps
-    OWN = "own"  # delete it, share it, keep it, send what it sends to sign in
+    OWN = "own"  # delete it, share it, keep it
+
+
+NOT_ACTIVE = (
+    "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
+)
+NOT_PUBLIC = (
+    "It allows addresses that are not public, which superusers alone may, and its owner is none by now. "
+    "Remove it, and let a superuser make it anew; or make it without them."
+)
 
 
 @dataclass(frozen=True)
@@ -38,3 +47,10 @@ def may(standing: Standing, right: Right) -> bool:
         case Right.OWN:
             return False
     assert_never(right)
+
+
+def why_not_again(*, is_active: bool, is_superuser: bool, every_address: bool) -> str:
+    """Why a schedule begins nothing more, by what its owner is by now; "" = it does."""
+    if not is_active:
+        return NOT_ACTIVE
+    return NOT_PUBLIC if every_address and not is_superuser else ""

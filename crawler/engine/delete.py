@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import transaction
+
 from crawler import audit, pages, queues
 from crawler.content.storage import delete_of
 from crawler.crashpoints import crash_point
@@ -38,14 +40,17 @@ def begin_delete(*crawl_ids: UUID) -> None:
 
 
 def _condemned(crawl_id: UUID) -> bool:
-    """End the crawl, and note that it is to be deleted; whether there was one."""
+    """End the crawl, and note that it is to be deleted, once; whether there was one."""
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return False
-    audit.note("crawl.deleted", crawl, before=_facts_of(crawl))  # first of all: its rows go in many transactions
     cancel(crawl_id)
     crash_point("delete: cancelled")
-    Frontier(queues.connection(), str(crawl_id)).condemn()
+    frontier = Frontier(queues.connection(), str(crawl_id))
+    if not frontier.is_condemned():
+        with transaction.atomic():  # its rows go in many others; from here on somebody ends the deletion
+            audit.note("crawl.deleted", crawl, before=_facts_of(crawl))
+            frontier.condemn()
     return True
 
 

@@ -15,6 +15,7 @@ from crawler import audit, queues
 from crawler.accounts import quotas
 from crawler.core.errors import BadInput
 from crawler.core.options import CrawlOptions
+from crawler.core.rights import why_not_again
 from crawler.core.timetable import Timetable, parse
 from crawler.crashpoints import crash_point
 from crawler.engine.start import EVERY_ADDRESS, drafted, insert, services_needed, set_going
@@ -164,17 +165,20 @@ def _run(schedule: Schedule, now: datetime) -> bool:
 
 
 def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
-    """The run that is to begin, or why it cannot. What may be asked is judged anew: settings and names change."""
+    """The run that is to begin, or why it cannot. What may be asked is judged anew: settings, names and people change.
+    Of nobody are those made on the command line."""
     previous = schedule.runs.order_by("-created_at").first()
     if previous is not None and not previous.is_over:
         return None, STILL_GOING
     options = CrawlOptions.from_plain(schedule.options)
-    allow_private = EVERY_ADDRESS in options.private_hosts
+    owner, allow_private = schedule.owner, EVERY_ADDRESS in options.private_hosts
+    if owner is not None:
+        facts = {"is_active": owner.is_active, "is_superuser": owner.is_superuser}
+        if trouble := why_not_again(**facts, every_address=allow_private):
+            return None, trouble
     try:
-        quotas.check(schedule.owner, timezone.now())
-        crawl = drafted(
-            schedule.start_urls, options, owner=schedule.owner, allow_private=allow_private, sealed=schedule.sealed
-        )
+        quotas.check(owner, timezone.now())
+        crawl = drafted(schedule.start_urls, options, owner=owner, allow_private=allow_private, sealed=schedule.sealed)
     except BadInput as error:
         return None, error.message
     crawl.schedule, crawl.previous = schedule, previous

@@ -90,7 +90,7 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """Where the crawl stands; without JavaScript a reload brings it up to date."""
     crawl = visible_crawl(request, crawl_id)
-    context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(crawl)}
+    context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
     context |= {
         "figures": quick_figures(crawl, time.time()),
         "list_report": lists.report_of(crawl),
@@ -146,7 +146,7 @@ def crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
         crawl = visible_crawls(request.user).filter(pk=UUID(typed)).first()
     except ValueError:
         return None
-    if crawl is not None and not may(request.user, Right.OWN, crawl):
+    if crawl is not None and not sees_addresses(request.user, crawl):
         crawl.sealed = ""
         crawl.options = {name: value for name, value in crawl.options.items() if not name.startswith("notify_")}
     return crawl

@@ -27,17 +27,17 @@ class RqDoors:
     def process_view(self, request: HttpRequest, *more: object) -> None:
         """Before the page, and before it is said whether the form was one of ours; who is not in is sent to the login
         by the page itself."""
-        if not request.path.startswith(ROOT):
+        if not request.path_info.startswith(ROOT):
             return
-        if "stats.json/" in request.path:  # with a token in the address, which we have none of
+        if "stats.json/" in request.path_info:  # with a token in the address, which we have none of
             raise Http404
         if request.method not in SAFE and request.user.is_authenticated:
             if not request.user.is_superuser:
                 raise PermissionDenied("You may look at RQ's queues, but not change them.")
-            audit.note("queue.changed", kind="queue", name=request.path.removeprefix(ROOT))
+            audit.note("queue.changed", kind="queue", name=request.path_info.removeprefix(ROOT))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """They take it for certain that Redis answers."""
-        if isinstance(error, RedisError) and request.path.startswith(ROOT):
+        if isinstance(error, RedisError) and request.path_info.startswith(ROOT):
             return HttpResponse(render_to_string("503.html", {"message": "Redis does not answer."}), status=503)
         return None

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from crawler.accounts import may, rights_of, visible_schedules
+from crawler.accounts import Anybody, may, rights_of, visible_crawls, visible_schedules
 from crawler.core.rights import Right
 from crawler.engine.schedules import pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Crawl, Schedule
@@ -59,20 +59,28 @@ def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.", Right.OWN)
 
 
-def runs_of(crawl: Crawl) -> dict[str, Any]:
-    """What a crawl's page says of its schedule and of the runs before and after it; empty for a crawl on its own."""
-    following = crawl.next_runs.order_by("created_at").first()
-    if crawl.schedule is None and crawl.previous is None and following is None:
+def runs_of(user: Anybody, crawl: Crawl) -> dict[str, Any]:
+    """What a crawl's page says of its schedule and of the runs before and after it, as far as this person may see them;
+    empty for a crawl on its own."""
+    schedule = visible_schedules(user).filter(pk=crawl.schedule_id).first() if crawl.schedule_id else None
+    previous = visible_crawls(user).filter(pk=crawl.previous_id).first() if crawl.previous_id else None
+    following = visible_crawls(user).filter(previous=crawl).order_by("created_at").first()
+    if schedule is None and previous is None and following is None:
         return {}
-    return {"schedule": crawl.schedule, "previous": crawl.previous, "next": following, "compared": compared(crawl)}
+    since = compared(crawl) if previous is not None else None
+    return {"schedule": schedule, "previous": previous, "next": following, "compared": since}
 
 
 def _row(request: HttpRequest, schedule: Schedule) -> dict[str, Any]:
-    return {"schedule": schedule, "last": _last_run(schedule), "rights": rights_of(request.user, schedule)}
+    return {
+        "schedule": schedule,
+        "last": _last_run(request.user, schedule),
+        "rights": rights_of(request.user, schedule),
+    }
 
 
-def _last_run(schedule: Schedule) -> Crawl | None:
-    return schedule.runs.order_by("-created_at").first()
+def _last_run(user: Anybody, schedule: Schedule) -> Crawl | None:
+    return visible_crawls(user).filter(schedule=schedule).order_by("-created_at").first()
 
 
 def _move(

@@ -25,7 +25,7 @@ class Visits:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        via = API if request.path.startswith(API_ROOT) else WEB
+        via = API if request.path_info.startswith(API_ROOT) else WEB
         with audit.acting(Acting(via, comes_from(request), lambda: _who(request))):
             response = self._get_response(request)
         session = request.session

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from crawler.accounts import groups_of, may, visible_crawls, visible_schedules
+from crawler.accounts import groups_of, may, sees_addresses, visible_crawls, visible_schedules
 from crawler.core.rights import Right
 from crawler.models import Crawl, Schedule
 from tests.accounts.factories import a_group
@@ -73,6 +73,17 @@ def test_schedules_are_seen_as_crawls_are(people: dict[str, User]) -> None:
     for person in people.values():
         assert set(visible_schedules(person)) == {item for item in schedules if may(person, Right.SEE, item)}
     assert list(visible_schedules(people["bob"])) == [schedules[1]]
+
+
+@pytest.mark.parametrize(
+    ("owner", "seers"),
+    [("ann", {"ann"}), ("", {"root"})],  # of nobody: begun on the command line, or left by somebody who was deleted
+)
+def test_whom_it_tells_is_seen_in_full_by_its_owner_and_without_one_by_superusers(
+    people: dict[str, User], owner: str, seers: set[str]
+) -> None:
+    crawl = a_crawl(people.get(owner), group=a_group("editors", people["bob"]))
+    assert {name for name, person in people.items() if sees_addresses(person, crawl)} == seers
 
 
 def test_one_shares_with_ones_own_groups(people: dict[str, User]) -> None:

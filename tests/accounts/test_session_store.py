@@ -14,7 +14,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from crawler.accounts import session_store
+from crawler.accounts import make_link, session_store
 from tests.web.factories import a_person
 
 pytestmark = pytest.mark.django_db
@@ -43,12 +43,20 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     monkeypatch.setattr(session_store.time, "time", lambda: now)
 
 
-def test_a_login_takes_no_key_that_was_there_before(ann: User) -> None:
+@pytest.mark.parametrize("way", ["password", "link"])
+def test_a_login_takes_no_key_that_was_there_before(ann: User, way: str) -> None:
+    planted = session_store.SessionStore()
+    planted["anything"] = 1
+    planted.save()
     browser = Client()
-    browser.cookies[configured.SESSION_COOKIE_NAME] = "a" * 32  # somebody else may know it
-    browser.post("/login/", {"username": "ann", "password": "secret"})
-    assert key(browser) != "a" * 32
+    browser.cookies[configured.SESSION_COOKIE_NAME] = planted.session_key  # somebody else may know it
+    if way == "link":
+        browser.post(make_link("", ann))
+    else:
+        browser.post("/login/", {"username": "ann", "password": "secret"})
+    assert key(browser) != planted.session_key
     assert browser.get("/").status_code == 200
+    assert not Session.objects.filter(pk=planted.session_key).exists()
 
 
 def test_another_password_is_another_key_and_ends_the_other_logins(ann: User, browser: Client) -> None:

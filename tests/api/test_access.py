@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from crawler.accounts.session_store import BEGAN
 from crawler.api import events
 from crawler.core.rights import Right, Standing, may
 from crawler.core.scopes import Scope
@@ -166,9 +169,50 @@ def test_whoever_may_no_more_is_out_at_once_and_so_is_their_stream(
     assert b"progress" not in rest.partition(b"deleted")[2]
 
 
-@pytest.mark.parametrize("way", ["log out", "closed"])
+def logged_out(browser: Client, ann: User) -> None:
+    browser.post("/logout/")
+
+
+def shut_out(browser: Client, ann: User) -> None:
+    closed(ann)
+
+
+def given_another_password(browser: Client, ann: User) -> None:
+    """Elsewhere: this browser's session is still there."""
+    ann.set_password("another")
+    ann.save()
+
+
+def idle_for_too_long(browser: Client, ann: User) -> None:
+    Session.objects.update(expire_date=timezone.now())
+
+
+def busy_for_too_long(browser: Client, ann: User) -> None:
+    session = browser.session
+    session[BEGAN] = 0.0
+    session.save()
+
+
+def somebody_else_by_now(browser: Client, ann: User) -> None:
+    session = browser.session
+    bob = User.objects.create_superuser("bob")
+    session.update({SESSION_KEY: str(bob.pk), HASH_SESSION_KEY: bob.get_session_auth_hash()})
+    session.save()
+
+
+LOGIN_ENDS = [
+    logged_out,
+    shut_out,
+    given_another_password,
+    idle_for_too_long,
+    busy_for_too_long,
+    somebody_else_by_now,
+]
+
+
+@pytest.mark.parametrize("end", LOGIN_ENDS, ids=lambda end: end.__name__)
 def test_a_stream_ends_with_the_login_it_was_opened_by(
-    ann: User, real_redis: object, monkeypatch: pytest.MonkeyPatch, way: str
+    ann: User, real_redis: object, monkeypatch: pytest.MonkeyPatch, end: Callable[[Client, User], None]
 ) -> None:
     browser, crawl = Client(), a_crawl(ann)
     browser.force_login(ann)
@@ -176,10 +220,7 @@ def test_a_stream_ends_with_the_login_it_was_opened_by(
     stream = iter(browser.get(f"{ROOT}/crawls/{crawl.id}/events").streaming_content)  # type: ignore[attr-defined]
     next(stream)
     next(stream)
-    if way == "closed":
-        closed(ann)
-    else:
-        browser.post("/logout/")
+    end(browser, ann)
     assert b"deleted" in b"".join(stream)
 
 

@@ -19,6 +19,7 @@ GOOD = Setup(
     has_proxies=True,
     mails_are_files=False,
     content_is_here=True,
+    login_tries=10,
 )
 
 
@@ -40,6 +41,7 @@ def test_a_good_one_is_let_be() -> None:
         ({"mails_are_files": True}, "EMAIL_URL", False),
         ({"redis_url": "redis://:secret@10.0.0.1:6379/0"}, "CRAWLER_CONTENT_STORAGE", False),
         ({"has_proxies": False}, "CRAWLER_TRUSTED_PROXIES", False),
+        ({"login_tries": 0}, "CRAWLER_LOGIN_TRIES", False),
     ],
 )
 def test_each_trouble_names_the_setting_and_what_to_do(wrong: dict[str, Any], setting: str, is_error: bool) -> None:

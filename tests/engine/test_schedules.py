@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 from redis import RedisError
 
@@ -14,6 +15,7 @@ from crawler import queues
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
+from crawler.core.rights import NOT_ACTIVE, NOT_PUBLIC
 from crawler.engine import schedules
 from crawler.engine.control import cancel
 from crawler.engine.delete import delete
@@ -27,6 +29,7 @@ from crawler.engine.schedules import (
 )
 from crawler.models import Crawl, Page, Schedule
 from tests.conftest import free_port
+from tests.web.factories import a_person
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SITE = "http://127.0.0.1:8/"
@@ -109,6 +112,30 @@ def test_a_site_that_cannot_be_begun_is_recorded_and_tried_the_next_time() -> No
     assert "is refused" in fresh(schedule).last_error
     assert (schedule.next_at, schedule.enabled) == (NOON + HOUR, True)
     assert not Crawl.objects.exists()
+
+
+def test_a_schedule_of_an_account_that_is_not_active_begins_nothing() -> None:
+    schedule = a_schedule(owner=a_person("root", superuser=True))
+    User.objects.update(is_active=False)
+    assert run_due(NOON) == 0
+    assert fresh(schedule).last_error == NOT_ACTIVE
+    assert not Crawl.objects.exists()
+    User.objects.update(is_active=True)
+    assert run_due(NOON + HOUR) == 1
+
+
+def test_who_is_no_superuser_any_more_begins_no_crawl_of_private_addresses() -> None:
+    schedule = a_schedule(owner=a_person("root", superuser=True))
+    User.objects.update(is_superuser=False)
+    assert run_due(NOON) == 0
+    assert fresh(schedule).last_error == NOT_PUBLIC
+    assert not Crawl.objects.exists()
+
+
+def test_private_addresses_that_the_settings_allow_are_for_everybody(settings: Any) -> None:
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]
+    a_schedule(owner=a_person("ann"), options=CrawlOptions().to_plain())
+    assert run_due(NOON) == 1
 
 
 def test_one_that_cannot_be_begun_does_not_stop_the_others() -> None:

@@ -28,6 +28,7 @@ from tests.shown.looking import html_faults
 
 PLACE = re.compile(r"<(?:\w+:)?(\w+)>")
 PATTERNS = [pattern for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)]
+assert len(PATTERNS) == len(urls.urlpatterns), "what is included there is not looked at"
 
 WITHOUT = {
     # addresses at which nothing is shown that a stranger wrote: what is

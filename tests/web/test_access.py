@@ -18,6 +18,7 @@ from crawler.content.members import packed
 from crawler.content.shelf import Shelf, named
 from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
+from settings import urls as root_urls
 from tests.accounts.factories import a_group
 from tests.content.storages import kept_in
 from tests.web.factories import SITE, a_finished_crawl, a_page, a_person
@@ -94,6 +95,9 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
 }
 
 
+OF_THE_ADMIN = {"admin/", "admin/django_rq/", "admin/login/", "admin/password_change/"}
+
+
 def patterns() -> Iterable[URLPattern]:
     return [pattern for pattern in urls.urlpatterns if isinstance(pattern, URLPattern)]
 
@@ -125,6 +129,12 @@ def shared(people: dict[str, User], tmp_path: Path, settings: Any) -> tuple[dict
 
 def test_the_table_has_every_door() -> None:
     assert {pattern.name for pattern in patterns()} == set(TABLE)
+    assert len(list(patterns())) == len(urls.urlpatterns), "what is included there, nobody has tried"
+
+
+def test_no_door_is_anywhere_else() -> None:
+    beside = {str(pattern.pattern) for pattern in root_urls.urlpatterns}
+    assert beside == {*OF_THE_ADMIN, "api/v1/", ""}  # with tests of their own: test_admin, test_rq_doors, tests/api
 
 
 @pytest.mark.parametrize("name", TABLE)

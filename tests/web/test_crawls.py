@@ -11,8 +11,11 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
 
+from crawler.core.credentials import parse
 from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
 from crawler.models import Crawl
+from crawler.sealing import seal
 from crawler.web.crawl_list import PER_PAGE
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
@@ -39,6 +42,17 @@ def test_a_crawl_that_is_not_there_cannot_be_typed_again(as_ann: Client, again: 
 def test_somebody_elses_crawl_cannot_be_typed_again(as_ann: Client) -> None:
     crawl = a_crawl(a_person("bob"), start_urls=["https://his.example/"])
     assert "his.example" not in as_ann.get(f"/?again={crawl.id}").content.decode()
+
+
+def test_a_superuser_who_types_somebodys_crawl_again_takes_over_neither_whom_it_tells_nor_what_it_sends(
+    as_root: Client, ann: User
+) -> None:
+    sealed = seal(parse(bearer="swordfish"))
+    crawl = a_crawl(ann, options=CrawlOptions(max_pages=77, notify_emails=("swordfish@example.com",)), sealed=sealed)
+    response = as_root.get(f"/?again={crawl.id}")
+    assert "swordfish" not in response.content.decode()
+    form = response.context["form"]
+    assert (form.initial["max_pages"], "same_credentials" in form.fields) == (77, False)
 
 
 def test_the_list_shows_ones_own_crawls_alone(as_ann: Client, ann: User) -> None:

@@ -16,6 +16,8 @@ from crawler.web.headers import ALWAYS, OF_PAGES, OF_THE_REST
 PLACE = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)\??")
 OF_SOME_KIND = {"crawl_id": "00000000-0000-0000-0000-000000000007", "object_id": "7", "format": "json"}
 
+OF_RQ = "/admin/django_rq/"  # pages of a package that fail at a queue or a job that is not there
+
 STATIC = ("/static/crawler/pages.js", "/static/crawler/pages.css", "/static/crawler/logo.svg", "/static/none.js")
 ERRORS = ("/nothing-here", "/admin/nothing-here/", "/api/v1/nothing", "/crawls/7/", "/static/../settings.py")
 
@@ -52,6 +54,12 @@ def test_every_answer_has_all_of_them(root: User, real_redis: object) -> None:
         answer.getvalue()  # to the end of what is streamed
     assert [fault for address, answer in answers.items() for fault in lacking(answer, address)] == []
     assert {answer.status_code for answer in answers.values()} >= {200, 302, 404, 405}
+    broken = [address for address, answer in answers.items() if answer.status_code >= 500]
+    assert [address for address in broken if not address.startswith(OF_RQ)] == []
+
+
+RULES = ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action ")
+"""All but the first are rules that it does not stand for."""
 
 
 def lacking(answer: Any, address: str) -> list[str]:
@@ -60,7 +68,7 @@ def lacking(answer: Any, address: str) -> list[str]:
     found = [name for name in ALWAYS if not answer.headers.get(name)]
     found += [word for word in ("unsafe", "*", "http:", "https:", "blob:") if word in policy]
     found += ["data:"] if "data:" in policy and address != "/api/v1/docs" else []
-    found += [rule for rule in ("default-src 'none'", "frame-ancestors 'none'") if rule not in policy]
+    found += [rule for rule in RULES if rule not in policy]
     if "no-store" not in answer.headers["Cache-Control"] and not address.startswith("/static/"):
         found.append(answer.headers["Cache-Control"])
     return [f"{address} ({answer.status_code}): {fault}" for fault in found]

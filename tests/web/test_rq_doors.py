@@ -60,6 +60,12 @@ def test_superusers_do_and_it_is_noted(as_root: Client, real_redis: object) -> N
     assert (noted.actor, noted.name) == ("root", "dashboard/queues/0/empty/")
 
 
+def test_below_a_prefix_they_are_the_same_doors(helper: Client, as_root: Client, real_redis: object) -> None:
+    assert helper.post(f"{ROOT}queues/0/empty/", SCRIPT_NAME="/x").status_code == 403
+    assert as_root.post(f"{ROOT}queues/0/empty/", SCRIPT_NAME="/x").status_code == 302
+    assert AuditEntry.objects.get(act="queue.changed").name == "dashboard/queues/0/empty/"
+
+
 @pytest.mark.parametrize("path", ["stats.json", "metrics"])
 def test_figures_are_for_staff(client: Client, helper: Client, as_ann: Client, real_redis: object, path: str) -> None:
     asked = [browser.get(ROOT + path).status_code for browser in (client, as_ann, helper)]

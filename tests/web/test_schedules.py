@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from crawler.core.lifecycle import State
 from crawler.models import Crawl, Schedule
+from tests.accounts.factories import a_group
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 NEXT = datetime(2030, 5, 6, 7, 8, tzinfo=UTC)
@@ -107,6 +108,15 @@ def test_a_runs_page_leads_to_the_runs_before_and_after_it(as_ann: Client, ann: 
     assert "Since then: 1 new, 1 gone" in html
     assert "next on" in html
     assert "6 May 2030, 07:08 UTC" in html
+
+
+def test_a_run_that_is_shared_by_itself_tells_nothing_of_the_others(as_ann: Client, ann: User) -> None:
+    bob = a_person("bob")
+    schedule = a_schedule(bob)
+    first = a_finished_crawl(bob, schedule=schedule)
+    second = a_finished_crawl(bob, schedule=schedule, previous=first, group=a_group("editors", ann))
+    a_crawl(bob, schedule=schedule, previous=second)
+    assert 'id="runs"' not in as_ann.get(f"/crawls/{second.id}/").content.decode()
 
 
 def test_a_crawl_on_its_own_says_nothing_of_runs(as_ann: Client, ann: User) -> None:
