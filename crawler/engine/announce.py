@@ -10,6 +10,8 @@ from functools import partial
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
+from redis.exceptions import RedisError
+from rq.timeouts import BaseTimeoutException
 
 from crawler import logs, queues
 from crawler.core.lifecycle import State
@@ -25,6 +27,7 @@ from crawler.notify.transport import TransportError
 
 log = logging.getLogger(__name__)
 
+FAULT = "a fault of the crawler; its log says more"
 PAGES_SECONDS = 1.0  # receivers are told of pages for so long in one go
 PAGES_SHARE = 4  # then it is left for so many times as long, while a crawl wants the workers
 PAGES_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0)  # what one receiver may hold them up
@@ -79,6 +82,12 @@ def _try(delivery: Delivery, limits: Limits | None = None) -> str:
             answer = deliver(delivery, limits)
     except TransportError as error:
         outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
+        return "failed"
+    except (DatabaseError, RedisError, BaseTimeoutException):
+        raise  # nothing could be noted, or RQ ends this job: the claim runs out
+    except Exception:  # a fault of ours must not keep the others behind it from being told
+        log.exception("delivery %s could not be made", delivery.id, extra=logs.of(delivery.notice.crawl_id))
+        outbox.failed(delivery.id, timezone.now(), FAULT, permanent=False)
         return "failed"
     crash_point("notify: sent")
     outbox.delivered(delivery.id, timezone.now(), answer)

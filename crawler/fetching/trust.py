@@ -17,6 +17,7 @@ def public_trust() -> ssl.SSLContext:
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     context.load_default_certs()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # Python 3.13 and later would refuse what browsers take
     context.hostname_checks_common_name = False  # browsers have not looked there since 2017
     context.options |= ssl.OP_NO_TICKET  # no session is taken up again
     context.set_alpn_protocols(["http/1.1"])

@@ -9,7 +9,9 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
+from crawler.engine import announce as announcing
 from crawler.engine.announce import announce
+from crawler.fetching.fetcher import Limits
 from crawler.models import Delivery
 from crawler.notify import outbox
 from crawler.reports import words
@@ -88,3 +90,20 @@ def test_a_receiver_that_spells_its_length_at_great_length_has_been_told(bench: 
     bench.work("crawl", "fetch", at_most=4)
     announce()
     assert Delivery.objects.get().state == Delivery.DELIVERED
+
+
+def test_a_fault_of_ours_keeps_nobody_else_from_being_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    carry = announcing.deliver
+
+    def faulty(delivery: Delivery, limits: Limits | None = None) -> str:
+        return carry(delivery, limits) if delivery.address == "you@example.com" else str(1 / 0)
+
+    monkeypatch.setattr(announcing, "deliver", faulty)
+    bench.start(notify_emails=("me@example.com", "you@example.com"))
+    bench.work("crawl", "fetch", at_most=4)
+    announce()
+    told = {delivery.address: (delivery.state, delivery.error) for delivery in Delivery.objects.all()}
+    assert told == {
+        "me@example.com": (Delivery.PENDING, announcing.FAULT),
+        "you@example.com": (Delivery.DELIVERED, ""),
+    }

@@ -43,7 +43,7 @@ PARSERS = {
             seeds.HEADERS,
             (b"noindex", b",", b":", b" ", b"unavailable_after:", b"bot: ", b"a%d,"),
         ),
-        Parser("robots", readers.read_robots, seeds.ROBOTS, tokens.ROBOTS, longest=600_000),
+        Parser("robots", readers.read_robots, seeds.ROBOTS, tokens.ROBOTS, longest=600_000, most=4.0),
         Parser("sitemap", readers.read_sitemap, seeds.SITEMAPS, (*tokens.MARKUP, *tokens.BITS[:3], seeds.PACKED[1])),
         Parser("head", readers.read_head, seeds.HEADS, tokens.HTTP, longest=70_000, most=4.0),
         Parser("header", readers.read_header, seeds.HEADERS, tokens.DATES, longest=70_000),

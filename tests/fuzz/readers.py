@@ -271,7 +271,7 @@ def read_value(data: bytes) -> None:
         try:
             values.value_of(kind, text_of(data), HERE)
         except values.NoValue as none:
-            holds(len(str(none)) < 300, "a reason is long")
+            holds(len(str(none)) < 600, "a reason is long")
 
 
 def read_hosts(data: bytes) -> None:
