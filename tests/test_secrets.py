@@ -31,7 +31,7 @@ TYPED = {
     "cookies": "a=swordfish-2",
     "auth": "ann:swordfish-3",
     "proxy": "http://me:swordfish-4@127.0.0.1:8",
-    "notify_webhooks": "http://u:swordfish-5@127.0.0.1:8/hook?token=swordfish-6",
+    "notify_webhooks": "http://u:swordfish-5@127.0.0.1:8/hook/swordfish-9?token=swordfish-6",
     "notify_slack": "http://127.0.0.1:8/services/swordfish-7",
     "notify_discord": "http://127.0.0.1:8/api/webhooks/swordfish-8",
 }
