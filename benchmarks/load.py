@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -27,6 +27,7 @@ from settings.environment import ROOT
 MEDIAN_MS = NINETY_FIVE_MS = 1_000
 PATIENCE = 30.0  # seconds
 COME_WITHIN = 10.0  # seconds in which all have opened their page
+COME_EVERY = 0.1  # seconds, if that is less
 _ROW = "{:<34} {:>7} {:>7} {:>7} {:>7} {:>7}  {}"
 
 
@@ -74,6 +75,24 @@ class Question(NamedTuple):
     status: int = 200
 
 
+class Held(NamedTuple):
+    """What there was to be a load, while it was measured."""
+
+    jobs: int  # fewest that waited
+    running: int  # crawls, at the end
+
+
+def lacking(chosen: Namespace, kinds: Iterable[str], asked: Sequence[Asked], held: Held) -> list[str]:
+    """Why this was no measurement of what was wanted, one line each."""
+    unasked = sorted(set(kinds) - {one.name for one in asked})
+    lines = [f"never answered: {name}" for name in unasked]
+    if held.jobs < chosen.jobs / 2:
+        lines.append(f"only {held.jobs:,} of {chosen.jobs:,} jobs were in the queues at one time")
+    if held.running < chosen.crawls:
+        lines.append(f"only {held.running} of {chosen.crawls} crawls still ran at the end")
+    return lines
+
+
 class Notebook:
     """What was measured, by whichever thread."""
 
@@ -97,7 +116,7 @@ class Notebook:
 
 def main(chosen: Namespace) -> int:
     """1. Redis and a database of its own. 2. Crawls, jobs and people in them. 3. The programs of the Procfile. 4. Watch
-    and, meanwhile, ask for each kind of page. 5. Tell; 1 when one is too slow."""
+    and, meanwhile, ask for each kind of page. 5. Tell; 1 when one is too slow or was not measured."""
     with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as services:
         work = Path(name)
         os.environ |= {"CRAWLER_DATA_DIR": str(work), "REDIS_URL": services.enter_context(own_redis(work))}
@@ -113,12 +132,14 @@ def main(chosen: Namespace) -> int:
         port = free_port()
         children = services.enter_context(Children(GRACE))
         web = _start(chosen, children, work, port)
-        notebook = _watched(chosen, stage, port)
+        notebook, fewest = _watched(chosen, stage, port)
         used = sum(cpu_seconds(pid) for pid in web)
-        kept = stage.jobs()
+        held = Held(fewest, stage.running())
     asked = notebook.all()
-    _tell(chosen, asked, used, kept)
-    return 1 if any(one.trouble for one in asked) else 0
+    _tell(chosen, asked, used, held.jobs)
+    missed = lacking(chosen, stage.kinds(), asked, held)
+    print(*missed, sep="\n", end="\n" if missed else "", file=sys.stderr)
+    return 1 if missed or any(one.trouble for one in asked) else 0
 
 
 def _start(chosen: Namespace, children: Children, work: Path, port: int) -> list[int]:
@@ -165,28 +186,29 @@ def _family(pid: int) -> list[int]:
     return found
 
 
-def _watched(chosen: Namespace, stage: Any, port: int) -> Notebook:
+def _watched(chosen: Namespace, stage: Any, port: int) -> tuple[Notebook, int]:
     """The one who goes from page to page has been everywhere once; then the others come one by one, and when all are
-    there it is measured for so many seconds."""
+    there it is measured for so many seconds. What was noted, and how many jobs waited when there were fewest."""
     for question in stage.questions():
         _ask(port, question)
     notebook, end = Notebook(), threading.Event()
     who = [threading.Thread(target=_watch, args=(port, one, notebook, end)) for one in stage.watchers()]
-    who += [threading.Thread(target=_listen, args=(port, one, notebook, end)) for one in stage.listeners()]
+    who += [threading.Thread(target=listen, args=(port, one, notebook, end)) for one in stage.listeners()]
     who.append(threading.Thread(target=_ask_all, args=(port, stage.questions(), notebook, end)))
     for number, thread in enumerate(who):
         thread.daemon = True
         thread.start()
-        time.sleep(COME_WITHIN / len(who) if number else 0)
+        time.sleep(min(COME_EVERY, COME_WITHIN / len(who)) if number else 0)
     notebook.forget()
-    until = time.monotonic() + chosen.seconds
+    until, fewest = time.monotonic() + chosen.seconds, stage.jobs()
     while time.monotonic() < until:
         time.sleep(1.0)
+        fewest = min(fewest, stage.jobs())
         stage.keep_full()
     end.set()
     for thread in who:
         thread.join(PATIENCE)
-    return notebook
+    return notebook, fewest
 
 
 def _watch(port: int, question: Question, notebook: Notebook, end: threading.Event) -> None:
@@ -196,38 +218,29 @@ def _watch(port: int, question: Question, notebook: Notebook, end: threading.Eve
         pause = max(EVERY, min(SELDOM, SHARE * _timed(port, question, notebook)))
 
 
-def _listen(port: int, question: Question, notebook: Notebook, end: threading.Event) -> None:
-    """An EventSource: the time to the first event is measured; when the stream ends it comes back as it was told."""
+def listen(port: int, question: Question, notebook: Notebook, end: threading.Event) -> None:
+    """An EventSource: the time to the first event is measured; when the stream ends it comes back as it was told. A
+    stream without an event, or none at all, is a wrong answer."""
     while not end.is_set():
         began = time.perf_counter()
         try:
             connection = HTTPConnection(LOOPBACK, port, timeout=PATIENCE)
             connection.request("GET", question.path, headers=dict(question.headers))
             response = connection.getresponse()
-            back_in = _heard(
-                response,
-                lambda began=began: notebook.note(  # type: ignore[misc]
-                    question.name, time.perf_counter() - began, is_right=True
-                ),
-                end,
-            )
+            told, back_in = False, 1.0
+            while response.status == question.status and not end.is_set() and (line := response.readline()):
+                if line.startswith(b"retry:"):
+                    back_in = int(line[6:]) / 1000
+                if line.startswith(b"data:") and not told:
+                    notebook.note(question.name, time.perf_counter() - began, is_right=True)
+                    told = True
             connection.close()
+            if not told and not end.is_set():
+                notebook.note(question.name, time.perf_counter() - began, is_right=False)
         except (OSError, HTTPException):
             notebook.note(question.name, time.perf_counter() - began, is_right=False)
             back_in = 1.0
         end.wait(back_in)
-
-
-def _heard(response: Any, first: Any, end: threading.Event) -> float:
-    """Seconds after which the stream asks to come back."""
-    back_in, is_first = 1.0, True
-    while not end.is_set() and (line := response.readline()):
-        if line.startswith(b"retry:"):
-            back_in = int(line[6:]) / 1000
-        if line.startswith(b"data:") and is_first:
-            first()
-            is_first = False
-    return back_in
 
 
 def _ask_all(port: int, questions: Sequence[Question], notebook: Notebook, end: threading.Event) -> None:

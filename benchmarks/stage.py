@@ -20,6 +20,7 @@ from benchmarks.load import Question
 from benchmarks.made_up import Site, made_up
 from benchmarks.services import LOOPBACK
 from crawler import queues
+from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
 from crawler.core.scopes import Scope
 from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
@@ -102,6 +103,14 @@ class Stage:
             Question("login", "GET", "/login/", {}),
             Question("start of a crawl", "POST", "/crawls/", headers, form, 302),
         ]
+
+    def kinds(self) -> set[str]:
+        """Names of all that is asked."""
+        return {one.name for one in (*self.watchers(), *self.listeners(), *self.questions())}
+
+    def running(self) -> int:
+        """How many of the crawls still run."""
+        return Crawl.objects.filter(pk__in=[crawl.pk for crawl in self._crawls], state=State.RUNNING).count()
 
     def jobs(self) -> int:
         return sum(queues.waiting_jobs().values())

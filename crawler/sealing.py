@@ -1,4 +1,4 @@
-"""Credentials, and addresses of notices that are secret, at rest and on their way: encrypted and signed under keys made
+"""Credentials, and the web addresses notices go to, at rest and on their way: encrypted and signed under keys made
 from SECRET_KEY.
 
 Tables, job arguments and dashboards hold what `seal` makes. It can be opened with the key it was sealed under, be that
@@ -56,7 +56,8 @@ def seal_address(address: str) -> str:
 
 
 def opened_address(stored: str) -> str:
-    """The address in plain, or SealBroken. One that is no secret was stored in plain."""
+    """The address in plain, or SealBroken. E-mail addresses are stored in plain, and so are web addresses by earlier
+    versions."""
     return _opened_address(_keys(), stored) if stored.startswith(SEALED) else stored
 
 

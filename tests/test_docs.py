@@ -83,6 +83,12 @@ def test_links_lead_to_files_and_places_that_exist(document: Path) -> None:
         assert not place or place in places(target), f"there is no {path}#{place}"
 
 
+def test_the_tests_that_the_promises_of_security_name_exist() -> None:
+    named = re.findall(r"`(tests/[\w/.]+|bin/\w+|test_\w+\.py)`", (ROOT / "SECURITY.md").read_text())
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).exists() and not [*ROOT.glob(f"tests/*/{name}")]] == []
+
+
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
 def test_every_picture_is_shown_and_described(picture: Path) -> None:
     shown = re.compile(rf"!\[[^\]]{{9,}}\]\([^)]*images/{re.escape(picture.name)}\)")

@@ -14,6 +14,7 @@ from crawler import sealing
 from crawler.core.credentials import NOTHING, parse
 from crawler.core.errors import SealBroken
 from crawler.core.options import CrawlOptions
+from crawler.core.receivers import SEALED
 from crawler.models import Channel, Schedule
 from crawler.sealing import is_readable, opened, opened_address, seal, seal_address
 from tests.web.factories import SITE, a_crawl, a_delivery, a_person
@@ -117,19 +118,22 @@ def test_the_command_seals_all_of_it_anew(db: None, settings: Any) -> None:
     plain = a_delivery(crawl)
     delivery = a_delivery(crawl, seal_address(hook))
     channel = Channel.objects.create(owner=crawl.owner, transport="slack", address=seal_address(hook))
+    former = a_delivery(crawl, "https://example.com/hooks/swordfish", transport="webhook")
     rule = {"rule": "every 6h", "next_at": timezone.now(), "start_urls": [SITE]}
     schedule = Schedule.objects.create(options=crawl.options, sealed=seal(known), **rule)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "today's", [settings.SECRET_KEY]
     out = StringIO()
     call_command("reseal", stdout=out)
     call_command("reseal", stdout=out)
-    assert out.getvalue() == "Sealed anew: 4.\nSealed anew: 0.\n"
+    assert out.getvalue() == "Sealed anew: 5.\nSealed anew: 0.\n"
     settings.SECRET_KEY_FALLBACKS = []
-    for row in (crawl, schedule, channel, delivery, plain):
+    for row in (crawl, schedule, channel, delivery, former, plain):
         row.refresh_from_db()
     assert opened(crawl.sealed) == opened(schedule.sealed) == known
     stored = (crawl.chosen.notify_slack[0], schedule.options["notify_slack"][0], channel.address, delivery.address)
     assert {opened_address(address) for address in stored} == {hook}
+    assert former.address.startswith(SEALED)
+    assert opened_address(former.address) == "https://example.com/hooks/swordfish"
     assert plain.address == "me@example.com"
 
 

@@ -11,30 +11,50 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.outcomes import Outcome
-from crawler.engine.control import cancel
+from crawler.core.scopes import Scope
 from crawler.engine.manage import manage
-from crawler.models import Crawl, Schedule
+from crawler.models import Crawl, Delivery, RepeatedCall, Schedule
 from crawler.tokens import make_token
-from tests.web.factories import a_page, a_person
+from tests.api.calling import Caller, a_token
+from tests.engine.conftest import Bench
+from tests.fetching.proxy import ProxyServer
+from tests.site import Reply, Site, page
+from tests.web.factories import a_person
 
-URL = "http://127.0.0.1:8/"
-TYPED = {
-    "start_urls": URL,
-    "allow_private": "on",
-    "schedule": "every 6h",
-    "headers": "X-Key: swordfish-1",
-    "cookies": "a=swordfish-2",
-    "auth": "ann:swordfish-3",
-    "proxy": "http://me:swordfish-4@127.0.0.1:8",
-    "notify_webhooks": "http://u:swordfish-5@127.0.0.1:8/hook?token=swordfish-6",
-    "notify_slack": "http://127.0.0.1:8/services/swordfish-7",
-    "notify_discord": "http://127.0.0.1:8/api/webhooks/swordfish-8",
-}
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """A site with a receiver that takes what is posted to it; the others refuse for good, so that nothing waits."""
+    pages = {"/": page("/a"), "/a": page(), "/services/swordfish-7": Reply("ok")}
+    with Site(pages).serving() as site:
+        yield Bench(site)
+
+
+@pytest.fixture
+def proxy() -> Iterator[ProxyServer]:
+    with ProxyServer() as server:
+        yield server
+
+
+def typed(bench: Bench, proxy: ProxyServer) -> dict[str, Any]:
+    """What a person types: every kind of secret there is."""
+    here = bench.site.host
+    return {
+        "start_urls": f"{bench.site.url}/",
+        "allow_private": "on",
+        "headers": "X-Key: swordfish-1",
+        "cookies": "a=swordfish-2",
+        "auth": "ann:swordfish-3",
+        "proxy": f"http://me:swordfish-4@127.0.0.1:{proxy.port}",
+        "notify_webhooks": f"http://u:swordfish-5@{here}/hook/swordfish-9?token=swordfish-6",
+        "notify_slack": f"http://{here}/services/swordfish-7",
+        "notify_discord": f"http://{here}/api/webhooks/swordfish-8",
+    }
 
 
 def rows() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -43,6 +63,8 @@ def rows() -> Iterator[tuple[str, dict[str, Any]]]:
         if model._meta.managed:
             for row in model._default_manager.values():
                 yield model.__name__, row
+    for session in Session.objects.all():
+        yield "Session", {"what is packed in it": session.get_decoded()}
 
 
 def in_tables() -> list[str]:
@@ -81,23 +103,54 @@ def _unpacked(part: bytes) -> bytes:
         return part
 
 
-@pytest.mark.django_db
-def test_no_secret_is_kept_in_plain(real_redis: Redis, caplog: pytest.LogCaptureFixture) -> None:
-    root, browser = a_person("root", superuser=True), Client()
-    browser.force_login(root)
-    with caplog.at_level(logging.DEBUG):
-        assert browser.post("/crawls/", TYPED).status_code == 302
-        channel = {"transport": "webhook", "address": TYPED["notify_webhooks"], "events": ["crawl.finished"]}
-        browser.post("/account/notifications/add", channel)
-        crawl = Crawl.objects.get()
-        manage(crawl.id)  # which hands a batch to RQ
-        a_page(crawl, f"{URL}failed", Outcome.CONNECT, given_up=True)
-        cancel(crawl.id)  # which tells everybody
-    assert Schedule.objects.get().sealed
-    assert any(key.startswith(b"rq:job:fetch-") for key in real_redis.scan_iter("*"))
+def nowhere(redis: Redis) -> None:
+    """Fails where one stands in a table or in Redis."""
     assert in_tables() == []
-    assert in_redis(real_redis) == []
+    assert in_redis(redis) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_secret_is_kept_in_plain(
+    real_redis: Redis, bench: Bench, proxy: ProxyServer, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]  # for the channel
+    browser, secrets = Client(), typed(bench, proxy)
+    browser.force_login(a_person("root", superuser=True))
+    with caplog.at_level(logging.DEBUG):
+        assert browser.post("/crawls/", {**secrets, "schedule": "every 6h"}).status_code == 302
+        channel = {"transport": "webhook", "address": secrets["notify_webhooks"], "events": ["crawl.finished"]}
+        assert browser.post("/account/notifications/add", channel).status_code == 302
+        bench.crawl = Crawl.objects.get()
+        manage(bench.crawl.id)  # which hands a batch to RQ
+        assert any(key.startswith(b"rq:job:fetch-") for key in real_redis.scan_iter("*"))
+        nowhere(real_redis)
+        bench.work()
+    assert bench.state() == "finished"
+    assert Schedule.objects.get().sealed
+    assert {"Basic", "X-Key: swordfish-1", "a=swordfish-2"} <= sent(proxy)
+    tried = Delivery.objects.filter(attempts__gt=0).values_list("transport", "state")
+    assert set(tried) == {("webhook", "given_up"), ("slack", "delivered"), ("discord", "given_up")}
+    nowhere(real_redis)
     assert "swordfish" not in caplog.text
+
+
+def sent(proxy: ProxyServer) -> set[str]:
+    """Those of the secrets that were used."""
+    heads = "".join(proxy.heads)
+    return {what for what in ("Basic", "X-Key: swordfish-1", "a=swordfish-2") if what in heads}
+
+
+@pytest.mark.django_db
+def test_no_secret_stands_in_the_answers_kept_for_calls_that_are_sent_twice(
+    real_redis: Redis, bench: Bench, proxy: ProxyServer
+) -> None:
+    lists = {"start_urls", "headers", "notify_webhooks", "notify_slack", "notify_discord"}
+    secrets = {name: [value] if name in lists else value for name, value in typed(bench, proxy).items()}
+    by_root = Caller(a_token(a_person("root", superuser=True), *Scope))
+    secrets |= {"allow_private": True, "cookies": [secrets["cookies"]]}
+    assert by_root.post("/crawls", secrets, Idempotency_Key="k-1").status_code == 201
+    assert RepeatedCall.objects.get().body
+    nowhere(real_redis)
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from crawler.core.events import USUAL, Event, chosen_events
 from crawler.core.forms import check_keep
 from crawler.core.hosts import check_host, check_prefix
 from crawler.core.patterns import check_patterns
-from crawler.core.receivers import SECRET, Means, check_address
+from crawler.core.receivers import SECRET, Means, check_address, is_sealed
 from crawler.core.rules import FieldRule, check_rules
 from crawler.core.urls import from_person, origin_of
 
@@ -57,8 +57,8 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
     keep: tuple[str, ...] = ()  # forms in which the pages' content is kept, of `core.forms`
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_emails: tuple[str, ...] = ()
-    notify_webhooks: tuple[str, ...] = ()
-    notify_slack: tuple[str, ...] = ()  # addresses of incoming webhooks; on a crawl's row they are encrypted
+    notify_webhooks: tuple[str, ...] = ()  # on a crawl's row they are encrypted
+    notify_slack: tuple[str, ...] = ()  # addresses of incoming webhooks; encrypted, too
     notify_discord: tuple[str, ...] = ()  # the same
     notify_events: tuple[str, ...] = USUAL  # what all these are told of, see `core.events`; of pages webhooks alone
 
@@ -103,10 +103,10 @@ RECEIVERS = {
 """The field that holds the addresses of each transport."""
 
 SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in SECRET)
-"""Those whose addresses are secrets."""
+"""Those whose addresses are shown to nobody."""
 
-MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if means is not Means.EMAIL)
-"""Those, and those of which some are."""
+MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if is_sealed(means))
+"""Those whose addresses are stored encrypted."""
 
 
 def _check_notices(options: CrawlOptions) -> None:

@@ -21,8 +21,8 @@ class Means(StrEnum):
 
 
 SECRET = frozenset({Means.SLACK, Means.DISCORD})
-"""Whoever knows such an address can write there: it is stored encrypted, and shown to nobody in full. So is that of a
-webhook with a password or a token in it, see `is_secret`."""
+"""Whoever knows such an address can write there: it is shown to nobody in full. Nor is that of a webhook with a
+password or a token in it, see `is_secret`."""
 
 SEALED = "sealed:"
 """What an encrypted address begins with, see `crawler.sealing`."""
@@ -83,9 +83,14 @@ def check_address(field: str, means: Means, address: str) -> None:
                 raise BadInput(field, f"{what}; what was typed is none.")
 
 
+def is_sealed(means: str) -> bool:
+    """Whether its addresses are stored encrypted: every web address is, for many services put a token in the path."""
+    return means != Means.EMAIL
+
+
 def is_secret(means: str, address: str) -> bool:
-    """Whether an address, in plain or as it is stored, is to be encrypted and shown to nobody. Of a webhook's it is
-    where there is a user, a password or a query in it."""
+    """Whether an address, in plain or as it is stored, is shown to nobody in full. Of a webhook's it is where there is
+    a user, a password or a query in it."""
     if means in SECRET or address.startswith(SEALED):
         return True
     if means != Means.WEBHOOK:

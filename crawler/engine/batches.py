@@ -123,8 +123,7 @@ class BatchRun:
         delay = chosen_delay(policy.delay, policy.per_minute)
         wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
         turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
-        memory = RobotsMemory(redis, self._batch.crawl if policy.sealed else "")
-
+        memory = RobotsMemory.of(redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts)
         add = partial(self.reporter.add, number)
         silences = self.frontier.silences
         open_fetcher = partial(fetcher_for, policy, self._guard)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from crawler import audit, conf, sealing
 from crawler.core.errors import BadInput, SealBroken
 from crawler.core.events import OF_A_CRAWL, Event, chosen_events
-from crawler.core.receivers import EXAMPLES, SEALED, Means, check_address, is_secret
+from crawler.core.receivers import EXAMPLES, SEALED, Means, check_address, is_sealed, is_secret
 from crawler.engine.deliver import SEAL_BROKEN, hosts_of_channels, send
 from crawler.engine.guards import guard_of
 from crawler.engine.start import check_web_address
@@ -120,7 +120,7 @@ def _fill(channel: Channel, wanted: Wanted) -> None:
         hidden = is_secret(wanted.means, address)
         check_web_address(guard_of(hosts_of_channels()), address, "address", is_secret=hidden)
     channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.means.value
-    channel.address = sealing.seal_address(address) if is_secret(wanted.means, address) else address
+    channel.address = sealing.seal_address(address) if is_sealed(wanted.means) else address
     channel.events = list(events)
 
 

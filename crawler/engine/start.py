@@ -154,15 +154,11 @@ def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
 
 
 def _sealed(guard: Guard, means: Means, addresses: Sequence[str], field: str) -> tuple[str, ...]:
-    """Addresses as a crawl's row keeps them: those that are secret encrypted."""
-    secret = [is_secret(means, address) for address in addresses]
+    """Web addresses as a crawl's row keeps them: encrypted."""
     try:
-        for address, hidden in zip(addresses, secret, strict=True):
-            check_web_address(guard, sealing.opened_address(address), field, is_secret=hidden)
-        return tuple(
-            sealing.seal_address(address) if hidden else address
-            for address, hidden in zip(addresses, secret, strict=True)
-        )
+        for address in addresses:
+            check_web_address(guard, sealing.opened_address(address), field, is_secret=is_secret(means, address))
+        return tuple(map(sealing.seal_address, addresses))
     except SealBroken:
         raise BadInput(field, "This address was stored under another SECRET_KEY; type it again.") from None
 

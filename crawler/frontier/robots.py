@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from hashlib import sha256
 from typing import cast
 
 import msgspec
@@ -29,10 +31,20 @@ _decoder = msgspec.msgpack.Decoder(RobotsMemo)
 
 
 class RobotsMemory:
-    """Shared by all crawls, or kept for one crawl alone: a proxy of its own may answer as nobody else would."""
+    """Shared by all crawls, or by few of them."""
 
-    def __init__(self, redis: Redis, crawl: str = "") -> None:
-        self._redis, self._whose = redis, f"{crawl}:" if crawl else ""
+    def __init__(self, redis: Redis, whose: str = "") -> None:
+        self._redis, self._whose = redis, f"{whose}:" if whose else ""
+
+    @classmethod
+    def of(cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str]) -> RobotsMemory:
+        """The one a crawl uses. With credentials or a proxy it has its own, for it may be answered as nobody else is.
+        Where it may ask addresses that are not public, it shares it with those that may ask the very same: what such
+        an address says is not for those that may not."""
+        if sealed:
+            return cls(redis, crawl)
+        allowed = "\n".join(sorted(set(private_hosts)))
+        return cls(redis, sha256(allowed.encode()).hexdigest()[:32] if allowed else "")
 
     def get(self, origin: str) -> RobotsMemo | None:
         """What is remembered; None also when another version of this project wrote what cannot be read now."""

@@ -1,7 +1,8 @@
 """Sends a message to a webhook of a Discord channel.
 
 Nobody is mentioned whatever the text holds (`allowed_mentions`), and what Discord would read as markup, masked links
-among it, is escaped. The one link is ours.
+among it, is escaped. The one link is ours: Discord also makes links of bare addresses (in angle brackets, too, which
+only spare the preview), unless the colon before the slashes is escaped; it is shown without the backslash.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DESCRIPTION = 4000  # fewer than the 4096 it takes, so that there is room for th
 
 _GREEN, _RED, _AMBER, _BLUE = 0x2E7D32, 0xC62828, 0xB26A00, 0x1565C0
 _COLOURS = {Event.FINISHED: _GREEN, Event.FAILED: _RED, Event.CANCELLED: _AMBER, Event.PAUSED: _AMBER}
-_MARKUP = re.compile(r"([\\*_~`|<>\[\]()#@-])")
+_MARKUP = re.compile(r"[\\*_~`|<>\[\]()#@-]|:(?=//)")
 
 
 def send(message: Message, url: str, *, poster: Poster) -> str:
@@ -59,9 +60,10 @@ def _fields(figures: Sequence[tuple[str, str]], room: int) -> list[dict[str, Any
 
 def escaped(text: str, at_most: int) -> str:
     """On one line, without markup, and no longer than Discord takes; no escape is cut in two."""
-    pieces = (_MARKUP.sub(r"\\\1", letter) for letter in one_line(" ".join(text.split())))
+    line = one_line(" ".join(text.split()))
     kept, room = [], at_most
-    for piece in pieces:
+    for place, letter in enumerate(line):
+        piece = f"\\{letter}" if _MARKUP.match(line, place) else letter
         room -= len(piece)
         if room < 0:
             break

@@ -9,7 +9,7 @@ from django.utils import timezone
 from crawler.core.errors import SealBroken
 from crawler.core.events import ENDS
 from crawler.core.outcomes import Kind
-from crawler.core.receivers import masked, shown
+from crawler.core.receivers import is_sealed, masked, shown
 from crawler.core.tallies import adds_up
 from crawler.models import Channel, Crawl, Delivery
 from crawler.sealing import opened_address
@@ -63,7 +63,9 @@ def _notifications(crawl: Crawl) -> list[dict[str, str]]:
 
 
 def _shown(delivery: Delivery) -> str:
-    return address_shown(delivery, in_full=delivery.channel_id is None)
+    """A receipt is stored as it is, and sent to all of them: no web address stands in it in full."""
+    in_full = delivery.channel_id is None and not is_sealed(delivery.transport)
+    return address_shown(delivery, in_full=in_full)
 
 
 def masked_receipt(receipt: dict[str, Any]) -> dict[str, Any]:

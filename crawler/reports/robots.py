@@ -22,7 +22,9 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
         return []
     origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
     try:
-        memory = RobotsMemory(queues.connection())
+        memory = RobotsMemory.of(
+            queues.connection(), str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts
+        )
         memos = [(origin, memory.get(origin)) for origin in origins]
     except (ServiceDown, RedisError):
         return None

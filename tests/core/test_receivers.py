@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.receivers import SEALED, Means, Receiver, check_address, is_secret, masked, receiver_of, shown
+from crawler.core.receivers import (
+    SEALED,
+    Means,
+    Receiver,
+    check_address,
+    is_sealed,
+    is_secret,
+    masked,
+    receiver_of,
+    shown,
+)
 
 SLACK, DISCORD = "https://hooks.slack.com/services/T/B/X", "https://discord.com/api/webhooks/1/X"
 
@@ -87,6 +97,11 @@ def test_a_secret_is_masked_for_everybody() -> None:
     assert shown(Means.SLACK, SLACK, in_full=True) == "https://hooks.slack.com/…"
     assert shown(Means.EMAIL, "jane@example.com", in_full=True) == "jane@example.com"
     assert shown(Means.EMAIL, "jane@example.com", in_full=False) == "j…@example.com"
+
+
+@pytest.mark.parametrize("means", Means)
+def test_every_web_address_is_stored_encrypted(means: Means) -> None:
+    assert is_sealed(means) is (means is not Means.EMAIL)
 
 
 @pytest.mark.parametrize(

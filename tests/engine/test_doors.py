@@ -21,13 +21,14 @@ from crawler.core.options import CrawlOptions
 from crawler.core.proxies import Proxy
 from crawler.core.receivers import Means
 from crawler.core.rules import FieldRule
-from crawler.engine import guards
+from crawler.engine import fetch, guards
 from crawler.engine import preview as trial
 from crawler.engine.channels import Wanted, add_channel
 from crawler.engine.deliver import send
 from crawler.engine.preview import preview
 from crawler.engine.start import start_crawl
 from crawler.fetching.guard import Guard
+from crawler.frontier import keys
 from crawler.frontier.robots import RobotsMemory
 from crawler.models import Page
 from crawler.notify.transport import Message, TransportError
@@ -89,6 +90,38 @@ def test_what_is_refused_to_one_crawl_is_not_remembered_for_another(bench: Bench
     bench.site.pages["/"] = page(f"{canary}/link")
     crawled(bench, hosts=(canary.removeprefix("http://"),))
     assert RobotsMemory(queues.connection()).get(canary) is None
+
+
+def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, canary: str) -> None:
+    inside = bench.site.url.replace("site.test", "127.0.0.1")  # which is not allowed by name
+    bench.site.pages |= {
+        "/": page(f"{inside}/secret"),
+        "/robots.txt": Reply(f"User-agent: *\nDisallow: /secret\nSitemap: {inside}/found.xml"),
+    }
+    bench.crawl = start_crawl([f"{inside}/"], CrawlOptions(), allow_private=True)
+    bench.work()
+    assert Page.objects.get(url=f"{inside}/secret").outcome == "robots"
+    del bench.site.pages["/robots.txt"]
+    outcomes = crawled(bench, hosts=(inside.removeprefix("http://"),), sitemaps=True)
+    assert outcomes[f"{inside}/secret"] == "private_address"
+    assert f"{inside}/found.xml" not in outcomes
+
+
+def test_no_crawl_goes_on_over_the_connection_of_one_that_is_allowed_more(
+    bench: Bench, canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch.kept, "outlasts_jobs", True)
+    monkeypatch.setattr(fetch, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
+    host = bench.site.host.replace("site.test", "127.0.0.1")  # which is not allowed by name
+    bench.site.pages |= {"/": page(f"http://{host}/secret"), "/secret": page()}
+    bench.crawl = start_crawl([f"http://{host}/"], CrawlOptions(obey_robots=False), allow_private=True)
+    bench.work()
+    assert queues.connection().zcard(keys.host_slots(host)) == 1, "no connection was kept"
+    asked = bench.site.hits["/secret"]
+    outcomes = crawled(bench, obey_robots=False, hosts=(host,))
+    fetch.kept.let_go()
+    assert outcomes[f"http://{host}/secret"] == "private_address"
+    assert bench.site.hits["/secret"] == asked
 
 
 def test_sitemaps_named_by_robots_txt_and_sitemaps_that_moved(bench: Bench, canary: str) -> None:

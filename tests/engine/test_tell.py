@@ -246,7 +246,7 @@ def test_only_webhooks_are_told_of_pages(bench: Bench) -> None:
     crawl = bench.start(
         notify_webhooks=(hook(bench),), notify_emails=("me@example.com",), notify_events=("crawl.page",)
     )
-    assert [to.stored for to in receivers_of(crawl, Event.PAGE)] == [hook(bench)]
+    assert [opened_address(to.stored) for to in receivers_of(crawl, Event.PAGE)] == [hook(bench)]
 
 
 def test_to_ask_for_pages_without_a_webhook_is_refused(bench: Bench) -> None:

@@ -23,10 +23,30 @@ def test_it_is_kept_for_a_day_and_no_longer(redis: Redis) -> None:
     assert 86_390 < redis.ttl(keys.robots(ORIGIN)) <= 86_400
 
 
-def test_a_crawl_behind_a_proxy_of_its_own_keeps_it_to_itself(redis: Redis) -> None:
-    RobotsMemory(redis, "a-crawl").keep(ORIGIN, RULES, reachable=True)
-    assert RobotsMemory(redis, "a-crawl").get(ORIGIN) == RULES
-    assert RobotsMemory(redis).get(ORIGIN) is None
+@pytest.mark.parametrize(
+    ("crawl", "sealed", "private_hosts", "is_found"),
+    [
+        ("one", "", (), False),
+        ("one", "sealed", ("b", "a"), False),
+        ("another", "", ("b", "a"), True),
+        ("another", "", ("a", "b"), True),
+        ("another", "", ("a",), False),
+    ],
+)
+def test_what_a_crawl_may_read_is_found_by_those_that_may_ask_the_same(
+    redis: Redis, crawl: str, sealed: str, private_hosts: tuple[str, ...], is_found: bool
+) -> None:
+    RobotsMemory.of(redis, "one", sealed="", private_hosts=("a", "b")).keep(ORIGIN, RULES, reachable=True)
+    found = RobotsMemory.of(redis, crawl, sealed=sealed, private_hosts=private_hosts).get(ORIGIN)
+    assert (found == RULES) is is_found
+
+
+@pytest.mark.parametrize(("crawl", "is_found"), [("one", True), ("another", False)])
+def test_a_crawl_with_credentials_or_a_proxy_keeps_it_to_itself(redis: Redis, crawl: str, is_found: bool) -> None:
+    RobotsMemory.of(redis, "one", sealed="sealed", private_hosts=()).keep(ORIGIN, RULES, reachable=True)
+    found = RobotsMemory.of(redis, crawl, sealed="sealed", private_hosts=()).get(ORIGIN)
+    assert (found == RULES) is is_found
+    assert RobotsMemory.of(redis, "one", sealed="", private_hosts=()).get(ORIGIN) is None
 
 
 def test_that_it_could_not_be_had_is_soon_forgotten(redis: Redis) -> None:

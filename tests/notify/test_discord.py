@@ -35,7 +35,7 @@ def test_nobody_is_mentioned() -> None:
 
 def test_what_others_wrote_is_no_markup() -> None:
     (embed,) = discord.content(message(subject=NASTY, sentence=NASTY, figures=((NASTY, NASTY),)))["embeds"]
-    said = r"\@everyone \<\@1\> \[click\]\(https://evil.example\) \*\*bold\*\* \`code\`"
+    said = r"\@everyone \<\@1\> \[click\]\(https\://evil.example\) \*\*bold\*\* \`code\`"
     assert embed["title"] == embed["description"] == embed["fields"][0]["value"] == said
 
 

@@ -78,10 +78,12 @@ KINDS = ("csv", "jsonl")
 
 
 def test_what_the_pages_ask_for_is_data(as_root: Client, crawl: Crawl, other: Crawl) -> None:
+    judged, marked = set[str](), set[str]()
     for pattern in PATTERNS:
-        if str(pattern.name) not in DATA | {"page-content"}:
+        name = str(pattern.name)
+        if name not in DATA | {"page-content"}:
             continue
-        places = places_of(str(pattern.name), crawl, other)
+        places = places_of(name, crawl, other)
         as_csv, as_jsonl = (list(filled(str(pattern.pattern), places | {"export_format": [kind]})) for kind in KINDS)
         for address in [*as_csv, *as_jsonl[:1]]:
             response = as_root.get(address)
@@ -89,6 +91,14 @@ def test_what_the_pages_ask_for_is_data(as_root: Client, crawl: Crawl, other: Cr
             if response.status_code == 200:
                 assert kind in SAFE, address
                 judge(kind, body)
+                judged |= {name}
+                marked |= {name} if MARK.encode() in body else set()
+    assert judged == DATA | {"page-content"}
+    assert marked == judged - WITHOUT_TEXTS
+
+
+WITHOUT_TEXTS = {"readyz"}
+"""What holds nothing that a stranger wrote."""
 
 
 def judge(kind: str, body: bytes) -> None:

@@ -73,9 +73,11 @@ def test_slack_reads_no_link_and_no_mention(text: str) -> None:
 def test_discord_reads_no_markup_and_no_mention(text: str) -> None:
     told = discord.content(a_message(text))
     [embed] = told["embeds"]
-    said = [embed["title"], embed["description"], *embed["fields"][0]["name"], *embed["fields"][0]["value"]]
-    for each in said[:2]:
-        assert not re.search(r"(?<!\\)(?:\\\\)*[*_~`|<>\[\]()#@]", each)
+    fields = [field[part] for field in embed["fields"] for part in ("name", "value")]
+    assert len(fields) == 2
+    for each in (embed["title"], embed["description"], *fields):
+        assert MARK in each
+        assert not re.search(r"(?<!\\)(?:\\\\)*(?:[*_~`|<>\[\]()#@]|:(?=//))", each)
         assert not STEERS.search(each)
     assert (embed["url"], told["allowed_mentions"]) == (OURS, {"parse": []})
 

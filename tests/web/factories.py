@@ -67,4 +67,4 @@ def a_page(crawl: Crawl, url: str = SITE, answer: int | Outcome = 200, **fields:
 
 def a_delivery(crawl: Crawl, address: str = "me@example.com", state: str = Delivery.PENDING, **fields: Any) -> Delivery:
     notice, _ = Notice.objects.get_or_create(crawl=crawl, event="finished", defaults={"receipt": {}})
-    return Delivery.objects.create(notice=notice, transport="email", address=address, state=state, **fields)
+    return Delivery.objects.create(notice=notice, address=address, state=state, **{"transport": "email", **fields})

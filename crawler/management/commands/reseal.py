@@ -1,4 +1,5 @@
-"""`manage.py reseal`: encrypts anew, under today's SECRET_KEY, what an earlier one sealed."""
+"""`manage.py reseal`: encrypts anew, under today's SECRET_KEY, what an earlier one sealed, and web addresses that an
+earlier version stored in plain."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from django.db.models import Model
 from crawler import audit, sealing
 from crawler.core.errors import SealBroken
 from crawler.core.options import MAY_BE_SECRET, RECEIVERS
-from crawler.core.receivers import SEALED, is_secret
+from crawler.core.receivers import SEALED, is_sealed
 from crawler.management.door import Door, Exit
 from crawler.models import Channel, Crawl, Delivery, Schedule
 
@@ -84,7 +85,7 @@ def _address(means: str, stored: str) -> str:
     """One that an earlier version stored in plain is sealed, too."""
     if stored.startswith(SEALED):
         return _each(stored, sealing.address_sealed_anew)
-    return sealing.seal_address(stored) if is_secret(means, stored) else stored
+    return sealing.seal_address(stored) if is_sealed(means) else stored
 
 
 def _each(sealed: str, anew: Callable[[str], str]) -> str:
