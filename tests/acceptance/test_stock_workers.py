@@ -10,7 +10,7 @@ from crawler.core.tallies import adds_up
 from tests.site import Reply, Site, moved, page
 from tests.stack import OWN_WORKER, Stack
 
-SECTIONS, PAGES = 6, 20
+SECTIONS, PAGES = 5, 15
 
 STARTED_BY = {
     "one rq worker": [("rq", "worker", "crawl", "fetch")],
@@ -21,7 +21,7 @@ STARTED_BY = {
 
 
 def small_site() -> Site:
-    """Some 130 pages with all kinds of outcomes, every one of them reachable from the first."""
+    """Some 90 pages with all kinds of outcomes, every one of them reachable from the first."""
     sections = [f"/s{number}/" for number in range(SECTIONS)]
     pages: dict[str, object] = {
         "/": page(*sections, "/gone", "/old", "/loop-a", "/private/x", "/busy", "/#top", "mailto:me@example.com"),

@@ -16,7 +16,7 @@ from tests.chaos.schedule import Planned, Schedule
 from tests.chaos.site import Site, generated
 from tests.chaos.verdict import batch_pages, judge
 
-CONTENT, LATENCY = generated(pages=150), 0.03
+CONTENT, LATENCY = generated(pages=110), 0.03
 LONGEST = 60.0  # seconds for any recovery
 
 STOCK, OWN = Role.STOCK, Role.OWN

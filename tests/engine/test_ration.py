@@ -218,8 +218,9 @@ def test_a_schedule_whose_owner_has_crawls_enough_says_so_and_tries_next_time(
     bench: Bench, ann: User, settings: Any
 ) -> None:
     settings.CRAWLER_ACTIVE_CRAWLS = 1
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]
     start(bench, ann)
-    schedule = add_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann, allow_private=True)
+    schedule = add_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
     due = schedule.next_at + timedelta(seconds=1)
     assert run_due(due) == 0
     schedule.refresh_from_db()

@@ -45,7 +45,7 @@ def test_it_stays_shared_when_its_owner_leaves_the_group() -> None:
 
 
 def test_runs_are_shared_as_their_schedule_is(bench: Bench) -> None:
-    ann = a_person("ann")
+    ann = a_person("ann", superuser=True)  # she alone may go on allowing addresses that are not public
     group = a_group("editors", ann)
     schedule = add_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann, allow_private=True)
     share(schedule, ann, group, group_controls=True)

@@ -30,7 +30,7 @@ OPTIONS: dict[str, Any] = {
     "exclude": ("/flood/",), "keep": ("html", "text", "markdown"), "near_duplicates": True,
     "fields": (
         {"name": "first", "selector": "div > p, title"},
-        {"name": "all", "selector": "[href], td ~ td", "many": True, "pattern": "(a+)+$"},
+        {"name": "all", "selector": "[href]", "many": True, "pattern": "(a+)+$"},
     ),
 }  # fmt: skip
 
