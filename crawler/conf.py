@@ -36,6 +36,21 @@ def max_attempts() -> int:
     return int(settings.CRAWLER_MAX_ATTEMPTS)
 
 
+def max_host_stop() -> float:
+    """Seconds for which a host is not asked at most, whatever its Retry-After says."""
+    return float(settings.CRAWLER_MAX_HOST_STOP)
+
+
+def retry_after_wait() -> float:
+    """Seconds for which a crawl waits when all that is left are pages whose servers asked for a later time."""
+    return float(settings.CRAWLER_RETRY_AFTER_WAIT)
+
+
+def startup_timeout() -> float:
+    """Seconds for which a process that starts waits for Redis and the database; 0 = each is tried once."""
+    return float(settings.CRAWLER_STARTUP_TIMEOUT)
+
+
 def worker_jobs() -> int:
     """Jobs after which one of our workers begins anew."""
     return int(settings.CRAWLER_WORKER_JOBS)

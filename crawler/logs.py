@@ -7,10 +7,14 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 
 from crawler.core.visible import one_line
+from crawler.core.work import PageResult, PageTask
 
 NAMES = ("crawl", "batch", "page")
+
+_urls = logging.getLogger("crawler.urls")  # its level is what CRAWLER_LOG_URLS sets
 
 _about: ContextVar[dict[str, str]] = ContextVar("about", default={})  # noqa: B039 (never changed, only replaced)
 
@@ -23,6 +27,42 @@ def about(**ids: str) -> Iterator[None]:
         yield
     finally:
         _about.reset(token)
+
+
+def tells_urls() -> bool:
+    """Whether each URL is to have its line (CRAWLER_LOG_URLS)."""
+    return _urls.isEnabledFor(logging.INFO)
+
+
+def tell_url(task: PageTask, result: PageResult) -> None:
+    """One line for one attempt at a URL, once its outcome is known. `started` is empty where nothing was asked for, the
+    status where there was no response."""
+    started = datetime.fromtimestamp(result.fetched_at, UTC).isoformat(timespec="milliseconds")
+    _tell(
+        logging.INFO,
+        task,
+        outcome=result.outcome.value,
+        status=result.http_status,
+        bytes=result.bytes,
+        ms=result.elapsed_ms,
+        attempt=result.attempt,
+        started=started if result.fetched_at else None,
+    )
+
+
+def tells_starts() -> bool:
+    """Whether each is to have another when it is begun (with CRAWLER_LOG_LEVEL=DEBUG)."""
+    return _urls.isEnabledFor(logging.DEBUG)
+
+
+def tell_start(task: PageTask) -> None:
+    """It is asked for now."""
+    _tell(logging.DEBUG, task, attempt=task.attempt, outcome="started")
+
+
+def _tell(level: int, task: PageTask, **fields: object) -> None:
+    words = " ".join(f"{name}={'' if value is None else value}" for name, value in fields.items())
+    _urls.log(level, "%s %s", task.url, words, extra={"url": task.url, "page": task.id, **fields})
 
 
 def of(crawl: object) -> dict[str, str]:

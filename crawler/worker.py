@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import os
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
+import click
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import SimpleWorker
@@ -23,7 +25,7 @@ from rq.queue import Queue
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
-from crawler import conf
+from crawler import conf, queues, startup
 from crawler.engine import announce as _announce
 from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
@@ -41,7 +43,24 @@ LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limi
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
 
+BEGUN_ANEW = "CRAWLER_BEGUN_ANEW"
+"""In the environment of a worker that has become a new program: it has found Redis already, and outlasts the rest."""
+
 log = logging.getLogger(__name__)
+
+
+def _wait_for_services() -> None:
+    """What RQ's commands `worker` and `worker-pool` cannot do: they talk to Redis before they make a worker, and end
+    when it does not answer. But first they import the worker's class; so it is done while this module is imported,
+    and only by them."""
+    command = click.get_current_context(silent=True)
+    if command is None or command.info_name not in {"worker", "worker-pool"} or BEGUN_ANEW in os.environ:
+        return
+    url = command.params.get("url")
+    startup.wait_or_exit(*([url] if url else []))
+
+
+_wait_for_services()
 
 
 class SafeQueue(Queue):
@@ -92,6 +111,8 @@ class Worker(SimpleWorker):
             log.warning("Redis does not answer: %s", error)
         finally:
             _fetch.kept.let_go()
+            if self._was_stopped:
+                gc.freeze()  # a sixth of a second less: an ending Python looks through all objects but frozen ones
         if self._goes_on():
             self._begin_anew()
         return worked
@@ -100,6 +121,7 @@ class Worker(SimpleWorker):
         if not self._is_worn:
             self._outlast_trouble()
         connections.close_all()
+        os.environ[BEGUN_ANEW] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
     def _outlast_trouble(self) -> None:
@@ -138,7 +160,7 @@ class Worker(SimpleWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         self._was_stopped = True  # RQ notes it only while a job is at work
-        _fetch.ends_soon.set()
+        queues.ends_soon.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def unsubscribe(self) -> None:

@@ -17,12 +17,14 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "crawler",  # before django_rq, whose command `rqworker` it extends
     "django_rq",
-    "crawler",
 ]
 
 MIDDLEWARE = [
     "crawler.web.headers.Headers",  # the first: it sees what all others answer
+    "crawler.web.headers.Heads",
+    "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -105,6 +107,9 @@ CRAWLER_WEBHOOK_SECRET = environment.text("CRAWLER_WEBHOOK_SECRET", "")
 CRAWLER_MAX_BODY_MB = environment.number("CRAWLER_MAX_BODY_MB", 10, least=0.001)
 CRAWLER_PAGE_SECONDS = environment.number("CRAWLER_PAGE_SECONDS", 30, least=0.1, most=60)
 CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1))
+CRAWLER_MAX_HOST_STOP = environment.number("CRAWLER_MAX_HOST_STOP", 300, least=0.1)
+CRAWLER_RETRY_AFTER_WAIT = environment.number("CRAWLER_RETRY_AFTER_WAIT", 15, least=0)
+CRAWLER_STARTUP_TIMEOUT = environment.number("CRAWLER_STARTUP_TIMEOUT", 60, least=0)
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 350, least=1)
 CRAWLER_DEAD_LETTER_HOURS = environment.number("CRAWLER_DEAD_LETTER_HOURS", 24, least=0.001)
@@ -117,6 +122,8 @@ CRAWLER_API_PER_MINUTE = int(environment.number("CRAWLER_API_PER_MINUTE", 600, l
 CRAWLER_CONTENT_OBJECT_MB = environment.number("CRAWLER_CONTENT_OBJECT_MB", 32, least=0.001)
 CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
+LOG_LEVEL = environment.text("CRAWLER_LOG_LEVEL", "INFO")
+LOG_URLS = environment.switch("CRAWLER_LOG_URLS", False)
 LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}
 LOGGING = {
     "version": 1,
@@ -125,7 +132,9 @@ LOGGING = {
     "formatters": {"line": {"()": LOG_FORMATS[environment.choice("CRAWLER_LOG_FORMAT", "text", LOG_FORMATS)]}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context", "links"]}},
     "loggers": {
-        "crawler": {"handlers": ["console"], "level": environment.text("CRAWLER_LOG_LEVEL", "INFO")},
+        "crawler": {"handlers": ["console"], "level": LOG_LEVEL},
+        # A line a URL, whatever else is said; another when it is begun where everything is said.
+        "crawler.urls": {"level": "WARNING" if not LOG_URLS else "DEBUG" if LOG_LEVEL == "DEBUG" else "INFO"},
         # Django's own would say nothing outside of development, not even why a page failed.
         "django": {"handlers": ["console"], "level": "WARNING"},
         "django.request": {"level": "ERROR"},  # not each address that somebody has guessed

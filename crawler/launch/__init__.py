@@ -6,6 +6,7 @@ children      processes that end with the one that started them; `guardian` sees
 database      migrations, when there are any to apply
 workers       RQ workers for as long as one command runs
 crawl, up     the two commands
+worker        `bin/worker`: RQ's worker with the settings of `.env`
 rq_dashboard  RQ's dashboard on loopback, behind a password
 chromium      the browser the tests need
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ def main(arguments: list[str]) -> int:
             return _told(arguments, children, EarlyWorker(children))
     except KeyboardInterrupt:
         return 130
+    finally:
+        gc.freeze()  # an ending Python looks through all objects but frozen ones, for a tenth of a second
 
 
 def _told(arguments: list[str], children: Children, early: EarlyWorker) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -34,8 +35,15 @@ def main() -> int:
 
 
 def install(root: Path, requirements: str, checksum: str) -> int:
-    """The exit code: 0 once everything this requirements file pins is in `.venv`."""
+    """The exit code: 0 once everything this requirements file pins is in `.venv`, which must not be a symbolic link."""
     folder = root / ".venv"
+    if folder.is_symlink():  # to fill it could mean to empty a folder that belongs to something else
+        _say(
+            f"{folder} is a symbolic link to {folder.readlink()}. The set-up fills and clears .venv, so it must be a "
+            f"folder of its own. Remove the link (rm {shlex.quote(str(folder))}) and start this again; what the link "
+            "leads to stays as it is."
+        )
+        return 1
     stamp = folder / f"{requirements}.stamp"
     if _is_healthy(folder) and _read(stamp) == _state(folder, checksum, root):
         return 0  # another start did it while this one waited

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,12 +39,12 @@ def slow_site() -> Iterator[Site]:
         yield served
 
 
-def begin(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+def begin(*arguments: str, screen: int = subprocess.PIPE, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*COMMAND, *arguments],
         env=environment(DJANGO_SETTINGS_MODULE="settings.development", **variables),
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=screen,
         text=True,
     )
 
@@ -69,6 +72,34 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     receipt = json.loads(out)
     assert (receipt["state"], receipt["discovered"], receipt["fetched"]) == ("finished", 3, 3)
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
+
+
+def test_under_a_page_limit_the_bar_counts_to_the_limit_and_the_receipt_names_it(
+    tmp_path: Path, redis_url: str, slow_site: Site
+) -> None:
+    told, screen = os.openpty()
+    address = [f"{slow_site.url}/", "--allow-private", "--json", "--max-pages", "40", "--concurrency", "1"]
+    environ = {"CRAWLER_DATA_DIR": str(tmp_path), "REDIS_URL": redis_url, "COLUMNS": "120", "TERM": "xterm"}
+    with begin(*address, screen=screen, **environ) as process:
+        os.close(screen)
+        shown = read_all(told)
+        out, _ = process.communicate(timeout=90)
+    assert process.returncode == 0
+    assert re.search(r"\b\d+ of 40 at most", shown), shown
+    assert not re.search(r"of 501 page", shown)
+    assert "left" in shown  # an estimate, although more pages are known than will be asked for
+    receipt = json.loads(out)
+    assert (receipt["ended"], receipt["limits"]) == ("limit", {"pages": 461})
+    assert receipt["ended_message"] == "Limit reached: 40 pages at most (461 pages were not asked for)."
+
+
+def read_all(terminal: int) -> str:
+    """What is written to a terminal until nobody holds it any more."""
+    pieces = list[bytes]()
+    with open(terminal, "rb", buffering=0) as file, suppress(OSError):  # EIO: the other side is closed
+        while piece := file.read(65536):
+            pieces.append(piece)
+    return b"".join(pieces).decode(errors="replace")
 
 
 @pytest.mark.parametrize("arguments", [["--max-pages", "many"], ["--workers", "0", "http://site.test/"]])

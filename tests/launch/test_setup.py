@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -125,6 +128,67 @@ def test_a_folder_in_which_nothing_can_be_made_is_said_in_one_line(project: Path
     assert "Traceback" not in started.stderr
 
 
-@pytest.mark.parametrize("script", ["_setup", "crawl", "up", "test"])
+@pytest.mark.parametrize("leads_to", ["a folder", "an environment", "nothing"])
+def test_a_link_in_place_of_the_environment_is_refused_and_nothing_behind_it_is_touched(
+    project: Path, tools: Path, tmp_path: Path, leads_to: str
+) -> None:
+    python_in(tools)
+    elsewhere = tmp_path / "elsewhere"
+    if leads_to != "nothing":
+        (elsewhere / "bin").mkdir(parents=True)
+        (elsewhere / "letters").write_text("dear aunt")
+    if leads_to == "an environment":  # of another Python, or of another project
+        (elsewhere / "bin" / "pip").write_text(f"#!{elsewhere}/bin/python\n")
+        python_in(elsewhere / "bin", "python")
+    (project / ".venv").symlink_to(elsewhere)
+    before = contents(elsewhere)
+
+    refused = start(project, tools)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.count("\n") == 1
+    assert f"{project / '.venv'} is a symbolic link to {elsewhere}." in refused.stderr
+    assert f"Remove the link (rm '{project / '.venv'}')" in refused.stderr
+    assert contents(elsewhere) == before
+    assert (project / ".venv").is_symlink()
+
+
+@pytest.fixture
+def installed_by_hand() -> Iterator[Path]:
+    """A project whose `.venv` its operator has filled, and where the service that runs may not write."""
+    folder = Path(tempfile.mkdtemp(prefix="crawler-test-"))
+    for name in ("bin/_setup", "requirements.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho ready\n")
+    for place in (folder, folder / "bin", python, python.parent):
+        place.chmod(0o755)
+    (folder / ".venv").chmod(0o555)
+    yield folder
+    (folder / ".venv").chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_where_a_service_may_not_write_what_is_installed_is_used(installed_by_hand: Path) -> None:
+    started = subprocess.run(
+        ["sh", "-c", SCRIPT, "sh", installed_by_hand],
+        env={"PATH": os.defpath},
+        cwd=installed_by_hand,
+        capture_output=True,
+        text=True,
+        check=False,
+        user=65534 if os.geteuid() == 0 else None,  # root may write anywhere
+    )
+    assert (started.stdout, started.stderr) == ("ready\n", "")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below it by its path; none where there is no such folder."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("script", ["_setup", "crawl", "up", "worker", "test"])
 def test_the_scripts_are_plain_sh(script: str) -> None:
     subprocess.run(["sh", "-n", ROOT / "bin" / script], check=True)

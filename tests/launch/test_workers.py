@@ -18,11 +18,13 @@ from crawler.launch.early import GRACE, EarlyWorker
 from crawler.launch.redis_server import RedisServer
 from crawler.launch.workers import Workers
 from tests.launch.conftest import eventually, is_alive
+from tests.stack import new_database
 
 
 @pytest.fixture
 def server(real_redis: redis.Redis, redis_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RedisServer:
-    """What workers that are started here find in their environment."""
+    """What workers that are started here find in their environment, and the tables they wait for."""
+    (tmp_path / "db.sqlite3").write_bytes(new_database())
     monkeypatch.setenv("REDIS_URL", redis_url)
     monkeypatch.setenv("RQ_REDIS_URL", redis_url)
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path))

@@ -23,6 +23,7 @@ from crawler.core.errors import CrawlerError
 from crawler.engine import retention
 from crawler.engine.reconcile import reconcile
 from crawler.engine.schedules import run_due
+from crawler.startup import wait_or_go_on
 
 EVERY = 1.0  # seconds
 SWEEP_EVERY = 60.0  # seconds
@@ -38,6 +39,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # a database that is away must not end the clock
 
     def handle(self, *args: Any, **options: Any) -> None:
+        wait_or_go_on("The clock begins")
         end = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: end.set())

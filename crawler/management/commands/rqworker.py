@@ -1,0 +1,19 @@
+"""`manage.py rqworker crawl fetch`: that of django-rq, which waits for Redis and the database when they are late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_rq.management.commands import rqworker
+
+from crawler.startup import wait_or_exit
+
+
+class Command(rqworker.Command):
+    """Run a stock RQ worker, or that of --worker-class."""
+
+    help = "Run a stock RQ worker with this project's settings, once Redis and the database are there."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wait_or_exit()
+        super().handle(*args, **options)  # type: ignore[no-untyped-call]  # django-rq gives it no types

@@ -1,0 +1,81 @@
+"""`bin/worker`: RQ's command line, with the settings of `.env`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawler.launch.worker import command, main
+from tests.conftest import free_port
+from tests.launch.conftest import environment
+from tests.stack import ROOT
+
+RQ = [sys.executable, "-P", "-m", "rq.cli"]
+CLASS = ["-w", "crawler.worker.Worker"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project folder with a `.env` of its own."""
+    shutil.copytree(ROOT / "settings", tmp_path / "settings")
+    (tmp_path / "crawler").symlink_to(ROOT / "crawler")
+    return tmp_path
+
+
+def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """In a folder that is not the project's, and without settings in the environment."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "crawler.launch.worker", *arguments],
+        cwd=os.sep,
+        env={**_without_settings(), "PYTHONPATH": str(project), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def _without_settings() -> dict[str, str]:
+    ours = ("CRAWLER_", "REDIS_", "RQ_", "DATABASE_", "DJANGO_")
+    return {name: value for name, value in environment().items() if not name.startswith(ours)}
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["a worker", "a pool"])
+def test_it_reads_the_env_file(project: Path, arguments: tuple[str, ...]) -> None:
+    port = free_port()
+    (project / ".env").write_text(
+        f"REDIS_URL=redis://127.0.0.1:{port}/3\nCRAWLER_STARTUP_TIMEOUT=0\nCRAWLER_DATA_DIR={project}/data\n"
+    )
+    ended = run(project, *arguments)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"Redis at redis://127.0.0.1:{port}/3 is not ready after 0 s: Connection refused.")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_setting_that_cannot_be_used_is_one_line(project: Path) -> None:
+    ended = run(project, CRAWLER_STARTUP_TIMEOUT="soon", CRAWLER_DATA_DIR=str(project / "data"))
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "CRAWLER_STARTUP_TIMEOUT is 'soon'; it must be a number" in ended.stderr
+
+
+def test_one_is_a_worker_and_several_are_a_pool() -> None:
+    assert command(1) == [*RQ, "worker", "--quiet", *CLASS, "crawl", "fetch"]
+    assert command(4) == [*RQ, "worker-pool", "--num-workers", "4", "--quiet", *CLASS, "crawl", "fetch"]
+
+
+def test_further_arguments_go_to_rq() -> None:
+    told = command(1, ["--burst", "--name", "one"], is_verbose=True)
+    assert told == [*RQ, "worker", "--verbose", *CLASS, "--burst", "--name", "one", "crawl", "fetch"]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_wrong_usage_ends_with_2(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["-n", number])
+    assert ended.value.code == 2
+    assert "argument -n" in capsys.readouterr().err
