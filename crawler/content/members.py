@@ -7,7 +7,7 @@ import io
 
 from crawler.core.gzipped import Broken
 
-LEVEL = 6
+LEVEL = 4  # two thirds of the time of 6, for 3% more bytes
 
 
 def packed(content: bytes) -> bytes:

@@ -13,7 +13,7 @@ import soupsieve
 from bs4.element import NavigableString
 
 from crawler.core.budget import REGEX_STEP, Budget, OutOfSteps, selected
-from crawler.core.document import document_of
+from crawler.core.document import Document, document_of
 from crawler.core.options import CrawlOptions
 from crawler.core.rules import FieldRule
 from crawler.core.urls import normalise
@@ -63,8 +63,9 @@ def nothing(rules: Sequence[FieldRule], note: str) -> Extraction:
     return Extraction({rule.name: None for rule in rules}, {rule.name: note for rule in rules})
 
 
-def extract(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> Extraction:
-    """What these rules, which have passed `check_rules`, find on the page `html` (in UTF-8) at the normalised `url`.
+def extract(html: bytes | Document, url: str, rules: tuple[FieldRule, ...]) -> Extraction:
+    """What these rules, which have passed `check_rules`, find on the page `html` (in UTF-8, or parsed) at the
+    normalised `url`.
 
     1. The page's tree is a browser's: selectors that work in a browser work here. BeautifulSoup is given that tree, so
        that its own parser never meets anything odd.
@@ -73,10 +74,10 @@ def extract(html: bytes, url: str, rules: tuple[FieldRule, ...]) -> Extraction:
     3. A boolean says whether anything was found.
     4. What is not there is None, or an empty list; a note says so only if it looks like a mistake.
     """
-    if len(html) > MAX_BYTES:
+    if isinstance(html, bytes) and len(html) > MAX_BYTES:
         return nothing(rules, TOO_LARGE)
-    document = document_of(html)
-    if not document.is_whole:
+    document = html if isinstance(html, Document) else document_of(html)
+    if not document.is_whole or document.size > MAX_BYTES:
         return nothing(rules, TOO_LARGE)
     try:
         tree = bs4.BeautifulSoup(document.tree.html or "", "html.parser")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawler.core.document import document_of
-from crawler.core.urls import normalise, resolve
+from crawler.core.document import Document, attribute, document_of
+from crawler.core.urls import linker, normalise, resolve
 from crawler.core.words import count_of
 
 MAX_TAGS = 20_000  # of the main content; with more of them its Markdown is its plain text, because turning takes time
 MAX_CHARACTERS = 2_000_000  # the same, because it takes thirty times their memory
 MAX_AROUND = 200  # elements around the content; of more, each in the other, the same words would be counted each time
-MAX_DEPTH = 16  # of lists, quotations and tables in each other: all that is inside is written anew at each of them
+MAX_NESTED = 128  # elements in each other: html-to-markdown goes down by recursion, and its stack has an end
+MAX_DEPTH = 16  # of lists, quotations, code and tables in each other: what is inside is written again at each of them
 
 _UNSEEN = (
     "script, style, template, noscript, svg, canvas, iframe, object, embed, dialog, [hidden], [aria-hidden='true'],"
@@ -36,62 +36,101 @@ _PARAGRAPHS = (
 _PARAGRAPHS += ", section, table, ul"
 _LINES = "br, caption, dd, details, div, dt, figcaption, li, summary, tr"
 _CELLS = "td, th"
-_NESTING = frozenset({"ul", "ol", "dl", "blockquote", "table"})
-_PARAGRAPH, _LINE, _BLANK = (
-    "\x1f",
-    "\x1e",
-    "\x1d",
-)  # stand for breaks and for blanks that count, until all others are gone
+_NESTING = frozenset({"ul", "ol", "dl", "blockquote", "pre", "table"})
+_NESTING_TAGS = ", ".join(sorted(_NESTING))
+_NESTED = " > ".join("*" * (MAX_NESTED + 1))
+_RAW = ("xmp", "plaintext", "noembed", "noframes")  # what is in them looks like tags once it is HTML again
+_WITH_ADDRESS = "a[href], img, [src], [poster], [style]"
+# "data-": of pictures that are loaded later
+_ADDRESSES = frozenset({"href", "src", "poster", "data-src", "data-original", "data-lazy-src"})
+# html-to-markdown would obey the first and take pictures of the others
+_LEFT_OUT = frozenset({"style", "srcset", "data-srcset"})
+_HIDING = frozenset({"hidden", "aria-hidden"})
+# They stand for breaks and for blanks that count, until all others are gone.
+_PARAGRAPH, _LINE, _BLANK = "\x1f", "\x1e", "\x1d"
 _BLANKS_BUT_OURS = re.compile(r"[^\S\x1d-\x1f]+")
 _MANY_LINES = re.compile(r"\n{3,}")
 _PART = 1_000_000  # characters
 _FOR_READERS = ("http:", "https:", "mailto:")
+_SPAN = re.compile(r"</?span(?: [^>]*)?>")  # means nothing in Markdown, and code may have thousands
+_PLAIN_FRAGMENT = re.compile(r"[\w.:~!$&'()*+,;=@/?-]*", re.ASCII)  # a browser leaves it as it is written
 
 
 def text_of(html: bytes) -> str:
     """The main content of a page (in UTF-8) as plain text, a line for each of its blocks; "" when it has none."""
-    content = _content(html)
-    return _plain(content[0]) if content else ""
+    return Readable(document_of(html), "").text()
 
 
 def markdown_of(html: bytes, url: str) -> str:
-    """The same as Markdown, its links made whole by the page's normalised `url`. Of a page that is extreme (more than
-    MAX_TAGS tags or MAX_CHARACTERS, or nested more deeply than anybody reads) it is the plain text, which is Markdown
-    too."""
-    content = _content(html)
-    if content is None:
-        return ""
-    main, is_whole = content
-    written = main.html or ""
-    if not is_whole or len(written) > MAX_CHARACTERS or written.count("<") > MAX_TAGS:
-        return _plain(main)
-    try:
-        return _marked_down(written, _base_of(html, url))
-    except RecursionError:
-        return _plain(main)
+    """The same as Markdown, its links made whole by the page's normalised `url`."""
+    return Readable(document_of(html), url).markdown()
 
 
-def _content(html: bytes) -> tuple[LexborNode, bool] | None:
-    """The element with the main content, and whether its tree is the page's own.
+class Readable:
+    """The main content of one page. It takes the page's tree apart, which is of no use to others from then on; its text
+    takes apart what is left, so Markdown has to be asked for first."""
+
+    def __init__(self, document: Document, url: str) -> None:
+        base = document.tree.css_first("base[href]")
+        self._base = (normalise(attribute(base, "href"), url) if base is not None else None) or url
+        self._is_whole = document.is_whole
+        self._main = _main_of(document.tree)
+        self._text: str | None = None
+
+    def text(self) -> str:
+        """As plain text, a line for each of its blocks; "" when there is none."""
+        if self._text is None:
+            self._text = _plain(self._main) if self._main is not None else ""
+        return self._text
+
+    def markdown(self) -> str:
+        """As Markdown. Of a page that is extreme (more than MAX_TAGS tags or MAX_CHARACTERS, or nested more deeply than
+        anybody reads) it is the plain text, which is Markdown too. Raises RuntimeError for a bug of the writer."""
+        if self._text is not None:
+            raise ValueError("the text has taken the tree apart")
+        from crawler.core import markdown  # it loads what few crawls need
+
+        html = self._html()
+        try:
+            written = markdown.write(html) if html is not None else None
+        except markdown.NotWritten:
+            written = None
+        return self.text() if written is None else written.strip("\n") + "\n"
+
+    def _html(self) -> str | None:
+        """For a writer of Markdown: with whole links. None when there is too much of it."""
+        main = self._main
+        if main is None or not self._is_whole or _is_nested_deeply(main):
+            return None
+        _make_links_whole(main, self._base)
+        for name in _HIDING.intersection(main.attributes):
+            del main.attrs[name]  # a page that is hidden as a whole is shown by its scripts
+        html = _SPAN.sub("", main.html or "")
+        if len(html) > MAX_CHARACTERS or html.count("<") > MAX_TAGS:
+            return None
+        is_raw = any(f"<{tag}" in html for tag in _RAW) and main.css_first(", ".join(_RAW)) is not None
+        return None if is_raw else html
+
+
+def _main_of(tree: LexborHTMLParser) -> LexborNode | None:
+    """The element with the main content.
 
     1. What nobody sees is taken out.
     2. The page's main element, if there is one of them and it holds a good part of the page's words.
     3. Else its body without what stands around the content; or all of it when nothing would be left.
     """
-    document = document_of(html)
-    tree = document.tree
-    tree_body = tree.body
-    if tree_body is None:
+    body = tree.body
+    if body is None:
         return None
     _drop(tree, _UNSEEN)
     mains = tree.css(_MAIN)
-    if len(mains) == 1 and _words(mains[0]) > _LITTLE * _words(tree_body):
-        return mains[0], document.is_whole
-    around = [node for node in tree.css(_AROUND) if node.mem_id != tree_body.mem_id]
-    if len(around) <= MAX_AROUND and _hold_less(around, (1 - _LITTLE / 10) * _words(tree_body)):
+    if len(mains) == 1 and _words(mains[0]) > _LITTLE * _words(body):
+        return mains[0]
+    around = [node for node in tree.css(_AROUND) if node.mem_id != body.mem_id]
+    if 0 < len(around) <= MAX_AROUND and _hold_less(around, (1 - _LITTLE / 10) * _words(body)):
         for node in around:
             node.decompose()
-    return tree.body or tree_body, document.is_whole
+    return tree.body or body
 
 
 def _drop(tree: LexborHTMLParser, what: str) -> None:
@@ -140,40 +179,49 @@ def _with_single_blanks(text: str) -> str:
     return "".join(parts)
 
 
-def _base_of(html: bytes, url: str) -> str:
-    base = document_of(html).tree.css_first("base[href]")
-    return (normalise(base.attrs.get("href") or "", url) if base else None) or url
+def _make_links_whole(main: LexborNode, base: str) -> None:
+    """Addresses of links, pictures and films by URL; "javascript:" and its like are no links for a reader."""
+    link, known = linker(base), dict[str, str | None]()
+    for node in main.css(_WITH_ADDRESS):
+        for name, value in node.attributes.items():  # a copy; to ask for each name takes five times as long
+            if name in _ADDRESSES:
+                written = value or ""
+                if written not in known:
+                    known[written] = _whole(written.strip(), base, link)
+                whole = known[written]
+            elif name in _LEFT_OUT:
+                whole = None
+            else:
+                continue
+            if whole is None:
+                del node.attrs[name]
+            elif whole != value:
+                node.attrs[name] = whole
 
 
-def _marked_down(html: str, base: str) -> str:
-    from bs4 import BeautifulSoup  # these take a third of a second to load, and few crawls need them
-
-    from crawler.core.markdown import Writer
-
-    tree = BeautifulSoup(html, "html.parser")
-    if _depth(tree) > MAX_DEPTH:
-        raise RecursionError
-    for element, name in _addresses(tree):
-        written = str(element[name]).strip()
-        link = written if written.startswith("#") else resolve(written, base)
-        if link is None or not link.startswith(("#", *_FOR_READERS)):
-            del element[name]  # "javascript:" and its like are no links for a reader
-        else:
-            element[name] = link
-    return _MANY_LINES.sub("\n\n", Writer().convert_soup(tree)).strip() + "\n"
+def _whole(written: str, base: str, link: Callable[[str], str | None]) -> str | None:
+    if written.startswith("#"):
+        return written
+    address, mark, fragment = written.partition("#")
+    whole = link(address + mark) if address and _PLAIN_FRAGMENT.fullmatch(fragment) else None  # as `core.links` asks
+    if whole is not None:
+        return whole + mark + fragment
+    resolved = resolve(written, base)
+    return resolved if resolved is not None and resolved.startswith(_FOR_READERS) else None
 
 
-def _depth(tree: Any) -> int:
-    """How deeply lists, quotations and tables are nested in each other."""
-    depths = {id(tree): 0}
-    for element in tree.find_all(True):
-        depths[id(element)] = depths[id(element.parent)] + (element.name in _NESTING)
-    return max(depths.values())
-
-
-def _addresses(tree: Any) -> list[tuple[Any, str]]:
-    return [
-        (element, name)
-        for tag, name in (("a", "href"), ("img", "src"))
-        for element in tree.find_all(tag, **{name: True})
-    ]
+def _is_nested_deeply(main: LexborNode) -> bool:
+    """Whether elements are nested more than MAX_NESTED deep, or lists and their like more than MAX_DEPTH."""
+    nesting = main.css(_NESTING_TAGS)
+    depths = {main.mem_id: int(main.tag in _NESTING)}
+    for node in nesting if len(nesting) > MAX_DEPTH else ():
+        above, at = [], node
+        while at.mem_id not in depths and at.parent is not None:
+            above.append(at)
+            at = at.parent
+        depth = depths.get(at.mem_id, 0)
+        for inner in reversed(above):
+            depths[inner.mem_id] = depth = depth + (inner.tag in _NESTING)
+        if depth > MAX_DEPTH:
+            return True
+    return main.css_first(_NESTED) is not None
