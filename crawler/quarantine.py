@@ -4,15 +4,17 @@ the lock on the crawl's row, by the rows that are really new: so they are exact 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.db.models import F, Q, QuerySet
 from msgspec.structs import replace
 
 from crawler.core.discovery import Discovery
 from crawler.core.outcomes import Outcome
-from crawler.core.traps import MEANINGS, Count, Suspicion, Verdict, judge
+from crawler.core.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict, judge
+from crawler.core.work import PageResult
 from crawler.models import Crawl, Page, Trap
+from crawler.variants import Parts
 
 KEYS_AT_ONCE = 900  # keys a statement; SQLite's smallest limit is 999 values
 
@@ -23,18 +25,32 @@ class Judged:
 
     pages: Sequence[Discovery]
     left_out: Collection[bytes] = frozenset()  # keys
+    set_aside: Mapping[int, Sequence[int]] = field(default_factory=dict)  # trap id -> pages that need not be asked for
+    reopened: Sequence[int] = ()  # pages that were set aside, and are to be asked for after all
 
 
-def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int]) -> Judged:
+def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> Judged:
     """Judge the suspects among these pages, in their order. To be called in the transaction that inserts them.
 
-    1. Only a page that is new and that nothing else vouches for is judged.
-    2. A page beyond the rows of its trap is counted with the page it was found on: `closed` are those closed in this
-       very transaction. So a report that is taken in twice counts once.
+    1. What the pages say that this very transaction `closed` may tell of a trap.
+    2. Only a page that is new and that nothing else vouches for is judged.
+    3. A page beyond the rows of its trap is counted with the page it was found on, if that was closed now. So a report
+       that is taken in twice counts once.
     """
+    if not closed or not crawl.chosen.traps:
+        return _judged(crawl, found, frozenset(), None)
+    parts = Parts(crawl)
+    parts.learn(closed, found)
+    judged = _judged(crawl, parts.suspected(found), {page.id for page in closed}, parts)
+    parts.save()
+    return judged
+
+
+def _judged(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int], parts: Parts | None) -> Judged:
+    set_aside, reopened = (parts.set_aside, parts.reopened) if parts is not None else ({}, ())
     suspects = _in_doubt(crawl, found)
     if not suspects:
-        return Judged(found)
+        return Judged(found, set_aside=set_aside, reopened=reopened)
     traps = _traps_of(crawl, [page.suspicion for page in suspects.values() if page.suspicion])
     counts = {key: _count_of(trap) for key, trap in traps.items()}
     left_out: set[bytes] = set()
@@ -42,7 +58,10 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int]) 
     for key, page in suspects.items():
         assert page.suspicion is not None  # noqa: S101 (for the type checker: suspects have one)
         trap = page.suspicion.key
-        verdict, count = judge(page.suspicion, counts[trap])
+        if parts is not None and page.suspicion.reason in LEARNT:
+            verdict, count = parts.judge(page, page.suspicion, counts[trap])
+        else:
+            verdict, count = judge(page.suspicion, counts[trap])
         if verdict is Verdict.LEAVE_OUT:
             left_out.add(key)
             count = count if page.parent_id in closed else counts[trap]
@@ -51,7 +70,7 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int]) 
         counts[trap] = count
     _save(traps.values(), counts)
     kept = [page for page in found if page.key not in left_out]
-    return Judged([sentenced.get(page.key, page) for page in kept], left_out)
+    return Judged([sentenced.get(page.key, page) for page in kept], left_out, set_aside, reopened)
 
 
 def shown(crawl: Crawl) -> QuerySet[Trap]:

@@ -2,6 +2,7 @@
 
 Two kinds of rules. Some see it in a URL by itself. The others count: a URL belongs to a shape, and only beyond a number
 of pages that no honest site has of that shape is it a trap. Where a rule must err, it lets a trap run on a little.
+What is learnt from what pages say is in `core.variants`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ class Reason(StrEnum):
     DATES = "dates"  # a calendar goes on past any date that matters
     SERIES = "series"  # each page leads to a next one, and so on
     FILTERS = "filters"  # sorting and filtering, combined in every way
+    PARAMETER = "same_text_parameter"  # learnt from the pages, see `core.variants`
+    SEGMENT = "same_text_segment"  # the same
 
+
+LEARNT = frozenset({Reason.PARAMETER, Reason.SEGMENT})
 
 MEANINGS: dict[Reason, str] = {
     Reason.REPEATED: "its path goes round in circles",
@@ -64,6 +69,8 @@ MEANINGS: dict[Reason, str] = {
     Reason.DATES: "its calendar goes on for ever",
     Reason.SERIES: "it is one of an endless row of next pages",
     Reason.FILTERS: "it is one more combination of the same filters",
+    Reason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
+    Reason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
 }
 """What a reason says of one page."""
 
@@ -139,7 +146,7 @@ def judge(suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
 def _limit(suspicion: Suspicion, count: Count) -> int | None:
     """Pages of the shape that are let in; None = all of them."""
     match suspicion.reason:
-        case Reason.REPEATED | Reason.LONGER | Reason.SESSION:
+        case Reason.REPEATED | Reason.LONGER | Reason.SESSION | Reason.PARAMETER | Reason.SEGMENT:
             return 0
         case Reason.DATES:
             return FAR_DATES

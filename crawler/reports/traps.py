@@ -20,12 +20,13 @@ REASONS: dict[Reason, str] = {
     Reason.DATES: "A calendar without end",
     Reason.SERIES: "Next pages without end",
     Reason.FILTERS: "Filters combined in every way",
+    Reason.PARAMETER: "A parameter that makes no difference",
+    Reason.SEGMENT: "A part of the path that makes no difference",
 }
 """Every reason in a few words, to stand above its pages."""
 
-_REMEDIES = {
-    Reason.SESSION: "To have each of these pages asked for once, crawl again and drop this parameter.",
-}
+_DROP = "To have each of these pages asked for once, crawl again and drop this parameter."
+_REMEDIES = {Reason.SESSION: _DROP, Reason.PARAMETER: _DROP}
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlencode, urlsplit
+from uuid import uuid4
 
 import pytest
 
 from crawler.core.tallies import adds_up
+from crawler.core.variants import REPEATS
 from tests.site import Reply, Request, Site, page
 from tests.stack import OWN_WORKER, Stack
 
@@ -71,3 +73,57 @@ def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site) ->
     assert traps["filters"]["pages"] == 200
     kept_out = {urlsplit(url).path.split("/")[1] for url, row in stack.pages(crawl).items() if row["outcome"] == "trap"}
     assert kept_out == {"calendar", "shop", "manual", "login"}
+
+
+class Endless(Site):
+    """Ten texts below a parameter and ten below a path segment, with a new value in every link; and a shop in which
+    every third product is sold out and says nothing else."""
+
+    def answer(self, request: Request) -> Reply:
+        super().answer(request)
+        text, links = told(request.path)
+        anchors = "".join(f'<a href="{link}">more</a>' for link in links)
+        return Reply(f"<title>Shop</title><h1>{text}</h1>{anchors}")
+
+
+def told(address: str) -> tuple[str, list[str]]:
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query))
+    if parts.path == "/":
+        return "Start", ["/list?page=0&x=start", "/s/start/list/0", "/shop?page=0"]
+    if parts.path == "/shop" and "page" in query:
+        number = int(query["page"])
+        more = [f"/shop?page={number + 1}"] if number < 14 else []
+        return f"Products {number}", [*(f"/shop?id={number * 20 + place}" for place in range(20)), *more]
+    if parts.path == "/shop":
+        others = [f"/shop?id={int(query['id']) * factor % PRODUCTS}" for factor in (3, 7)]
+        return "Sold out" if int(query["id"]) % 3 == 0 else f"Product {query['id']}", ["/", *others]
+    number = int(query.get("page", parts.path.rpartition("/")[2]))
+    values = [(number * factor + 1) % 10 for factor in range(1, 6)]
+    if parts.path == "/list":
+        return f"Text {number}", [f"/list?page={value}&x={uuid4().hex}" for value in values]
+    return f"Chapter {number}", [f"/s/{uuid4().hex}/list/{value}" for value in values]
+
+
+PRODUCTS = 300
+IN_HAND = 1300  # pages that are handed out when the part is judged: four batches of 32 slices of ten, and some more
+
+
+def test_a_parameter_or_path_with_a_new_value_in_every_link_is_noticed_while_few_pages_are_in_hand(stack: Stack) -> None:
+    with Endless({}).serving() as site:
+        for _ in range(2):
+            stack.spawn(*OWN_WORKER)
+        crawl = stack.start(f"{site.url}/", obey_robots=False)
+        receipt = stack.wait_until_finished(crawl)
+
+        asked = set(site.hits)
+        assert {f"/shop?id={number}" for number in range(PRODUCTS)} <= asked
+        for path in ("/list?", "/s/"):
+            below = [address for address in asked if address.startswith(path)]
+            assert len({told(address)[0] for address in below}) == 10
+            assert len(below) < REPEATS + IN_HAND
+        assert adds_up(receipt)
+        assert stack.rows("SELECT what FROM crawler_disagreement") == []
+        traps = {row["pattern"]: row for row in stack.rows("SELECT * FROM crawler_trap")}
+        assert set(traps) == {f"{site.host}/…?x=*", f"{site.host}/s/*"}
+        assert sum(trap["quarantined"] for trap in traps.values()) == receipt["skipped"]["trap"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core import traps
+from crawler.core import traps, variants
 from crawler.core.tallies import adds_up
 from crawler.engine import reconcile
 from crawler.engine import traps as verb
@@ -169,3 +169,29 @@ def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkey
     bench.work()
     assert bench.state() == "finished"
     assert [path for path in sorted(bench.site.hits) if "img" in path] == [f"/img/img/img/{n}" for n in (0, 1, 4)]
+
+
+def product(number: int) -> str:
+    """The first ones are sold out, and all of them lead to two others."""
+    text = "Sold out" if number < 25 else f"Product {number}"
+    others = "".join(f'<a href="/item?id={number * 2 + place}">more</a>' for place in (1, 2) if number < 100)
+    return f"<title>Shop</title><p>{text}</p>{others}"
+
+
+SHOP = {f"/item?id={number}": product(number) for number in range(201)}
+
+
+@pytest.mark.site(SHOP)
+def test_what_was_set_aside_by_mistake_flows_in_again_by_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(variants, "REPEATS", 12)
+    bench.start("/item?id=0")
+    kept_out = 0
+    while bench.state() == "running":
+        bench.work(at_most=1)
+        kept_out = max(kept_out, len(paths(bench, outcome="trap")))
+    assert kept_out > 0, "nothing was set aside"
+    assert bench.state() == "finished"
+    assert set(bench.site.hits) >= set(SHOP)
+    assert not paths(bench, outcome="trap")
+    assert adds_up(receipt_of(bench.crawl))
+    assert not Disagreement.objects.exists()
