@@ -10,6 +10,7 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.document import Document, attribute, collapsed
+from crawler.core.malformed import Malformed
 from crawler.core.sketches import MOST_WORDS, sketch_of
 from crawler.core.urls import normalise
 from crawler.core.words import words_of
@@ -20,7 +21,8 @@ MAX_HEADINGS = 20  # that are looked at for words: they may hold one another, an
 MAX_INSECURE = 20  # of a page that loads more over plain HTTP, these are named
 MAX_ADDRESS = 2000  # characters of what it loads
 DIGEST_BYTES = 16
-_PIECE = 1024 * 1024  # bytes or characters; what is longer is worked on in ways that take less memory
+LITTLE_TEXT = 100  # characters; links to the next page and back are fewer
+PIECE = 1024 * 1024  # bytes or characters; what is longer is worked on in ways that take less memory
 
 _UNSEEN = frozenset({"script", "style"})
 
@@ -28,6 +30,7 @@ AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
 """The elements, beside those that matter to links, which `facts_of` wants to be shown."""
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
+_SHOWN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
 _INSECURE = ", ".join(f"{name}[src^='http:' i]" for name in _SOURCES.split(", ")) + ", object[data^='http:' i]"
 _STYLES = "link[rel~='stylesheet' i][href^='http:' i]"
 
@@ -46,6 +49,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sketch: bytes = b""  # by which near-duplicates are found; b"" unless it was asked for
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
     notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
+    shows_more: bool = False  # there is little visible text, and pictures, frames or scripts beside it
+    malformed: tuple[Malformed, ...] = ()  # the first of its links that lead nowhere because of how they are written
+    malformed_number: int = 0  # of all of them
 
 
 NOTHING = Facts()
@@ -69,13 +75,17 @@ def facts_of(
        digest is BLAKE2b.
     3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
        (https://www.w3.org/TR/mixed-content/).
-    4. With `sketches` the words of the visible text are counted, and a sketch is made of them, see `core.sketches`.
+    4. Equal texts of pages with fewer than LITTLE_TEXT characters say little where pictures or scripts say the rest.
+    5. With `sketches` the words of the visible text are counted, and a sketch is made of them, see `core.sketches`.
     """
     canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node in at_large if node.tag == "h1"]
     page = document.tree
     insecure = _insecure(page) if url.startswith("https:") else ()
-    digest = _digest(_visible_text(document, at_large))
+    has_scripts = any(node.tag == "script" for node in at_large)
+    text = _visible_text(document, at_large)
+    shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_SHOWN) is not None)
+    digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MOST_WORDS) if sketches and page.body else (None, None)
     return Facts(
         description=_description(metas),
@@ -87,6 +97,7 @@ def facts_of(
         insecure=insecure,
         words=count,
         sketch=sketch_of(spoken) if spoken else b"",
+        shows_more=shows_more,
     )
 
 
@@ -109,15 +120,15 @@ def _visible_text(document: Document, at_large: Sequence[LexborNode]) -> str:
     if body is None:
         return ""
     # The former is faster, and leaves a copy of the text behind for as long as there is the tree.
-    return (body.text_lexbor() if document.size <= _PIECE else body.text()).strip()
+    return (body.text_lexbor() if document.size <= PIECE else body.text()).strip()
 
 
 def _digest(text: str) -> bytes:
     if not text:
         return b""
     digest = blake2b(digest_size=DIGEST_BYTES)
-    for at in range(0, len(text), _PIECE):
-        digest.update(text[at : at + _PIECE].encode("utf-8", "replace"))
+    for at in range(0, len(text), PIECE):
+        digest.update(text[at : at + PIECE].encode("utf-8", "replace"))
     return digest.digest()
 
 

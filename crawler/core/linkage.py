@@ -1,13 +1,15 @@
 """The links of one page as they are kept: where each leads, the words it is written with, and its rel, packed small.
 
-A page has two pieces. `keys` are the first bytes of each target's page key, one after the other: whoever wants to know
-which pages link to one looks for its eight bytes in these pieces, without unpacking anything. `packed` is all the rest.
-A crawl of 100,000 pages with five million links keeps 40 MB of the first and about four times as much of the second.
+A page has two pieces. `keys` are the first bytes of each target's page key, one after the other, each target once:
+which pages link to one is found by its eight bytes in these pieces, without unpacking anything. `packed` holds every
+link: the targets, and for each link the place of its target among them, its words and its rel.
+docs/exports.md says how many bytes a page that is.
 """
 
 from __future__ import annotations
 
 import struct
+import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -16,11 +18,19 @@ import msgspec
 
 from crawler.core.urls import key_of, origin_of
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 KEY_BYTES = 8  # of a target's key: two of a million pages agree in them once in tens of millions of crawls
-_LEVEL = 1  # of zlib: a higher one takes half as much time again to save a twentieth
+_MAGIC = b"\x28\xb5\x2f\xfd"  # of Zstandard (RFC 8878, 3.1.1); a piece of before is zlib's, and has each target once
+
+_compressor = zstd.ZstdCompressor(1)  # a higher level takes a fifth more time to save a thirtieth
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(list[tuple[str, str, str]])
+_decoder = msgspec.msgpack.Decoder(tuple[list[str], list[int], list[str], dict[int, str]])
+_decoder_of_before = msgspec.msgpack.Decoder(list[tuple[str, str, str]])
 
 
 class Link(NamedTuple):
@@ -28,7 +38,23 @@ class Link(NamedTuple):
 
     url: str  # normalised
     text: str  # the words it is written with, white space collapsed; "" when there are none
-    rel: str  # "nofollow ugc sponsored", as far as it has them each time the page links there
+    rel: str  # "nofollow ugc sponsored", as far as it has them
+
+
+class Occurrences(NamedTuple):
+    """Every link of a page, in order of appearance, beside the list of its targets, each of which is there once."""
+
+    places: Sequence[int]  # of each link's target; a target is linked to before those behind it
+    texts: Sequence[str]  # the words of each link
+    rels: Mapping[int, str]  # place of the link -> rel, of those that have any
+
+    @classmethod
+    def once(cls, targets: Sequence[str], texts: Sequence[str], rels: Mapping[str, str]) -> Occurrences:
+        """One link to each of these targets; `rels` are by target."""
+        return cls(range(len(targets)), texts, {place: rels[url] for place, url in enumerate(targets) if rels.get(url)})
+
+
+NO_OCCURRENCES = Occurrences((), (), {})
 
 
 def short_key(url: str) -> bytes:
@@ -36,8 +62,8 @@ def short_key(url: str) -> bytes:
     return key_of(url)[:KEY_BYTES]
 
 
-def keys(links: Sequence[str]) -> bytes:
-    return b"".join([key_of(url)[:KEY_BYTES] for url in links])
+def keys(targets: Sequence[str]) -> bytes:
+    return b"".join([key_of(url)[:KEY_BYTES] for url in targets])
 
 
 def number(key: bytes) -> int:
@@ -46,35 +72,53 @@ def number(key: bytes) -> int:
 
 
 def numbers(keys: bytes) -> tuple[int, ...]:
-    """The same of each of a page's links, in their order."""
+    """The same of each of a page's targets, in their order."""
     return struct.unpack(f">{len(keys) // KEY_BYTES}Q", keys)
 
 
-def packed(links: Sequence[str], texts: Sequence[str], rels: Mapping[str, str], page: str) -> bytes:
-    """The links of the page at this URL; those to its own origin without it. b"" when there are none."""
-    if not links:
+def packed(targets: Sequence[str], links: Occurrences, page: str) -> bytes:
+    """The links of the page at this URL; targets of its own origin without it. b"" when there are none.
+
+    Most links lead to a target that no link before them does: in place of its number stands 0.
+    """
+    if not targets:
         return b""
     origin = origin_of(page)
-    there = f"{origin}/"
-    cut = len(origin)
-    plain = [
-        (url[cut:] if url.startswith(there) else url, text, rels.get(url, ""))
-        for url, text in zip(links, texts, strict=True)
-    ]
-    return zlib.compress(_encoder.encode(plain), _LEVEL)
+    there, cut = f"{origin}/", len(origin)
+    urls = [url[cut:] if url.startswith(there) else url for url in targets]
+    told, numbers = 0, list[int]()
+    for place in links.places:
+        numbers.append(0 if place == told else place + 1)
+        told += place == told
+    plain = _encoder.encode((urls, numbers, links.texts, links.rels))
+    return _compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)  # whole frames, also of several threads
 
 
 def unpacked(piece: bytes, page: str) -> list[Link]:
-    """What was packed of the page at this URL."""
+    """Every link of the page at this URL, in order of appearance."""
+    return [link for _, link in placed(piece, page)]
+
+
+def placed(piece: bytes, page: str) -> Iterator[tuple[int, Link]]:
+    """The same, each with the place of its target among the page's `keys`."""
     if not piece:
-        return []
+        return
     origin = origin_of(page)
-    plain = _decoder.decode(zlib.decompress(piece))
-    return [Link(origin + url if url.startswith("/") else url, text, rel) for url, text, rel in plain]
+    if not piece.startswith(_MAGIC):
+        for place, (url, text, rel) in enumerate(_decoder_of_before.decode(zlib.decompress(piece))):
+            yield place, Link(origin + url if url.startswith("/") else url, text, rel)
+        return
+    urls, numbers, texts, rels = _decoder.decode(zstd.decompress(piece))
+    targets = [origin + url if url.startswith("/") else url for url in urls]
+    told = 0
+    for at, (number, text) in enumerate(zip(numbers, texts, strict=True)):
+        place = number - 1 if number else told
+        told += not number
+        yield place, Link(targets[place], text, rels.get(at, ""))
 
 
 def places(keys: bytes, key: bytes) -> Iterator[int]:
-    """The places among a page's links of those whose short key this is."""
+    """The places among a page's targets of those whose short key this is."""
     at = keys.find(key)
     while at >= 0:
         if at % KEY_BYTES == 0:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import Unpack
 
 from crawler.exports.csv import table
-from crawler.exports.edges import edges
+from crawler.exports.edges import Edge, edges
 from crawler.exports.selection import Chosen
 from crawler.models import Crawl
 
-NAMES = ("source", "target", "text", "rel", "status")
-"""`status` is the HTTP status of the target, else why it has none ("robots", "external", ...); empty = not known."""
+NAMES = ("source", "target", "text", "rel", "status", "problem")
+"""`status` is the HTTP status of the target, else why it has none ("robots", "external", ...); empty = not known. A
+malformed link has its target as it is written, the status "malformed" and, as `problem`, what is wrong with it."""
+MALFORMED = "malformed"
 
 
 def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
@@ -19,8 +21,11 @@ def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
     found = edges(crawl, **chosen)
     return table(
         NAMES,
-        (
-            (edge.source, edge.target, edge.text, edge.rel, edge.leads_to.answer if edge.leads_to else "")
-            for edge in found
-        ),
+        ((edge.source, edge.target, edge.text, edge.rel, _status(edge), edge.problem) for edge in found),
     )
+
+
+def _status(edge: Edge) -> str:
+    if edge.problem:
+        return MALFORMED
+    return edge.leads_to.answer if edge.leads_to else ""

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from django.db import connection
-
 from crawler.core import linkage
 from crawler.models import Crawl, Page, PageLinks
+from crawler.reports.link_index import pages_with
 
 AT_ONCE = 500  # pages whose addresses are looked up together
 
@@ -23,10 +22,7 @@ class Inlink(NamedTuple):
 
 
 def inlinks(crawl: Crawl, url: str, at_most: int | None = None) -> list[Inlink]:
-    """The links to the page with this normalised URL, in the order in which their pages were discovered.
-
-    The database reads through the crawl's short keys (8 bytes a link): no index has to be kept while a crawl runs.
-    """
+    """The links to the page with this normalised URL, in the order in which their pages were discovered."""
     key = linkage.short_key(url)
     return list(islice(_found(crawl, key), at_most))
 
@@ -42,18 +38,7 @@ def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
     urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
     rows = PageLinks.objects.filter(page_id__in=pages).order_by("page_id")
     for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
-        links = linkage.unpacked(bytes(packed), urls[page])
-        for place in linkage.places(bytes(keys), key):
-            yield page, Inlink(urls[page], links[place].text, links[place].rel)
-
-
-def pages_with(crawl: Crawl, key: bytes) -> list[int]:
-    """Pages among whose keys these bytes are found, at whatever place."""
-    found = "instr(keys, %s)" if connection.vendor == "sqlite" else "position(%s in keys)"
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl.id, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT page_id FROM crawler_pagelinks WHERE crawl_id = %s AND {found} > 0 ORDER BY page_id",  # noqa: S608
-            [crawl_id, key],
-        )
-        return [page for (page,) in cursor.fetchall()]
+        targets = frozenset(linkage.places(bytes(keys), key))
+        for place, link in linkage.placed(bytes(packed), urls[page]):
+            if place in targets:
+                yield page, Inlink(urls[page], link.text, link.rel)

@@ -55,8 +55,7 @@ def _rows(crawl: Crawl, *fields: str) -> Iterator[tuple[Any, ...]]:
 def _unpacked(chunk: Mapping[int, tuple[bytes, bytes]], targets: Mapping[bytes, int]) -> Iterator[Linked]:
     urls = dict(Page.objects.filter(id__in=list(chunk)).values_list("id", "url"))
     for page, (keys, packed) in chunk.items():
-        links = linkage.unpacked(packed, urls[page])
-        for place, link in enumerate(links):
+        for place, link in linkage.placed(packed, urls[page]):
             target = targets.get(keys[place * linkage.KEY_BYTES : (place + 1) * linkage.KEY_BYTES])
             if target is not None:
                 yield Linked(target, Inlink(urls[page], link.text, link.rel))

@@ -8,7 +8,8 @@ from typing import Any
 from crawler.core import linkage
 from crawler.core.urls import key_of
 from crawler.models import Crawl, Page, PageLinks
-from crawler.reports.inlinks import links_on, pages_with
+from crawler.reports.inlinks import links_on
+from crawler.reports.link_index import pages_with
 
 
 def links_out(page: Page, at: int, at_most: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 import pytest
 
 from crawler.core.document import MAX_TAGS
-from crawler.core.facts import DIGEST_BYTES, MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
+from crawler.core.facts import DIGEST_BYTES, LITTLE_TEXT, MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
 from crawler.core.links import extract
 
 PAGE = "https://example.com/a/page"
@@ -92,7 +92,7 @@ def test_what_stands_in_what_is_not_seen_is_not_seen_either() -> None:
 
 def test_links_are_read_with_their_words_although_scripts_are_taken_out() -> None:
     page = extract("<body><script>x</script><a href=/x>words</a><noscript><a href=/y>more</a></noscript>", PAGE)
-    assert dict(zip(page.links, page.texts, strict=True)) == {
+    assert dict(zip(page.links, page.occurrences.texts, strict=True)) == {
         "https://example.com/x": "words",
         "https://example.com/y": "more",
     }
@@ -127,3 +127,18 @@ def test_a_page_of_links_alone_may_be_extreme_too() -> None:
 def test_what_a_page_loads_is_named_no_longer_than_a_line() -> None:
     facts = extract(f"<img src='http://x.test/{'y' * 100_000}'>", "https://example.com/").facts
     assert [len(address) for address in facts.insecure] == [MAX_ADDRESS]
+
+
+@pytest.mark.parametrize(
+    ("html", "shows_more"),
+    [
+        ("<p>next</p>", False),
+        ("<p>next</p><img src=a.jpg>", True),
+        ("<p>next</p><svg></svg>", True),
+        ("<noscript>Please turn on scripts</noscript><script src=a.js></script>", True),
+        (f"<p>{'x' * LITTLE_TEXT}</p><img src=a.jpg><script src=a.js></script>", False),
+        ("<p>next</p><style>p {}</style>", False),
+    ],
+)
+def test_pictures_and_scripts_beside_little_text_say_the_rest(html: str, shows_more: bool) -> None:
+    assert facts_of(html).shows_more is shows_more

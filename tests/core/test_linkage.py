@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core import linkage
-from crawler.core.linkage import KEY_BYTES, Link
+from crawler.core.linkage import KEY_BYTES, Link, Occurrences
 from crawler.core.urls import normalise
 
 PAGE = "https://example.com/a/b?c"
@@ -18,12 +21,43 @@ LINKS = st.lists(st.one_of(NEAR, FAR).filter(bool), unique=True, max_size=30)
 
 
 @given(LINKS, st.data())
-def test_what_is_packed_comes_back(links: list[str], data: st.DataObject) -> None:
-    texts = data.draw(st.lists(st.text(max_size=20), min_size=len(links), max_size=len(links)))
-    rels = dict.fromkeys(links[::3], "nofollow")
-    packed = linkage.packed(links, texts, rels, PAGE)
-    expected = [Link(url, text, rels.get(url, "")) for url, text in zip(links, texts, strict=True)]
+def test_what_is_packed_comes_back(targets: list[str], data: st.DataObject) -> None:
+    """Every link, in its order, with words and rel of its own, however many lead to one target."""
+    again = st.lists(st.integers(0, max(0, len(targets) - 1)), max_size=30 if targets else 0)
+    places = in_turn([*range(len(targets)), *data.draw(again)], data)
+    texts = data.draw(st.lists(st.text(max_size=20), min_size=len(places), max_size=len(places)))
+    rels = dict.fromkeys(range(0, len(places), 3), "nofollow")
+    packed = linkage.packed(targets, Occurrences(places, texts, rels), PAGE)
+    expected = [
+        Link(targets[place], text, rels.get(at, "")) for at, (place, text) in enumerate(zip(places, texts, strict=True))
+    ]
     assert linkage.unpacked(packed, PAGE) == expected
+    assert [place for place, _ in linkage.placed(packed, PAGE)] == places
+
+
+def in_turn(places: list[int], data: st.DataObject) -> list[int]:
+    """The same in another order, in which the first link to a target comes before those to targets behind it."""
+    mixed = data.draw(st.permutations(places))
+    names = {place: turn for turn, place in enumerate(dict.fromkeys(mixed))}
+    return [names[place] for place in mixed]
+
+
+def test_what_was_packed_before_every_link_was_kept_is_read() -> None:
+    links = [("/x", "X", ""), ("http://other.example/", "", "nofollow"), ("/", "Home", "")]
+    before = zlib.compress(msgspec.msgpack.encode(links), 1)
+    assert linkage.unpacked(before, PAGE) == [
+        Link("https://example.com/x", "X", ""),
+        Link("http://other.example/", "", "nofollow"),
+        Link("https://example.com/", "Home", ""),
+    ]
+    assert [place for place, _ in linkage.placed(before, PAGE)] == [0, 1, 2]
+
+
+def test_links_to_a_target_that_was_linked_to_before_take_little_room() -> None:
+    targets = [f"https://example.com/page-{number}" for number in range(20)]
+    once = linkage.packed(targets, Occurrences.once(targets, [""] * 20, {}), PAGE)
+    often = linkage.packed(targets, Occurrences([*range(20)] * 50, ["again"] * 1000, {}), PAGE)
+    assert len(often) < len(once) + 100
 
 
 @given(LINKS)
@@ -43,10 +77,12 @@ def test_a_key_is_found_behind_what_only_seems_to_be_it() -> None:
 
 
 def test_a_page_without_links_takes_no_room() -> None:
-    assert (linkage.keys(()), linkage.packed((), (), {}, PAGE), linkage.unpacked(b"", PAGE)) == (b"", b"", [])
+    packed = linkage.packed((), linkage.NO_OCCURRENCES, PAGE)
+    assert (linkage.keys(()), packed, linkage.unpacked(packed, PAGE)) == (b"", b"", [])
 
 
 def test_a_page_of_fifty_links_of_one_site_takes_little_room() -> None:
     links = [f"https://example.com/section-{number % 7}/page-{number}.html" for number in range(50)]
-    packed = linkage.packed(links, [f"The page number {number}" for number in range(50)], {}, PAGE)
+    texts = [f"The page number {number}" for number in range(50)]
+    packed = linkage.packed(links, Occurrences.once(links, texts, {}), PAGE)
     assert len(packed) < 16 * len(links)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.core.charsets import decode
 from crawler.core.document import MAX_ATTRIBUTES, MAX_NULS, MAX_TAGS, MOST_TAGS, document_of
-from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_METAS, MAX_TITLE, extract
+from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_METAS, MAX_TEXT, MAX_TITLE, MAX_WORDS, extract
 from crawler.core.urls import normalise
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
@@ -64,6 +64,7 @@ def test_it_finds_the_recorded_links(case: dict[str, Any]) -> None:
         ("<meta http-equiv=refresh content=\"1.5 , url = '/x'ignored\">", ["/x"]),
         ("<meta http-equiv=refresh content='0;/x'>", ["/x"]),
         ("<svg><a href=x></a></svg>", ["/a/x"]),
+        ("<svg><a xlink:href=x></a><a xlink:href=y href=z></a></svg>", ["/a/x", "/a/z"]),  # SVG 2, 16.1.6
         ("<a href=x rel=nofollow>", ["/a/x"]),
         # What is not
         ("<a name=x><img src=x><form action=x><a data-href=x>", []),
@@ -263,7 +264,7 @@ def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
     ("html", "texts"),
     [
         ("<a href=x> The \n words </a>", ["The words"]),
-        ("<a href=x></a><a href=x>later</a><a href=x>too late</a>", ["later"]),
+        ("<a href=x></a><a href=x>one</a><a href=x#part>another</a>", ["", "one", "another"]),
         ("<a href=x><img src=y alt=' A picture '></a>", ["A picture"]),
         ("<a href=x>words<img src=y alt=picture></a>", ["words"]),
         ("<link rel=next href=x><a href=y>y</a>", ["", "y"]),
@@ -271,7 +272,7 @@ def test_it_never_raises_and_gives_normalised_links_once(html: str) -> None:
     ],
 )
 def test_a_link_has_the_words_it_is_written_with(html: str, texts: list[str]) -> None:
-    assert list(extract(html, PAGE).texts) == texts
+    assert list(extract(html, PAGE).occurrences.texts) == texts
 
 
 def test_of_tags_without_end_the_beginning_is_parsed_and_the_page_says_so() -> None:
@@ -313,9 +314,9 @@ def test_no_page_takes_longer_than_its_length_says(before: bytes, part: bytes) -
 def test_links_in_one_another_are_links_without_words() -> None:
     drawing = "<svg>" + "".join(f"<a href={number}>" for number in range(500)) + "<text>words"
     page = extract(drawing, PAGE)
-    assert (len(page.links), set(page.texts)) == (500, {""})
+    assert (len(page.links), set(page.occurrences.texts)) == (500, {""})
     few = "<svg>" + "".join(f"<a href={number}>" for number in range(8)) + "<text>words"
-    assert set(extract(few, PAGE).texts) == {"words"}
+    assert set(extract(few, PAGE).occurrences.texts) == {"words"}
 
 
 def test_a_long_page_keeps_its_styles_unless_they_multiply() -> None:
@@ -327,3 +328,25 @@ def test_a_long_page_keeps_its_styles_unless_they_multiply() -> None:
 
 def test_a_long_page_with_a_long_attribute_is_whole() -> None:
     assert document_of(b"<img src='data:" + b"x" * 200_000 + b"'><p>words").is_whole
+
+
+def test_every_link_is_kept_with_its_words_and_its_rel() -> None:
+    html = (
+        "<a href=x>Menu</a><a href=y rel=nofollow>Y</a><a href='x#part' rel=nofollow>Text</a><a href=./x>"
+        "<img alt=Picture></a><map><area href=y rel=ugc></map><a href=#top>Top</a><a href=x>Menu</a>"
+    )
+    page = extract(html, PAGE)
+    assert page.links == tuple(f"https://example.com/a/{name}" for name in ("x", "y", "page?q"))
+    assert page.occurrences == (
+        [0, 1, 0, 0, 1, 2, 0],
+        ["Menu", "Y", "Text", "Picture", "", "Top", "Menu"],
+        {1: "nofollow", 2: "nofollow", 4: "ugc"},
+    )
+    assert page.rels == {"https://example.com/a/y": "nofollow"}  # x is also linked to without
+
+
+def test_words_of_very_many_links_are_bounded_and_the_page_says_so() -> None:
+    page = extract("".join(f"<a href=x>{'words' * 30}</a>" for _ in range(MAX_WORDS // MAX_TEXT + 500)), PAGE)
+    assert (len(page.links), len(page.occurrences.places)) == (1, MAX_WORDS // MAX_TEXT + 500)
+    assert sum(map(len, page.occurrences.texts)) == MAX_WORDS
+    assert page.cut == "the words of its links have more than 2,000,000 characters together; the rest was not kept"

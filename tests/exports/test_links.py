@@ -8,8 +8,8 @@ import pytest
 
 from crawler.core.options import CrawlOptions
 from crawler.exports.links import lines
-from crawler.models import Crawl, Page
-from tests.exports.factories import make_linked_crawl, make_links, make_page
+from crawler.models import Crawl, Page, PageFacts
+from tests.exports.factories import make_crawl, make_linked_crawl, make_links, make_page
 
 pytestmark = pytest.mark.django_db
 
@@ -59,5 +59,30 @@ def test_the_order_of_the_pages_is_kept_over_many_of_them(monkeypatch: pytest.Mo
     assert [link["source"] for link in told(crawl)][6:] == [page.url for page in pages]
 
 
+def test_three_links_of_a_page_to_one_target_are_three_lines() -> None:
+    crawl = make_crawl()
+    start = make_page(crawl, "http://site.test/")
+    a, b = "http://site.test/a", "http://site.test/b"
+    make_links(start, (a, "Menu", ""), (b, "B", ""), (a, "Text", "nofollow"), (a, "", ""))
+    assert [(line["target"], line["text"], line["rel"]) for line in told(crawl)] == [
+        (a, "Menu", ""),
+        (b, "B", ""),
+        (a, "Text", "nofollow"),
+        (a, "", ""),
+    ]
+
+
+def test_malformed_links_are_told_behind_the_others_of_their_page_with_what_is_wrong() -> None:
+    crawl = make_linked_crawl()
+    start, alone = Page.objects.get(url="http://site.test/"), make_page(crawl, "http://site.test/z")
+    wrong = {"written": "htp:/x", "text": "=Typo", "rel": "ugc", "problem": "unknown scheme htp"}
+    for page in (start, alone):
+        PageFacts.objects.create(page=page, crawl=crawl, malformed={"number": 1, "links": [wrong]})
+    expected = {**link("", "htp:/x", "'=Typo", "ugc", "malformed"), "problem": "unknown scheme htp"}
+    assert told(crawl)[4] == {**expected, "source": start.url}
+    assert told(crawl)[-1] == {**expected, "source": alone.url}
+    assert "htp:/x" not in {line["target"] for line in told(crawl, externals=True)}
+
+
 def link(source: str, target: str, text: str, rel: str, status: str) -> dict[str, str]:
-    return {"source": source, "target": target, "text": text, "rel": rel, "status": status}
+    return {"source": source, "target": target, "text": text, "rel": rel, "status": status, "problem": ""}

@@ -29,7 +29,8 @@ def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[st
     assert exit_code("links_to", str(crawl.id), f"{site}/broken", "--json") == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert told[1] == {"page": f"{site}/a", "text": "A picture", "rel": ""}
-    assert [link["page"] for link in told] == [f"{site}/", f"{site}/a"]
+    assert told[2] == {"page": f"{site}/a", "text": "again", "rel": ""}
+    assert [link["page"] for link in told] == [f"{site}/", f"{site}/a", f"{site}/a"]
     assert exit_code("links_to", str(crawl.id), f"{site}/") == 0
     assert capsys.readouterr().out == f'{site}/a  "Up"  [ugc]\n'
     assert exit_code("links_to", str(crawl.id), f"{site}/a") == 0, "the link is told by the page it leads to here"

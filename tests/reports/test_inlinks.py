@@ -18,7 +18,7 @@ BROKEN = f"{SITE}/broken"
 
 
 def keep(page: Page, links: dict[str, str], **rels: str) -> None:
-    packed = linkage.packed(list(links), list(links.values()), rels, page.url)
+    packed = linkage.packed(list(links), linkage.Occurrences.once([*links], [*links.values()], rels), page.url)
     result = PageResult(
         id=page.id, attempt=1, outcome=Outcome.SUCCESS, link_keys=linkage.keys(list(links)), linkage=packed
     )

@@ -5,6 +5,7 @@ report     what a report is: its words, its columns, its lines, and what lies be
 lines      where lines come from: the database, a ranking, or a list
 chosen     which pages of a crawl a report speaks of
 linked     broken pages and redirects, with the pages that link to them
+malformed  links that lead nowhere because of how they are written
 chains     redirects that lead to redirects, and those that come back to themselves
 texts      titles, descriptions and headings that are missing, repeated or too many
 duplicates pages that say the same, or nearly

@@ -23,7 +23,7 @@ NO_ANSWER = tuple(outcome for outcome in Outcome if outcome.kind is Kind.FAILED)
 BROKEN = (Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *NO_ANSWER)
 
 IS_HTML = Q(outcome__in=GOOD, content_type__in=sorted(HTML))
-HAS_FACTS = Q(facts__words__gte=0)
+HAS_FACTS = Q(facts__insecure__isnull=False)  # words are not counted of every page
 IS_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 IS_CANONICAL_ELSEWHERE = Q(facts__canonical__gt="") & ~Q(facts__canonical=F("url"))
 

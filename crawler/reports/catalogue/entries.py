@@ -12,6 +12,7 @@ from crawler.reports.catalogue import (
     indexing,
     insecure,
     linked,
+    malformed,
     orphaned,
     texts,
     weight,
@@ -21,6 +22,7 @@ from crawler.reports.catalogue.report import Report
 REPORTS: tuple[Report, ...] = (
     linked.BROKEN_LINKS,
     linked.EXTERNAL_BROKEN_LINKS,
+    malformed.MALFORMED_LINKS,
     linked.REDIRECTS,
     chains.REDIRECT_CHAINS,
     chains.REDIRECT_LOOPS,

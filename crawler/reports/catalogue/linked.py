@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -16,7 +17,8 @@ from crawler.reports import kept
 from crawler.reports.catalogue.chosen import BROKEN, answer, chunked, site_pages
 from crawler.reports.catalogue.lines import Ranked
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
-from crawler.reports.inlinks import links_on, pages_with
+from crawler.reports.inlinks import Inlink, links_on
+from crawler.reports.link_index import pages_with
 from crawler.reports.linking import linking_pages, links_to
 
 Of = Callable[[Crawl], QuerySet[Page]]
@@ -28,7 +30,14 @@ TARGET = (
     Column("note", "What is known"),
     Column("linking_pages", "Linked from", Kind.NUMBER, opens=True),
 )
-FROM = (Column("page", "On the page", Kind.URL), Column("text", "Words of the link"), Column("rel", "rel"))
+_ON_PAGE = Column("page", "On the page", Kind.URL)
+FROM = (_ON_PAGE, Column("text", "Words of the link"), Column("rel", "rel"))
+FROM_PAGES = (
+    _ON_PAGE,
+    Column("links", "Links", Kind.NUMBER),
+    Column("text", "Words of the links"),
+    Column("rel", "rel"),
+)
 LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Answer", Kind.ANSWER), *FROM)
 
 
@@ -75,11 +84,18 @@ def _part(of: Of, crawl: Crawl, key: str) -> Part | None:
     if target is None:
         return None
     short = linkage.short_key(target.url)
-    return Part(f"Links to {target.url}", FROM, Ranked(pages_with(crawl, short), partial(_links_on, short)))
+    return Part(f"Pages that link to {target.url}", FROM_PAGES, Ranked(pages_with(crawl, short), partial(_from, short)))
 
 
-def _links_on(short: bytes, pages: Sequence[int]) -> list[Line]:
-    return [Line((link.page, link.text, link.rel), page) for page, link in links_on(pages, short)]
+def _from(short: bytes, pages: Sequence[int]) -> list[Line]:
+    """One line a page, whatever number of links it has there: with all their words, each once."""
+    found = groupby(links_on(pages, short), key=lambda found: found[0])
+    return [_on_page(page, [link for _, link in links]) for page, links in found]
+
+
+def _on_page(page: int, links: Sequence[Inlink]) -> Line:
+    texts, rels = dict.fromkeys(link.text for link in links), dict.fromkeys(link.rel for link in links)
+    return Line((links[0].page, len(links), " · ".join(filter(None, texts)), " · ".join(filter(None, rels))), page)
 
 
 def _links(of: Of, crawl: Crawl) -> Iterator[Cells]:

@@ -43,12 +43,16 @@ def moved(crawl: Crawl, path: str, to: str) -> Page:
 def link(page: Page, **links: str) -> None:
     """Links of this page: the name of a path below the site, and the words it is written with."""
     urls = {f"{SITE}/{name}": text for name, text in links.items()}
+    keep_links(page, list(urls), linkage.Occurrences.once([*urls], [*urls.values()], {}))
+
+
+def keep_links(page: Page, targets: list[str], links: linkage.Occurrences) -> None:
     result = PageResult(
         id=page.id,
         attempt=1,
         outcome=Outcome.SUCCESS,
-        link_keys=linkage.keys(list(urls)),
-        linkage=linkage.packed(list(urls), list(urls.values()), {}, page.url),
+        link_keys=linkage.keys(targets),
+        linkage=linkage.packed(targets, links, page.url),
     )
     statements.keep_links(page.crawl_id, [result])
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.linkage import Occurrences
 from crawler.core.outcomes import Outcome
 from crawler.core.work import EXTERNAL
 from crawler.models import Crawl
 from crawler.reports import linking
 from crawler.reports.catalogue.entries import BY_SLUG
-from tests.reports.catalogue.factories import SITE, behind, crawl_with, link, make, moved, rows, told
+from tests.reports.catalogue.factories import SITE, behind, crawl_with, keep_links, link, make, moved, rows, told
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +37,21 @@ def test_broken_pages_are_ranked_by_the_pages_that_link_to_them(crawl: Crawl) ->
 
 
 def test_behind_each_stand_the_links_with_their_words(crawl: Crawl) -> None:
-    assert behind(crawl, "broken-links") == [(f"{SITE}/", "the old news", ""), (f"{SITE}/fine", "", "")]
+    assert behind(crawl, "broken-links") == [(f"{SITE}/", 1, "the old news", ""), (f"{SITE}/fine", 1, "", "")]
+
+
+def test_several_links_of_a_page_are_one_linking_page_and_as_many_rows_of_the_file(crawl: Crawl) -> None:
+    gone = f"{SITE}/gone"
+    texts, rels = ["Menu", "Text", "", "Menu"], {1: "nofollow"}
+    keep_links(make(crawl, "/often"), [gone], Occurrences([0, 0, 0, 0], texts, rels))
+    assert told(crawl, "broken-links")[0] == (gone, "404", "", 3)
+    assert behind(crawl, "broken-links")[2] == (f"{SITE}/often", 4, "Menu · Text", "nofollow")
+    assert [row[2:] for row in rows(crawl, "broken-links") if row[0] == gone][2:] == [
+        (f"{SITE}/often", "Menu", ""),
+        (f"{SITE}/often", "Text", "nofollow"),
+        (f"{SITE}/often", "", ""),
+        (f"{SITE}/often", "Menu", ""),
+    ]
 
 
 def test_a_file_has_a_row_for_each_link_and_one_for_what_nobody_links_to(crawl: Crawl) -> None:

@@ -40,7 +40,7 @@ def test_large_and_deep_are_html_pages_beyond_a_limit(crawl: Crawl) -> None:
 
 def test_what_is_loaded_over_http_is_told_by_name(crawl: Crawl) -> None:
     make(crawl, "/fine")
-    make(crawl, "/mixed", facts={"insecure": ["http://cdn.test/a.png", "http://cdn.test/b.js"]})
+    make(crawl, "/mixed", facts={"words": None, "insecure": ["http://cdn.test/a.png", "http://cdn.test/b.js"]})
     assert told(crawl, "mixed-content") == [(f"{SITE}/mixed", 2, "http://cdn.test/a.png\nhttp://cdn.test/b.js")]
     assert rows(crawl, "mixed-content") == [
         (f"{SITE}/mixed", "http://cdn.test/a.png"),

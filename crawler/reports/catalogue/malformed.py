@@ -1,0 +1,68 @@
+"""Links that lead nowhere because of how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Q
+
+from crawler.models import Crawl, PageFacts
+from crawler.reports.catalogue.chosen import IS_HTML, site_pages
+from crawler.reports.catalogue.lines import Listed, Selected
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Part, Report, Whole
+
+_PAGE = Column("page", "On the page", Kind.URL)
+_WRITTEN, _PROBLEM = Column("written", "Written as"), Column("problem", "What is wrong")
+_LINK = (_WRITTEN, Column("text", "Words of the link"), Column("rel", "rel"), _PROBLEM)
+
+HAS_MALFORMED = IS_HTML & Q(facts__malformed__isnull=False)
+
+
+def _lines(crawl: Crawl) -> Selected:
+    rows = site_pages(crawl).filter(HAS_MALFORMED)
+    return Selected(crawl, rows.order_by("id"), ("url", "facts__malformed"), _line)
+
+
+def _line(page: int, url: str, malformed: dict[str, Any]) -> Line:
+    first = malformed["links"][0]
+    return Line((url, malformed["number"], first["written"], first["problem"]), page, str(page))
+
+
+def _part(crawl: Crawl, key: str) -> Part | None:
+    pages = PageFacts.objects.filter(crawl=crawl, malformed__isnull=False).select_related("page")
+    facts = pages.filter(page_id=int(key)).first() if key.isdecimal() and len(key) < 19 else None
+    if facts is None:
+        return None
+    lines = [Line(cells) for cells in _cells(facts.malformed or {})]
+    return Part(f"Malformed links on {facts.page.url}", _LINK, Listed(lines))
+
+
+def _whole(crawl: Crawl) -> Iterator[Cells]:
+    rows = site_pages(crawl).filter(HAS_MALFORMED).order_by("id").values_list("url", "facts__malformed")
+    for url, malformed in rows.iterator(chunk_size=100):
+        yield from ((url, *cells) for cells in _cells(malformed or {}))
+
+
+def _cells(malformed: dict[str, Any]) -> Iterator[Cells]:
+    """Of each link that was kept, and how many were not."""
+    links = malformed.get("links", ())
+    yield from ((link["written"], link["text"], link["rel"], link["problem"]) for link in links)
+    if more := malformed.get("number", 0) - len(links):
+        yield None, None, None, f"and {more:,} more"
+
+
+MALFORMED_LINKS = Report(
+    slug="malformed-links",
+    title="Malformed links",
+    group=Group.LINKS,
+    about="Pages with links that no browser can follow because of how they are written: what is no valid URL "
+    "(http://[::1), or has a scheme that is mistyped (htp:/x).",
+    remedy="Correct the address where the link is written.",
+    praise="Every link can be read as an address.",
+    columns=(_PAGE, Column("number", "Links", Kind.NUMBER, opens=True), _WRITTEN, _PROBLEM),
+    which=HAS_MALFORMED,
+    lines=_lines,
+    part=_part,
+    whole=Whole((_PAGE, *_LINK), _whole),
+)

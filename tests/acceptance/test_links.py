@@ -1,0 +1,51 @@
+"""Every link of a site, from a crawl by a stock worker to the file of links and the reports."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+from tests.site import Site
+from tests.stack import OWN_WORKER, Stack
+
+HOME = """<title>Home</title><nav><a href=/a>Menu</a></nav><p><a href=/a rel=nofollow>Text</a> <a href=/a#part>Part</a>
+<a href=htp:/x>Typo</a> <a href='http://[::1'>Bracket</a> <a href=mailto:a@b.c>Mail</a></p><a href=/gone>1</a>
+<a href=/gone>2</a><svg><a xlink:href=/drawn><text>Drawn</text></a></svg>"""
+PAGES = {"/": HOME, "/a": "<a href=/gone>3</a>", "/drawn": "<a href=//>Nowhere</a>"}
+PAGES = {path: f"<!DOCTYPE html><html><body>{html}</body></html>" for path, html in PAGES.items()}
+
+
+def test_every_link_is_told_and_none_vanishes(stack: Stack) -> None:
+    stack.spawn(*OWN_WORKER)
+    with Site(PAGES).serving() as site:
+        crawl = stack.start(site.url)
+        stack.wait_until_finished(crawl)
+    exported = stack.run("python", "manage.py", "export", str(crawl), "--format", "links.csv").stdout
+    lines = [list(line.values()) for line in csv.DictReader(exported.splitlines())]
+    home = f"{site.url}/"
+    assert [[line[1].removeprefix(site.url), *line[2:]] for line in lines if line[0] == home] == [
+        ["/a", "Menu", "", "200", ""],
+        ["/a", "Text", "nofollow", "200", ""],
+        ["/a", "Part", "", "200", ""],
+        ["/gone", "1", "", "404", ""],
+        ["/gone", "2", "", "404", ""],
+        ["/drawn", "Drawn", "", "200", ""],
+        ["htp:/x", "Typo", "", "malformed", "unknown scheme htp"],
+        ["http://[::1", "Bracket", "", "malformed", "not a valid URL: invalid host"],
+    ]
+    assert [line[1:] for line in lines if line[0] == f"{site.url}/drawn"] == [
+        ["//", "Nowhere", "", "malformed", "not a valid URL: no host"]
+    ]
+    assert reported(stack, str(crawl), "malformed-links") == [
+        (home, "htp:/x", "Typo"),
+        (home, "http://[::1", "Bracket"),
+        (f"{site.url}/drawn", "//", "Nowhere"),
+    ]
+    broken = stack.run("python", "manage.py", "report", str(crawl), "broken-links", "--json").stdout
+    assert [json.loads(line)["text"] for line in broken.splitlines()] == ["1", "2", "3"]
+
+
+def reported(stack: Stack, crawl: str, report: str) -> list[tuple[str, str, str]]:
+    told = stack.run("python", "manage.py", "report", crawl, report, "--json").stdout
+    rows = [json.loads(line) for line in told.splitlines()]
+    return [(row["page"], row["written"], row["text"]) for row in rows]
