@@ -29,7 +29,7 @@ def manage(crawl_id: str) -> str:
     return manage_crawl(UUID(crawl_id))
 
 
-def fetch(batch: dict[str, Any]) -> str:
+def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
     """Fetch the pages of one batch."""
     from crawler.core.work import Batch
     from crawler.engine.fetch import fetch as fetch_batch

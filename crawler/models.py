@@ -40,6 +40,8 @@ class Crawl(models.Model):
     group_controls = models.BooleanField(default=False)  # whether the group's members may pause, resume and so on
     keep = models.BooleanField(default=False)  # whatever its age, it is not deleted
     held_until = models.DateTimeField(null=True, blank=True)  # paused till then: its owner's pages of the day are used
+    paused_at = models.DateTimeField(null=True, blank=True)  # since when it is paused or held; None = it is not
+    idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between an end and the next round
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
     round = models.SmallIntegerField(default=1)  # one more each time dead letters reopen it
@@ -49,6 +51,7 @@ class Crawl(models.Model):
     discovered = models.BigIntegerField(default=0)
     outcomes = models.JSONField(default=dict)
     statuses = models.JSONField(default=dict)
+    limits = models.JSONField(default=dict)  # `core.ended.Limit` -> pages it closed
     requests = models.BigIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     retries = models.BigIntegerField(default=0)
@@ -105,6 +108,7 @@ class Page(models.Model):
     deaths = models.SmallIntegerField(default=0)  # workers that died with it in hand
     died_with = models.CharField(max_length=16, default="")  # token of the last lease whose holder died with it
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
+    put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After that is; None = our own
     expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
     given_up = models.BooleanField(default=False)  # a dead letter: it failed, and another try might do better
     rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here
@@ -137,6 +141,9 @@ class Page(models.Model):
             models.Index(fields=["crawl", "id"], condition=models.Q(given_up=True), name="page_given_up"),
             models.Index(fields=["crawl"], condition=models.Q(reused=True), name="page_reused"),
             models.Index(
+                fields=["crawl", "due_at"], condition=models.Q(status=0, put_off__isnull=False), name="page_put_off"
+            ),
+            models.Index(
                 fields=["crawl", "expires_at"],
                 condition=models.Q(status=0, expires_at__isnull=False),
                 name="page_expiring",
@@ -148,13 +155,30 @@ class Page(models.Model):
 
 
 class PageLinks(models.Model):
-    """The links of one page as `core.linkage` packs them, so that a page's row stays small. Only `crawler.pages` writes
-    these rows, with the page's own."""
+    """Every link of one page as `core.linkage` packs them, so that a page's row stays small. Only `crawler.pages`
+    writes these rows, with the page's own."""
 
     page_id = models.BigIntegerField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
     keys = models.BinaryField()
     packed = models.BinaryField()
+
+
+class LinkIndex(models.Model):
+    """Which pages of a part of a crawl link to the targets of one group, see `reports.link_index`: it is made when it
+    is asked for, and can be made again."""
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+", db_index=False)
+    moment = models.CharField(max_length=100)  # of the crawl, `kept.moment_of`; of another one it is no longer true
+    bucket = models.SmallIntegerField()
+    last_page = models.BigIntegerField()  # of the part
+    packed = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["crawl", "bucket", "last_page"], name="link_index_part")
+        ]
 
 
 class PageFacts(models.Model):
@@ -176,9 +200,16 @@ class PageFacts(models.Model):
     sketch = models.BinaryField(max_length=8, default=b"")  # for near-duplicates; b"" = not asked for
     words = models.IntegerField(null=True)  # of the visible text; None = not counted
     insecure = models.JSONField(default=list)  # what an https page loads over http
+    malformed = models.JSONField(null=True)  # {"number": of its malformed links, "links": the first}; NULL = none
     fields = models.JSONField(default=dict)  # name -> value, by the crawl's extraction rules
     notes = models.JSONField(default=dict)  # name of a field -> why it has no value, or not all of it
     kept = models.JSONField(default=dict)  # form -> [object, offset, length], or a sentence why it is not kept
+
+    class Meta:
+        indexes: ClassVar = [
+            # The condition is always true: only questions that say it use this index, see `crawler.variants`.
+            models.Index(fields=["crawl", "digest", "page"], condition=models.Q(page__gt=0), name="facts_same_text"),
+        ]
 
     def __str__(self) -> str:
         return f"facts of page {self.page_id}"
@@ -203,6 +234,45 @@ class Trap(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.pattern}"
+
+
+class VaryingPart(models.Model):
+    """A parameter, or a segment of paths, whose value may make no difference to what pages say. See `core.variants`."""
+
+    id = models.BigAutoField(primary_key=True)
+    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="varying_parts")
+    key = models.BinaryField(max_length=16)  # of its trap, be there one or not
+    pattern = models.TextField()  # for people: "example.com/…?x=*", "example.com/s/*"
+    pages = models.IntegerField(default=0)  # that were counted
+    same = models.IntegerField(default=0)  # of these, that repeated a text of their variants and led on
+    different = models.IntegerField(default=0)  # of these, that said something new
+    checks = models.IntegerField(default=0)  # pages that were let in to check the judgement
+    is_honest = models.BooleanField(default=False)  # it is not followed any more
+    trap = models.OneToOneField(Trap, null=True, on_delete=models.CASCADE, related_name="part")  # None = not judged
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="varying_part_once_per_crawl")]
+
+    def __str__(self) -> str:
+        return self.pattern
+
+
+class PageVariants(models.Model):
+    """The pages whose URLs differ in one varying part alone, counted as `core.variants.Variants` says."""
+
+    id = models.BigAutoField(primary_key=True)
+    part = models.ForeignKey(VaryingPart, on_delete=models.CASCADE, db_index=False, related_name="variants")
+    key = models.BinaryField(max_length=16)  # of the rest of their URLs
+    pages = models.IntegerField(default=0)
+    same = models.IntegerField(default=0)
+    different = models.IntegerField(default=0)
+    texts = models.BinaryField(default=b"")  # digests, one after the other
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["part", "key"], name="page_variants_once_per_part")]
+
+    def __str__(self) -> str:
+        return f"variants {bytes(self.key).hex()} of part {self.part_id}"
 
 
 class Schedule(models.Model):

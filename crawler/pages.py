@@ -8,7 +8,7 @@ the crawl's row: whatever ends a crawl or opens it again comes before it or afte
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -19,20 +19,28 @@ from django.db.models import Count, F, QuerySet
 from crawler import quarantine, statements, table, usage
 from crawler.core.deadlines import expiry
 from crawler.core.discovery import Discovery
+from crawler.core.ended import Limit, limit_of_time
 from crawler.core.lists import Entry
 from crawler.core.outcomes import Kind, Outcome
+from crawler.core.outcomes import of_status as outcome_of
 from crawler.core.progress import with_sample
 from crawler.core.recent import with_closed
 from crawler.core.tallies import Tallies
+from crawler.core.traps import MEANINGS, Reason
 from crawler.core.urls import key_of
-from crawler.core.work import PageResult
+from crawler.core.work import SITEMAP, PageResult
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 
 ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 """The heaps of pages that were asked for."""
 
-MOVED = ("discovered", "outcomes", "statuses", "requests", "bytes", "retries", "samples", "priorities", "recent")
+IDS_AT_ONCE = 900  # a statement; SQLite's smallest limit is 999 values
+
+MOVED = (
+    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
+    *("samples", "priorities", "recent"),
+)
 """What a transaction moves on the crawl's row."""
 OnClosed = Callable[[Crawl, Collection[int]], None]
 """Is told which pages of a crawl were closed, in the transaction that closes them."""
@@ -44,6 +52,7 @@ class Retry:
 
     result: PageResult
     due_at: float  # epoch seconds
+    put_off: int | None = None  # status of the response that asked for this wait
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,7 @@ class _Change:
     def __post_init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
+        self.limits: Counter[str] = Counter()  # Limit -> pages it closed
         self.priorities: set[int] = set()  # of the pages that were opened
         self.answered: list[PageResult] = []  # those that closed pages, in the order they came in
 
@@ -116,12 +126,13 @@ def apply(
     now: float,
     requests: int = 0,
     on_closed: OnClosed | None = None,
+    on_reopened: Callable[[], object] | None = None,
 ) -> Applied:
     """Close pages, note retries and insert discoveries, all or nothing.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
     that is over takes nothing in. `requests` are those that belong to none of the pages. `on_closed` is told what was
-    closed, in the same transaction.
+    closed, in the same transaction; so is `on_reopened` when pages that were set aside are open again.
     """
     judged = quarantine.Judged(())
     with _change_of(crawl, now) as (row, change):
@@ -132,9 +143,14 @@ def apply(
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
-                _lower([page for page in found if page.hops], row.id, change)
-            judged = quarantine.sort_out(row, found, closed)
+                _lower([page for page in found if page.hops], row, change)
+            judged = quarantine.sort_out(row, found, change.answered)
             _insert(row, judged.pages, change, now)
+            _set_aside(judged.set_aside, change)
+            for ids in _chunks(judged.reopened):
+                _open_trapped(row, Page.objects.filter(id__in=ids), change, now)
+            if judged.reopened and on_reopened is not None:
+                on_reopened()
         crash_point("collect: rows changed")
     return Applied(row.tallies, row.is_over, judged.left_out)
 
@@ -169,10 +185,11 @@ def count_lost_attempts(
         return [page for page, _ in blamed]
 
 
-def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float) -> int:
-    """Close every page that is still open, without asking for it; how many there were."""
+def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
+    """Close every page that is still open, without asking for it; how many there were. `limit` is the one that was
+    reached."""
     with _change_of(crawl, now) as (_, change):
-        _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change)
+        _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
         return change.outcomes[outcome.value]
 
 
@@ -181,9 +198,28 @@ def close_expired(crawl: UUID, now: float) -> int:
     expired = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__lte=now)
     if not expired.exists():
         return 0
-    with _change_of(crawl, now) as (_, change):
-        _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change)
+    with _change_of(crawl, now) as (row, change):
+        limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
+        _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
         return change.outcomes[Outcome.EXPIRED.value]
+
+
+def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
+    """Close every open page whose server asked for a later time than `now`, with that response; which they were."""
+    with _change_of(crawl, now) as (row, change):
+        rows = list(Page.objects.filter(table.put_off(crawl, now)).values_list("id", "put_off"))
+        for status in {status for _, status in rows if status is not None}:
+            closed = Page.objects.filter(table.put_off(crawl, now), put_off=status).update(
+                status=Page.CLOSED,
+                outcome=outcome_of(status).value,
+                http_status=status,
+                error=f"it answered {status} and asked to be left alone for longer than the rest of the crawl took",
+                given_up=True,
+            )
+            change.count_closed(outcome_of(status), closed, status)
+        if on_closed is not None and rows:
+            on_closed(row, [page for page, _ in rows])
+        return [page for page, _ in rows]
 
 
 def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
@@ -204,6 +240,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
             attempts=0,
             deaths=0,
             due_at=0,
+            put_off=None,
             expires_at=expiry(row.chosen, began, now),
             fetched_at=None,
         )
@@ -214,13 +251,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
 def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
     """Release traps of a crawl and open the pages in their quarantine; how many traps and pages there were."""
     with _change_of(crawl, now) as (row, change):
-        pages = quarantine.quarantined(traps)
-        change.priorities.update(pages.order_by().values_list("priority", flat=True).distinct())
-        began = now if row.is_over else row.round_began_at.timestamp()
-        opened = pages.order_by().update(
-            status=Page.OPEN, outcome="", error="", trap_id=None, due_at=0, expires_at=expiry(row.chosen, began, now)
-        )
-        change.count_reopened(Outcome.TRAP, None, opened)
+        opened = _open_trapped(row, quarantine.quarantined(traps), change, now)
         return quarantine.release(traps), opened
 
 
@@ -259,16 +290,23 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
     return closed
 
 
-def _lower(redirected: Iterable[Discovery], crawl: UUID, change: _Change) -> None:
+def _lower(redirected: Iterable[Discovery], crawl: Crawl, change: _Change) -> None:
     """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
     up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
     for page in redirected:
-        deeper = Page.objects.filter(crawl_id=crawl, key=key_of(page.url), depth__gt=page.depth)
+        deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
         deeper.filter(status=Page.OPEN).update(depth=page.depth)
-        opened = deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).update(
-            status=Page.OPEN, outcome="", error="", depth=page.depth
-        )
-        change.count_reopened(Outcome.LIMIT, None, opened)
+        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("depth", "error"):
+            deeper.filter(id=cut_off.id).update(status=Page.OPEN, outcome="", error="", depth=page.depth)
+            change.count_reopened(Outcome.LIMIT, None, 1)
+            change.limits[_limit_that_closed(cut_off, crawl)] -= 1
+
+
+def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
+    max_depth = crawl.chosen.max_depth
+    if max_depth is not None and page.depth > max_depth:
+        return Limit.DEPTH
+    return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
 
 
 def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> None:
@@ -288,26 +326,56 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> Non
             change.retries += 1
             change.requests += result.requests
             change.bytes += result.bytes
-    statements.note_attempts((retry.result, retry.due_at) for retry in news.values())
+    statements.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
 
 
-def _close_all(pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change) -> None:
+def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
+    """Close open pages of traps (by their ids) that were learnt just now."""
+    for trap, pages in traps.items():
+        error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
+        for ids in _chunks(pages):
+            still_open = Page.objects.filter(id__in=ids, status=Page.OPEN)
+            closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=error, trap_id=trap)
+            change.count_closed(Outcome.TRAP, closed)
+
+
+def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE))
+
+
+def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: float) -> int:
+    """Open pages that were set aside; how many."""
+    pages = pages.filter(outcome=Outcome.TRAP).order_by()
+    change.priorities.update(pages.values_list("priority", flat=True).distinct())
+    began = now if crawl.is_over else crawl.round_began_at.timestamp()
+    opened = pages.update(
+        status=Page.OPEN, outcome="", error="", trap_id=None, due_at=0, expires_at=expiry(crawl.chosen, began, now)
+    )
+    change.count_reopened(Outcome.TRAP, None, opened)
+    return opened
+
+
+def _close_all(
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change, limit: Limit | None = None
+) -> None:
     given_up = outcome.kind is Kind.FAILED
     closed = pages.filter(status=Page.OPEN).update(
         status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
     )
     if closed:
         change.count_closed(outcome, closed)
+        if limit is not None:
+            change.limits[limit] += closed
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
     """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
     at once is asked for."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
-    by_outcome: dict[Outcome | None, list[Discovery]] = {None: []}
+    by_outcome: dict[tuple[Outcome | None, Limit | None], list[Discovery]] = {(None, None): []}
     for page in found:
-        by_outcome.setdefault(page.outcome, []).append(page)
-    for outcome, pages in by_outcome.items():
+        by_outcome.setdefault((page.outcome, _limit_of(page)), []).append(page)
+    for (outcome, limit), pages in by_outcome.items():
         inserted = statements.insert(crawl, pages, expires_at)
         if outcome is Outcome.EXTERNAL or not inserted:
             continue
@@ -316,16 +384,28 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: floa
             change.priorities.update(page.priority for page in pages)
         else:
             change.count_closed(outcome, inserted)
+            if limit is not None:
+                change.limits[limit] += inserted
+
+
+def _limit_of(page: Discovery) -> Limit | None:
+    """Which limit closes a page the moment it is found."""
+    if page.outcome is not Outcome.LIMIT:
+        return None
+    return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
 
 
 def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     """Add what this transaction did to the crawl's row, which is locked until it ends."""
     tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
     crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
+    limits = Counter(crawl.limits)
+    limits.update(change.limits)
+    crawl.limits = {limit: limits[limit] for limit in Limit if limits[limit] > 0}
     crawl.requests += change.requests
     crawl.bytes += change.bytes
     crawl.retries += change.retries
-    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed)
+    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
     crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
     crawl.recent = with_closed(crawl.recent, change.answered)
     crawl.save(update_fields=MOVED)

@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 import socket
+import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, cast
@@ -16,7 +17,7 @@ from typing import Any, cast
 import django_rq
 from redis import Redis
 from redis.client import Pipeline
-from rq import Queue, Worker
+from rq import Queue, Worker, get_current_job
 from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.queue import EnqueueData
@@ -38,6 +39,9 @@ _WATCH_PREFIX = "watch-"
 _TAIL = 64  # jobs at the end of a queue among which a watch is looked for
 _LIFELINE_KIND = "watch-lifeline"
 _LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
+
+ends_soon = threading.Event()
+"""Set once the project's own worker was asked to end: the job at work takes nothing more on, and a watch ends."""
 
 
 def connection() -> Redis:
@@ -236,6 +240,16 @@ def queued(queue: str) -> set[str]:
 def started(queue: str) -> set[str]:
     """The ids of jobs in RQ's started registry; a job whose worker was killed stays there for a minute or more."""
     return set(_started_registry(queue).get_job_ids(cleanup=False))
+
+
+def is_stopping() -> bool:
+    """Whether the worker that does this job was asked to end. A stock worker does a job in a process of its own, which
+    RQ does not tell; but it notes the request in Redis."""
+    job = get_current_job()
+    if ends_soon.is_set() or job is None or job.worker_name is None:
+        return ends_soon.is_set()
+    worker = Worker.redis_worker_namespace_prefix + job.worker_name
+    return bool(connection().hexists(worker, "shutdown_requested_date"))
 
 
 def is_idle() -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from django.db import connection
 
 from crawler.core.discovery import Discovery
+from crawler.core.facts import Facts
 from crawler.core.lists import Entry
 from crawler.core.retries import is_dead_letter
 from crawler.core.urls import key_of
@@ -59,13 +60,16 @@ def _closing(result: PageResult) -> tuple[Any, ...]:
 
 
 _NOTE_ATTEMPT = """
-    UPDATE crawler_page SET attempts = %s, due_at = %s, error = %s WHERE id = %s AND status = 0
+    UPDATE crawler_page SET attempts = %s, due_at = %s, put_off = %s, error = %s WHERE id = %s AND status = 0
 """
 
 
-def note_attempts(results: Iterable[tuple[PageResult, float]]) -> None:
-    """Note on these pages' rows that they were asked for in vain, and when they are due again (epoch seconds)."""
-    rows = [(result.attempt, due_at, storable(_reason(result)), result.id) for result, due_at in results]
+def note_attempts(results: Iterable[tuple[PageResult, float, int | None]]) -> None:
+    """Note on these pages' rows that they were asked for in vain, when they are due again (epoch seconds), and the
+    status of the response that asked for this wait."""
+    rows = [
+        (result.attempt, due_at, put_off, storable(_reason(result)), result.id) for result, due_at, put_off in results
+    ]
     if rows:
         with connection.cursor() as cursor:
             cursor.executemany(_NOTE_ATTEMPT, rows)
@@ -103,10 +107,10 @@ def keep_links(crawl: UUID, results: Iterable[PageResult]) -> None:
 
 _FACTS = (
     "headers, first_byte_ms, description, h1, h1_count, canonical, canonicals, digest, sketch, words, insecure,"
-    " fields, notes, kept"
+    " malformed, fields, notes, kept"
 )
 _KEEP_FACTS = f"""
-    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 16)})
+    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 17)})
     ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _FACTS.split(", "))}
 """  # noqa: S608 (the names of columns)
 
@@ -134,10 +138,15 @@ def _facts(result: PageResult) -> tuple[Any, ...]:
         facts.sketch,
         facts.words,
         _as_json(facts.insecure),
+        _as_json(_malformed(facts)) if facts.malformed else None,
         _as_json(facts.fields),
         _as_json(facts.notes),
         _as_json(result.kept),
     )
+
+
+def _malformed(facts: Facts) -> dict[str, Any]:
+    return {"number": facts.malformed_number, "links": [msgspec.structs.asdict(link) for link in facts.malformed]}
 
 
 def _as_json(value: Any) -> str:

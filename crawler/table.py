@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Min, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from crawler.core.discovery import Place
@@ -72,10 +72,23 @@ def tried_before(crawl: UUID) -> list[OpenPage]:
     return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
 
 
-def shallowest_open(crawl: UUID) -> int | None:
-    """The smallest depth at which a page is open."""
-    least: int | None = Page.objects.filter(crawl_id=crawl, status=Page.OPEN).aggregate(least=Min("depth"))["least"]
+def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
+    """The smallest depth at which a page is open; pages whose server asked for a time after `put_off_until` count only
+    where there are no others, so that a single one does not hold up all that lies deeper."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN)
+    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~put_off(crawl, put_off_until)))
+    least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
     return least
+
+
+def put_off(crawl: UUID, until: float) -> Q:
+    """Open pages whose server asked for a time after `until`, in epoch seconds."""
+    return Q(crawl_id=crawl, status=Page.OPEN, put_off__isnull=False, due_at__gt=until)
+
+
+def count_put_off(crawl: UUID, now: float) -> int:
+    """How many open pages there are whose servers asked for a later time."""
+    return Page.objects.filter(put_off(crawl, now)).count()
 
 
 def has_open(crawl: UUID) -> bool:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from crawler import pages, statements, table
 from crawler.core.discovery import Discovery
+from crawler.core.ended import Limit
 from crawler.core.facts import Facts
 from crawler.core.lifecycle import State
 from crawler.core.lists import Entry
@@ -273,7 +274,7 @@ def test_open_pages_come_in_the_order_of_discovery(crawl: Crawl) -> None:
 def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
     pages.apply(crawl.id, [], [], found("c"), NOW)
     assert [page.url for page in table.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
-    assert table.shallowest_open(crawl.id) == 0
+    assert table.shallowest_open(crawl.id, NOW) == 0
 
 
 def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:
@@ -285,6 +286,28 @@ def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:
         pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
     assert Page.objects.filter(url=f"{START}c", status=Page.OPEN, depth=1, outcome="").count() == 1
     assert_counters_match_rows(crawl)
+
+
+def test_each_limit_counts_the_pages_it_closed_until_they_are_opened(crawl: Crawl) -> None:
+    """The depth limit closed /c when it was found, the page limit /d when it was reached; redirects open both again."""
+    Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=3).to_plain())
+    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 4, 0, None, Outcome.LIMIT, "deeper than 3 links")], NOW)
+    pages.apply(crawl.id, [], [], [Discovery(f"{START}d", 3, 0, None)], NOW)
+    rest = pages.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 2 pages", NOW, Limit.PAGES)
+    assert limits_of(crawl) == {"pages": rest, "depth": 1}
+    for url, left in (("c", {"pages": rest}), ("d", {"pages": rest - 1})):
+        for _ in range(2):
+            pages.apply(crawl.id, [], [], [Discovery(f"{START}{url}", 2, 1, None)], NOW)
+        assert limits_of(crawl) == left
+    assert pages.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 9 bytes", NOW, Limit.BYTES) == 2
+    assert limits_of(crawl) == {"pages": rest - 1, "bytes": 2}
+    assert_counters_match_rows(crawl)
+
+
+def limits_of(crawl: Crawl) -> dict[str, int]:
+    crawl.refresh_from_db()
+    limits: dict[str, int] = crawl.limits
+    return limits
 
 
 def test_a_redirect_moves_an_open_page_up_to_its_own_level(crawl: Crawl) -> None:

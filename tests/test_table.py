@@ -64,7 +64,7 @@ def plan_of(sql: str) -> str:
     [
         table.has_open,
         table.tried_before,
-        table.shallowest_open,
+        lambda crawl: table.shallowest_open(crawl, NOW),
         lambda crawl: table.next_open(crawl, 5, 0, 10, None),
         lambda crawl: pages.close_rest(crawl, Outcome.CANCELLED, "", NOW),
     ],
@@ -76,3 +76,9 @@ def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callab
     plans = [plan_of(query["sql"]) for query in asked if "crawler_page" in query["sql"]]
     assert plans
     assert all("page_open" in plan and "page_in_order" not in plan for plan in plans)
+
+
+def test_pages_that_were_put_off_are_counted_among_themselves(crawl: Crawl) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        assert table.count_put_off(crawl.id, NOW) == 0
+    assert all("page_put_off" in plan_of(query["sql"]) for query in asked)

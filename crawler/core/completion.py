@@ -50,6 +50,7 @@ class Signs:
     overdue_leases: int  # leases that somebody should look at now
     next_due: float | None  # epoch seconds when a host of the frontier may be asked next; None = no host waits
     next_expiry: float | None = None  # epoch seconds when an open page's time is over; None = never
+    closing_at: float | None = None  # epoch seconds when pages close that their servers put off; None = others are open
     paused: bool = False  # nothing new may be handed out
     rewound: bool = False  # the table is to flow into the frontier from its beginning
 
@@ -65,6 +66,8 @@ def needs_tick(signs: Signs, now: float) -> bool:
     if signs.rewound:
         return True
     if signs.next_expiry is not None and signs.next_expiry <= now:
+        return True
+    if signs.closing_at is not None and signs.closing_at <= now and not signs.leases:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now

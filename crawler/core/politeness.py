@@ -13,7 +13,6 @@ PATIENCE = 2.5  # seconds a slice waits for its turn at a host before it is hand
 LONGEST_DELAY = 60.0  # seconds; a robots.txt that asks for more gets this
 SILENT_TIMES, SILENT_SECONDS = 3, 5.0  # of silence after which a host that never answered is given up
 LOST_TIMES, LOST_SECONDS = 10, 60.0  # of silence after which a host that answered before is given up
-LONGEST_STOP = 3600.0  # seconds a host is left in peace at most, whatever its Retry-After says
 
 
 @dataclass(frozen=True)

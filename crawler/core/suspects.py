@@ -20,6 +20,11 @@ def lane_of(host: str, *, deaths: int, attempts: int, max_attempts: int) -> str:
     return f"{host}|{1 if is_last_attempt else SMALL_COMPANY}"
 
 
+def lanes_of(host: str) -> list[str]:
+    """Every lane that pages of a host may wait in."""
+    return [host, f"{host}|{SMALL_COMPANY}", f"{host}|1"]
+
+
 def host_of(lane: str) -> str:
     return lane.partition("|")[0]
 

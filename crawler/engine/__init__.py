@@ -14,6 +14,7 @@ reconcile  find running crawls with no sign of life and wake them
 watch      keep a lone worker at hand until something is due
 announce   deliver the notices of the outbox
 control    pause, resume and cancel
+hosts      end what a host waits for
 delete     remove a crawl and all that belongs to it
 share      say who else sees a crawl or schedule, and whether it is kept
 ration     hold crawls whose owner's pages of the day are used up

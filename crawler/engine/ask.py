@@ -10,9 +10,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import msgspec
 
-from crawler import conf
+from crawler import conf, logs
 from crawler.core import charsets, linkage, links
 from crawler.core.directives import directives_of
+from crawler.core.document import Document, document_of
 from crawler.core.freshness import conditions, is_unchanged
 from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE
@@ -78,6 +79,8 @@ class Asker:
         if not_yet is not None:
             return not_yet
         requests = self._permission.counted() if self._permission else 0
+        if logs.tells_starts():
+            logs.tell_start(task)
         fetched_at = self._now()
         if task.kind == EXTERNAL:
             return self._checked(task, fetched_at, requests)
@@ -96,8 +99,10 @@ class Asker:
         fetched = self._fetcher.get(task.url, wants=self._more.wants, headers=conditions(task))
         fetched = self._more.as_without(fetched)
         with _in_turn(fetched):
-            result = result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
-            return self._more.added(result, fetched, task.url)
+            html = _html_of(task, fetched)
+            document = document_of(html) if html is not None else None
+            result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches)
+            return self._more.added(result, fetched, document, task.url)
 
     def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
         """Whether an external link leads anywhere, asked without credentials.
@@ -153,10 +158,18 @@ def needs_get(head: Fetched) -> bool:
 
 
 def result_of(
-    task: PageTask, fetched: Fetched, fetched_at: float, requests_before: int = 0, *, sketches: bool = False
+    task: PageTask,
+    fetched: Fetched,
+    fetched_at: float,
+    requests_before: int = 0,
+    document: Document | None = None,
+    *,
+    sketches: bool = False,
 ) -> PageResult:
-    """The result of a page, with what its body says when that is HTML; with `sketches` a sketch of its text, too."""
-    page = _read(task, fetched, sketches)
+    """The result of a page, with what its body says when that is HTML, which may be parsed already; with `sketches` a
+    sketch of its text, too."""
+    html = document or _html_of(task, fetched)
+    page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
     redirect_to = ""
     if fetched.outcome is Outcome.REDIRECT and fetched.location:
         redirect_to = normalise(fetched.location, task.url) or ""
@@ -172,7 +185,7 @@ def result_of(
         links=page.links,
         rels=page.rels,
         link_keys=linkage.keys(page.links),
-        linkage=linkage.packed(page.links, page.texts, page.rels, task.url),
+        linkage=linkage.packed(page.links, page.occurrences, task.url),
         directives=directives_of(page.metas, fetched.robots_tags, conf.ROBOTS_TOKEN).text,
         bytes=fetched.bytes_read,
         elapsed_ms=fetched.elapsed_ms,
@@ -195,9 +208,10 @@ def _leads_nowhere(fetched: Fetched, redirect_to: str) -> str:
     return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
 
 
-def _read(task: PageTask, fetched: Fetched, sketches: bool) -> links.Extracted:
+def _html_of(task: PageTask, fetched: Fetched) -> bytes | None:
+    """A page's HTML in UTF-8; None for what is none, or no success."""
     if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
-        return links.NOTHING
+        return None
     if not is_html(fetched.content_type or "text/html"):
-        return links.NOTHING
-    return links.extract(charsets.utf_8(fetched.body, fetched.content_type_header), task.url, sketches=sketches)
+        return None
+    return charsets.utf_8(fetched.body, fetched.content_type_header)

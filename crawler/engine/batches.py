@@ -28,6 +28,7 @@ from crawler.engine.wake import wake
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.hosts import holder_name
 from crawler.frontier.leases import LEASE_SECONDS
 from crawler.frontier.manners import HostBook
 from crawler.frontier.robots import RobotsMemory
@@ -43,7 +44,7 @@ class BatchRun:
     """The batch must have been claimed, see `claimed`."""
 
     def __init__(self, batch: Batch, frontier: Frontier, now: Clock, keep: Keep) -> None:
-        self.id, self.now, self.frontier, self._keep = batch.id, now, frontier, keep
+        self.id, self.now, self.frontier, self._keep = batch.id, now, frontier, keep.of(batch.crawl)
         self._batch, self._lost = batch, False
         self._deadline = time.monotonic() + BATCH_SECONDS
         self.reporter = Reporter(batch, self._leave, on_full=partial(note, Shortage.STORAGE_FULL))
@@ -118,7 +119,8 @@ class BatchRun:
         patiently(left)
 
     def _slice(self, number: int) -> SliceRun:
-        policy, part, holder = self._batch.policy, self._batch.slices[number], f"{self.id}:{number}"
+        policy, part = self._batch.policy, self._batch.slices[number]
+        holder = holder_name(self._batch.crawl, self.id, number)
         redis = self.frontier.redis
         delay = chosen_delay(policy.delay, policy.per_minute)
         wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)

@@ -103,7 +103,8 @@ def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, betwee
     unseen = _without_long_lists(desk, unseen, found, now, between)
     new = _suspected(desk, [found[fact] for fact in unseen], places)
     told = teller_of(desk.options, closings)
-    applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain, told)
+    rewind = desk.frontier.window.rewind  # before the commit: should we die behind it, they flow in all the same
+    applied = pages.apply(desk.id, closings, again, new, now, requests + in_vain, told, rewind)
     crash_point("collect: committed")
     if applied.is_over:
         return  # somebody cancelled it meanwhile: what it led to is not in the table (rule R2b)
@@ -120,7 +121,7 @@ def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult
         if retry is None:
             closings.append(result)
         else:
-            again.append(Retry(result, now + retry.wait))
+            again.append(Retry(result, now + retry.wait, retry.put_off))
     return closings, again
 
 

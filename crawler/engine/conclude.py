@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from crawler import table
 from crawler.core.completion import Verdict, verdict
@@ -14,6 +14,7 @@ from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk
 from crawler.engine.ending import put_down
+from crawler.engine.expire import close_put_off
 from crawler.models import Crawl, Disagreement, Page
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 def conclude(desk: Desk) -> Verdict:
     """Compare the two checks and do what follows from them."""
     queue_side = desk.frontier.queue_side()
+    if queue_side.only_waits:
+        close_put_off(desk)
     if queue_side.only_waits and not table.has_open(desk.id):
         desk.frontier.window.forget()  # what waits was closed since, by a deadline or a limit
         queue_side = desk.frontier.queue_side()
@@ -47,7 +50,7 @@ def finish(crawl: Crawl) -> bool:
         changed = (
             Crawl.objects.filter(id=crawl.id, state=State.RUNNING)
             .filter(~Exists(open_page))
-            .update(state=State.FINISHED, finished_at=datetime.now(UTC))
+            .update(state=State.FINISHED, finished_at=timezone.now())
         )
         if changed != 1:
             return False  # another got there first, or a page was opened meanwhile

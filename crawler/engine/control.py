@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -32,7 +32,8 @@ def pause(crawl_id: UUID) -> bool:
     """Nothing new is handed out; batches on their way end within seconds, and are taken in. Whether it was this call
     that paused."""
     with transaction.atomic():
-        if Crawl.objects.filter(id=crawl_id, state=State.RUNNING).update(state=State.PAUSED) != 1:
+        running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
+        if running.update(state=State.PAUSED, paused_at=timezone.now()) != 1:
             # One that its owner's quota holds would go on by itself; now it waits for a person.
             held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
             return held.update(held_until=None) == 1
@@ -49,7 +50,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
     told, asked only then."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
-        if running.update(state=State.PAUSED, held_until=until) != 1:
+        if running.update(state=State.PAUSED, held_until=until, paused_at=timezone.now()) != 1:
             return False
         crawl = Crawl.objects.get(id=crawl_id)
         if may_tell():
@@ -74,9 +75,12 @@ def resume(crawl_id: UUID) -> bool:
     if _must_wait(crawl_id):
         return False
     with transaction.atomic():
-        if Crawl.objects.filter(id=crawl_id, state=State.PAUSED).update(state=State.RUNNING, held_until=None) != 1:
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.PAUSED).first()
+        if crawl is None:
             return False
-        crawl = Crawl.objects.get(id=crawl_id)
+        crawl.state, crawl.held_until = State.RUNNING, None
+        _end_pause(crawl, timezone.now())
+        crawl.save(update_fields=["state", "held_until", "paused_at", "idle_seconds"])
         audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
     frontier = Frontier(queues.connection(), str(crawl_id))
@@ -84,6 +88,13 @@ def resume(crawl_id: UUID) -> bool:
     wake(frontier, crawl.site)
     keep_watch()
     return True
+
+
+def _end_pause(crawl: Crawl, now: datetime) -> None:
+    """Count the pause it is in, if it is in one; its row is locked, and saved afterwards."""
+    if crawl.paused_at is not None:
+        crawl.idle_seconds += max(0.0, (now - crawl.paused_at).total_seconds())
+        crawl.paused_at = None
 
 
 def _must_wait(crawl_id: UUID) -> bool:
@@ -103,8 +114,9 @@ def cancel(crawl_id: UUID) -> bool:
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=predecessors(State.CANCELLED)).first()
         if crawl is None:
             return False
-        crawl.state, crawl.finished_at = State.CANCELLED, datetime.now(UTC)
-        crawl.save(update_fields=["state", "finished_at"])
+        crawl.state, crawl.finished_at = State.CANCELLED, timezone.now()
+        _end_pause(crawl, crawl.finished_at)
+        crawl.save(update_fields=["state", "finished_at", "paused_at", "idle_seconds"])
         pages.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", time.time())
         crawl.refresh_from_db()
         audit.note("crawl.cancelled", crawl)

@@ -64,7 +64,7 @@ def message_of(delivery: Delivery) -> Message:
     notice = delivery.notice
     event, crawl = Event(notice.event), notice.crawl
     about = f"{conf.base_url()}/crawls/{crawl.id}/"
-    sentence = notice_words.sentence(crawl, event)
+    sentence = notice_words.sentence(crawl, event, notice.receipt)
     return Message(
         id=str(delivery.id),
         event=notice.event,

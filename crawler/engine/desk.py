@@ -46,7 +46,7 @@ def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
     names = sorted(set(hosts))
     if not names:
         return
-    known, silent = HostBook(desk.frontier.redis).read(names), desk.frontier.silences.among(names)
+    known, silent = HostBook(desk.frontier.redis).read(names, desk.now()), desk.frontier.silences.among(names)
     paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
     desk.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
 

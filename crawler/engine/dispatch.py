@@ -11,6 +11,7 @@ from django.utils import timezone
 from crawler import conf, pages, queues, table
 from crawler.accounts import quotas
 from crawler.core import suspects
+from crawler.core.ended import Limit
 from crawler.core.freshness import NO_VALIDATORS
 from crawler.core.outcomes import Outcome
 from crawler.core.urls import host_of
@@ -24,6 +25,7 @@ from crawler.engine.wake import wake
 from crawler.frontier.window import Level
 from crawler.table import OpenPage
 
+LEVEL_WAITS_S = 10.0  # for which a level is waited for whose last pages were put off by their servers
 WINDOW_PAGES = 50_000  # pages Redis holds per crawl; the rest waits in the table
 REFILL_PAGES = 5_000  # pages that flow in per tick
 BATCHES_OUT = 128  # batches of a crawl handed out and not settled, at most
@@ -81,9 +83,11 @@ def refill(desk: Desk) -> None:
     """Let open pages flow into the window, the most urgent first, and among them in the order of their discovery.
 
     With a depth limit the crawl goes level by level: a page's depth is then the least number of links to it, so that
-    the limit cuts off the same pages whatever order the answers arrive in.
+    the limit cuts off the same pages whatever order the answers arrive in. A page that its server put off for longer
+    than LEVEL_WAITS_S does not keep deeper levels from being fetched.
     """
-    depth = table.shallowest_open(desk.id) if desk.options.max_depth is not None else None
+    soon = desk.now() + LEVEL_WAITS_S
+    depth = table.shallowest_open(desk.id, soon) if desk.options.max_depth is not None else None
     window, room = desk.frontier.window, _room(desk)
     tried = set[int]()
     if not window.is_lined_up() and desk.options.max_pages is not None:
@@ -121,13 +125,15 @@ def _room(desk: Desk) -> int:
         return room
     desk.crawl.refresh_from_db(fields=["discovered", "outcomes", "statuses", "bytes"])
     if limits.max_bytes is not None and desk.crawl.bytes >= limits.max_bytes:
-        pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_bytes:,} bytes", desk.now())
+        error = f"beyond the limit of {limits.max_bytes:,} bytes"
+        pages.close_rest(desk.id, Outcome.LIMIT, error, desk.now(), Limit.BYTES)
         return 0
     if limits.max_pages is None:
         return room
     asked = desk.crawl.tallies.asked
     if asked >= limits.max_pages:
-        pages.close_rest(desk.id, Outcome.LIMIT, f"beyond the limit of {limits.max_pages} pages", desk.now())
+        error = f"beyond the limit of {limits.max_pages} pages"
+        pages.close_rest(desk.id, Outcome.LIMIT, error, desk.now(), Limit.PAGES)
         return 0
     return min(room, limits.max_pages - asked - let_in - window.taken())
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import heapq
 import logging
 import queue
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
+from typing import Any
 
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
-from crawler import queues
+from crawler import conf, queues
 from crawler.core.work import Batch
 from crawler.crashpoints import crash_point
 from crawler.engine.batches import BatchRun
@@ -24,6 +24,7 @@ from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.helping import Helper
 from crawler.engine.keeping import MOMENT, Keep
 from crawler.engine.reconcile import reconcile
+from crawler.engine.reporter import FIRST_LINKS
 from crawler.engine.wake import wake
 from crawler.fetching import memory
 from crawler.frontier.clock import steady_clock
@@ -34,17 +35,16 @@ THREADS = 128  # requests under way at a time; with hosts that take their time, 
 SLICES = 256  # at work at a time; each keeps a connection open
 TOO_LATE = 0.2  # seconds; a job whose slices are begun so late has enough to do
 LOOK_EVERY = 0.1  # seconds between two looks at what else is to be done
+LINK_CHARACTERS = 150  # of a link that the return value names
+PLACES = 4  # crawls of which the return value says where their links are; a job may help others than its own
 NO_MORE_AFTER = 180.0  # seconds after which this job takes no further batch, so that it ends some day
-
-ends_soon = threading.Event()
-"""Set once this worker was asked to end: the job at work takes no further batch."""
 
 kept = Keep()
 """The connections this worker keeps between two slices, be they of one job or of two."""
 
 
-def fetch(batch: Batch) -> str:
-    """Work on a batch; one line saying what came of it, for the dashboard.
+def fetch(batch: Batch) -> dict[str, Any] | str:
+    """Work on a batch; what came of it, for a person who looks at the job in a dashboard.
 
     1. Claim the lease: of two jobs with the same batch only one works.
     2. If nothing else waits in RQ's queues, send the tick our results would send anyway: should this worker die, the
@@ -73,7 +73,7 @@ def fetch(batch: Batch) -> str:
             kept.let_go()
     crash_point("fetch: reports left")
     _look_around()
-    return job.said()
+    return job.summary()
 
 
 def _look_around() -> None:
@@ -84,13 +84,50 @@ def _look_around() -> None:
         log.warning("the crawls could not be looked at: %s", error)
 
 
+class Summary:
+    """The return value of a fetch job. RQ keeps it for a minute, so it tells a person what was done and where the links
+    went; the links themselves travel in the results list (rule R3)."""
+
+    def __init__(self) -> None:
+        self._outcomes = Counter[str]()
+        self._links = 0
+        self._first_links: list[str] = []
+        self._places = dict[str, tuple[str, ...]]()  # crawl -> where its links are, in short lines
+
+    def add(self, run: BatchRun) -> None:
+        """Count a batch that is over."""
+        self._outcomes += run.reporter.outcomes
+        self._links += run.reporter.links
+        self._first_links += run.reporter.first_links
+        keys = run.frontier.keys
+        self._places[keys.crawl] = (
+            f"Redis list {keys.results}",
+            "once the manager has written them to the table:",
+            f"{conf.base_url()}/crawls/{keys.crawl}/pages/",
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """Two kilobytes at most. The keys are in alphabetical order, in which rq-dashboard shows them."""
+        return {
+            "links": self._links,
+            "links_first": [_shortened(link) for link in self._first_links[:FIRST_LINKS]],
+            "links_where": [line for place in list(self._places.values())[:PLACES] for line in place],
+            "outcomes": dict(sorted(self._outcomes.items())),
+            "pages": self._outcomes.total(),
+        }
+
+
+def _shortened(url: str) -> str:
+    return url if len(url) <= LINK_CHARACTERS else f"{url[: LINK_CHARACTERS - 1]}…"
+
+
 class _Job:
     """Slices of one or more batches at work. A slice is in one place at a time: on the heap, waiting for its moment; in
     the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
 
     def __init__(self) -> None:
         self._runs: list[BatchRun] = []  # those at work; what is over is let go of, for a job may last for minutes
-        self._outcomes = Counter[str]()  # of those that are over
+        self._summary = Summary()  # of those that are over
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
         self._order = count()
         self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
@@ -108,8 +145,8 @@ class _Job:
             run.renew()
         return True
 
-    def said(self) -> str:
-        return ", ".join(f"{pages} x {outcome}" for outcome, pages in sorted(self._outcomes.items())) or "nothing asked"
+    def summary(self) -> dict[str, Any]:
+        return self._summary.to_plain()
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Until every slice is over."""
@@ -127,7 +164,7 @@ class _Job:
         kept.let_go(older_than=MOMENT)
         for run in self._runs:
             run.reporter.flush_old()
-        has_time = time.monotonic() - self._began < NO_MORE_AFTER and not ends_soon.is_set()
+        has_time = time.monotonic() - self._began < NO_MORE_AFTER and not queues.ends_soon.is_set()
         has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
         has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
@@ -177,7 +214,7 @@ class _Job:
             run.end_slice(number)
             if run.is_over:
                 self._runs.remove(run)
-                self._outcomes += run.reporter.outcomes
+                self._summary.add(run)
         else:
             self._await(moment, run, number)
 

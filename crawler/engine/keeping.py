@@ -10,12 +10,13 @@ import logging
 import threading
 import time
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from redis.exceptions import RedisError
 
 from crawler.fetching.http import HttpFetcher
 from crawler.frontier.gate import Gate
+from crawler.frontier.hosts import crawl_of, holder_name
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +39,19 @@ class Standby:
         except RedisError as error:  # the place runs out by itself
             log.warning("Redis could not be told that a connection to %s is closed: %s", self.host, error)
 
+    def passed_on_to(self, crawl: str) -> Standby:
+        """The same under a name that tells the crawl which uses it from now on. Between the two another may take its
+        place at the gate; then the connection is closed."""
+        if crawl_of(self.holder) == crawl:
+            return self
+        try:
+            self.gate.leave(self.host, self.holder)
+        except RedisError:
+            self.fetcher.close()
+            raise
+        batch, number = self.holder.split(":")[-2:]
+        return replace(self, holder=holder_name(crawl, batch, number))
+
 
 class Keep:
     """A slice's `terms` are all that its requests depend on beside their URLs. Used by many threads."""
@@ -55,6 +69,10 @@ class Keep:
                 self._kept.setdefault(terms, []).append(kept)
         if is_full:
             kept.let_go()
+
+    def of(self, crawl: str) -> Keep:
+        """The same for the slices of one crawl: what it takes is its own."""
+        return _KeepOf(self, crawl)
 
     def take(self, terms: Hashable) -> Standby | None:
         """One that is the caller's from now on."""
@@ -74,3 +92,16 @@ class Keep:
             self._kept = {terms: same for terms, same in left.items() if same}
         for kept in old:
             kept.let_go()
+
+
+class _KeepOf(Keep):
+    def __init__(self, keep: Keep, crawl: str) -> None:
+        super().__init__()
+        self._keep, self._crawl = keep, crawl
+
+    def give(self, terms: Hashable, kept: Standby) -> None:
+        self._keep.give(terms, kept)
+
+    def take(self, terms: Hashable) -> Standby | None:
+        kept = self._keep.take(terms)
+        return None if kept is None else kept.passed_on_to(self._crawl)

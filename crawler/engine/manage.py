@@ -121,7 +121,8 @@ def _work(desk: Desk, token: str) -> str:
         crash_point("tick: mark cleared")
         taken_in, is_drained = _drain(desk, token)
         collected += taken_in
-        repair(desk)
+        if is_drained:  # else a lease may have run out whose job has ended, and whose reports wait to be taken in
+            repair(desk)
         said = Verdict.GO_ON
         if _may_dispatch(desk, has_stored=taken_in > 0):
             expire(desk)

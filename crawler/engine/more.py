@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 from rq.timeouts import BaseTimeoutException
@@ -13,8 +14,10 @@ from rq.timeouts import BaseTimeoutException
 from crawler.content import warc
 from crawler.content.members import packed
 from crawler.content.shelf import NOT_KEPT
-from crawler.core import charsets, forms, readable
+from crawler.core import forms
+from crawler.core.document import Document
 from crawler.core.outcomes import Outcome, of_status
+from crawler.core.readable import Readable
 from crawler.core.rules import FieldRule
 from crawler.core.work import PageResult
 from crawler.fetching.fetcher import Fetched, Wants, anything_named, is_html
@@ -47,21 +50,22 @@ class More:
             return fetched
         return msgspec.structs.replace(fetched, outcome=usual, body=b"", recorded=None, error="")
 
-    def added(self, result: PageResult, fetched: Fetched, url: str) -> PageResult:
-        """The result with all this: `facts.fields` and `facts.notes`; in `kept` each form's member, or why not."""
-        html = _html_of(fetched)
-        if html is not None and self.rules:
-            result = self._with_fields(result, html, url)
+    def added(self, result: PageResult, fetched: Fetched, document: Document | None, url: str) -> PageResult:
+        """The result with all this: `facts.fields` and `facts.notes`; in `kept` each form's member, or why not. The
+        document is the page's, when it is HTML, and of no use afterwards."""
+        if document is not None and self.rules:
+            result = self._with_fields(result, document, url)
         if not self.keep:
             return result
-        kept = {form: content for form in self.keep if (content := self._content(form, fetched, html, url, result))}
-        return msgspec.structs.replace(result, kept=kept)
+        page = _Page(fetched, document, url, result.fetched_at)
+        contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}
+        return msgspec.structs.replace(result, kept=contents)
 
-    def _with_fields(self, result: PageResult, html: bytes, url: str) -> PageResult:
+    def _with_fields(self, result: PageResult, document: Document, url: str) -> PageResult:
         from crawler.core import extraction  # it loads BeautifulSoup, which a crawl without rules does without
 
         try:
-            found = extraction.extract(html, url, self.rules)
+            found = extraction.extract(document, url, self.rules)
         except BaseTimeoutException:
             raise  # RQ ends this job
         except Exception:
@@ -70,47 +74,63 @@ class More:
         facts = msgspec.structs.replace(result.facts, fields=found.values, notes=found.notes)
         return msgspec.structs.replace(result, facts=facts)
 
-    def _content(
-        self, form: str, fetched: Fetched, html: bytes | None, url: str, result: PageResult
-    ) -> bytes | str | None:
-        """The member; a sentence when it cannot be had; None when the page has nothing of this form."""
-        try:
-            if form == forms.WARC:
-                return _exchange(fetched, url, result.fetched_at)
-            return packed(_MAKERS[form](fetched, html, url)) if html is not None else None
-        except BaseTimeoutException:
-            raise  # RQ ends this job
-        except Exception as error:
-            log.exception("%s could not be kept as %s", url, form)
-            return f"{NOT_KEPT}{type(error).__name__} while it was written; please report it"
-
 
 NO_MORE = More()
 
 
-def _html_of(fetched: Fetched) -> bytes | None:
-    """A page's HTML in UTF-8; None for what is none, or no success."""
-    if fetched.outcome is not Outcome.SUCCESS or not fetched.body or not is_html(fetched.content_type or "text/html"):
-        return None
-    return charsets.utf_8(fetched.body, fetched.content_type_header)
+@dataclass
+class _Page:
+    """A page whose content is kept."""
+
+    fetched: Fetched
+    document: Document | None  # None: it is not HTML, or no success
+    url: str
+    fetched_at: float
+
+    @cached_property
+    def readable(self) -> Readable | None:
+        return Readable(self.document, self.url) if self.document is not None else None
 
 
-def _exchange(fetched: Fetched, url: str, fetched_at: float) -> bytes | str | None:
+def _content(form: str, page: _Page) -> bytes | str | None:
+    """The member; a sentence when it cannot be had; None when the page has nothing of this form."""
+    try:
+        return _WRITERS[form](page)
+    except BaseTimeoutException:
+        raise  # RQ ends this job
+    except Exception as error:
+        log.exception("%s could not be kept as %s", page.url, form)
+        return f"{NOT_KEPT}{type(error).__name__} while it was written; please report it"
+
+
+def _html(page: _Page) -> bytes | None:
+    return packed(page.fetched.body) if page.document is not None else None
+
+
+def _markdown(page: _Page) -> bytes | None:
+    return packed(page.readable.markdown().encode("utf-8", "replace")) if page.readable is not None else None
+
+
+def _text(page: _Page) -> bytes | None:
+    return packed(page.readable.text().encode("utf-8", "replace")) if page.readable is not None else None
+
+
+def _exchange(page: _Page) -> bytes | str | None:
     """As WARC records, if it is complete."""
+    fetched = page.fetched
     if fetched.http_status is None:
         return None
     heads = fetched.recorded
     if heads is None or fetched.outcome is not of_status(fetched.http_status):
         return f"{NOT_KEPT}{fetched.error or 'its body could not be read'}"
     request = heads.request, heads.request_headers
-    return warc.exchange(url, fetched_at, request, (heads.status_line, heads.headers), fetched.body)
+    return warc.exchange(page.url, page.fetched_at, request, (heads.status_line, heads.headers), fetched.body)
 
 
-Maker = Callable[[Fetched, bytes, str], bytes]
-
-_MAKERS: dict[str, Maker] = {
-    forms.HTML: lambda fetched, html, url: fetched.body,
-    forms.TEXT: lambda fetched, html, url: readable.text_of(html).encode("utf-8", "replace"),
-    forms.MARKDOWN: lambda fetched, html, url: readable.markdown_of(html, url).encode("utf-8", "replace"),
+_WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {
+    forms.HTML: _html,
+    forms.MARKDOWN: _markdown,
+    forms.TEXT: _text,  # behind Markdown, for it takes the tree apart
+    forms.WARC: _exchange,
 }
-"""Form -> how a page is written in it."""
+"""Form -> how a page is written in it, in this order."""

@@ -30,8 +30,8 @@ def teller_of(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed 
     return tell
 
 
-def teller_of_crashed(options: CrawlOptions) -> OnClosed | None:
-    """The same of pages whose worker died each time it had them in hand."""
+def teller_of_closed(options: CrawlOptions) -> OnClosed | None:
+    """The same of pages that are closed without a result: their worker died each time, or they were put off."""
     if Event.PAGE not in options.notify_events:
         return None
     return lambda crawl, closed: tell_of_pages(crawl, list(closed))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from crawler import conf
 from crawler.core.outcomes import Outcome
-from crawler.core.robots import RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
-from crawler.core.throttle import BUSY_STATUSES
+from crawler.core.robots import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls import origin_of
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetcher
@@ -84,8 +83,7 @@ class Permission:
         began = self._now()
         found = fetch_robots(self._fetcher, origin, self._turns.wait)
         self._turns.settle()
-        if found.retry_after and found.status in BUSY_STATUSES:
-            self._turns.stop(found.retry_after)
+        self._turns.refused(f"{origin}/robots.txt", found.status, found.retry_after)
         self._turns.fared(found.outcome, found.status, (self._now() - began) / max(1, found.requests))
         self.requests += found.requests
         memo = _memo_of(found)
@@ -122,4 +120,4 @@ def _unreachable(memo: RobotsMemo) -> Ruling:
     if memo.status is None and memo.outcome in HOST_TROUBLE:
         return Ruling(reachable=False, outcome=memo.outcome, error=memo.error)
     said = f"it answered {memo.status}" if memo.status else memo.error
-    return Ruling(reachable=False, error=f"robots.txt could not be had, so nothing may be fetched: {said}")
+    return Ruling(reachable=False, error=f"{NOT_HAD}, so nothing may be fetched: {said}")

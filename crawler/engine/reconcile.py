@@ -103,7 +103,9 @@ def _surveyed() -> Reconciled:
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
         elif crawl.state == State.RUNNING:
-            moments += [moment for moment in (signs.next_due, signs.next_expiry) if moment is not None]
+            moments += [
+                moment for moment in (signs.next_due, signs.next_expiry, signs.closing_at) if moment is not None
+            ]
         elif crawl.held_until is not None:
             moments.append(crawl.held_until.timestamp())
     _sweep(redis, {str(crawl.id) for crawl in crawls})
@@ -172,7 +174,8 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.zcount(keys.leases, "-inf", now)
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
         pipe.get(keys.mark)
-        locked, lined_up, results, leases, overdue, first, raw = pipe.execute()
+        pipe.get(keys.closing)
+        locked, lined_up, results, leases, overdue, first, raw, closing = pipe.execute()
     mark = Mark.read(raw)
     return Signs(
         locked=bool(locked),
@@ -182,6 +185,7 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         overdue_leases=overdue,
         next_due=cast(float, first[0][1]) if first else None,
         next_expiry=table.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
+        closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
         rewound=not lined_up,
     )

@@ -6,7 +6,7 @@ from crawler import conf, pages, queues, table
 from crawler.core import suspects
 from crawler.crashpoints import crash_point
 from crawler.engine.desk import Desk, waiting
-from crawler.engine.page_notices import teller_of_crashed
+from crawler.engine.page_notices import teller_of_closed
 from crawler.frontier.leases import Lease
 from crawler.frontier.window import LOOK_AFTER
 
@@ -51,7 +51,7 @@ def _count_deaths(desk: Desk, lease: Lease, now: float) -> None:
     ids = _ids(lease)
     is_alone = [suspects.company(lane) for lane, _ in lease.slices.values()] == [1]
     blamed_from = conf.max_attempts() if is_alone else None
-    told = teller_of_crashed(desk.options)
+    told = teller_of_closed(desk.options)
     blamed = pages.count_lost_attempts(desk.id, ids, lease.token, now, blamed_from=blamed_from, on_closed=told)
     desk.frontier.dead.add(blamed, now)
 

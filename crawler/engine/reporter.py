@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from crawler import logs
 from crawler.content.shelf import Shelf, lacks_room, named
 from crawler.core.work import Batch, PageResult, SliceReport
 from crawler.crashpoints import crash_point
@@ -18,6 +19,7 @@ FLUSH_ENDED_SECONDS = 0.3  # one of many that has ended shows that after this: i
 FLUSH_KEEPING_SECONDS = 3.0  # no sooner where content is kept: each time it becomes objects of their own
 FEW_SLICES = 8  # those of one host end at about the same time
 FLUSH_PAGES = 200
+FIRST_LINKS = 5  # that the job's return value names
 FLUSH_CHARACTERS = 4_000_000  # of what they lead to; a page has up to half as many
 
 
@@ -40,6 +42,8 @@ class Reporter:
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
         self.outcomes: Counter[str] = Counter()
+        self.links = 0  # found, whether they are new or not
+        self.first_links: list[str] = []
         self.has_room = self._shelf is None or self._shelf.has_room
         self._characters = 0  # of the links of the results that wait
         self._in_vain = 0  # requests for pages that there was no room for
@@ -47,15 +51,24 @@ class Reporter:
             on_full()
 
     def add(self, number: int, result: PageResult) -> None:
+        if logs.tells_urls():
+            task = next(task for task in self._batch.slices[number].pages if task.id == result.id)
+            logs.tell_url(task, result)
         with self._lock:
             self._results[number].append(self._shelved(result))
-            self.outcomes[result.outcome.value] += 1
+            self._count(result)
             waiting = sum(len(results) for results in self._results.values())
             self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
             age = time.monotonic() - self._flushed_at
             is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
             if waiting >= FLUSH_PAGES or age >= max(FLUSH_SECONDS, self._patience) or is_full:
                 self._flush()
+
+    def _count(self, result: PageResult) -> None:
+        found = result.links or tuple(entry.url for entry in result.entries)
+        self.outcomes[result.outcome.value] += 1
+        self.links += len(found)
+        self.first_links += found[: FIRST_LINKS - len(self.first_links)]
 
     def end(self, number: int, next_at: float, requests: int) -> None:
         """A slice is done: pages without a result were not asked for. Its report goes out with the next flush.

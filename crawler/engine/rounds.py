@@ -18,10 +18,13 @@ def begin_round_if_over(crawl: Crawl, now: float) -> None:
     if not crawl.is_over:
         return
     over = [state for state in predecessors(State.RUNNING) if state.is_over]
+    began = datetime.fromtimestamp(now, UTC)
+    idle = (began - crawl.finished_at).total_seconds() if crawl.finished_at else 0.0
     Crawl.objects.filter(id=crawl.id, state__in=over).update(
         state=State.RUNNING,
         finished_at=None,
         round=F("round") + 1,
-        round_began_at=datetime.fromtimestamp(now, UTC),
+        round_began_at=began,
+        idle_seconds=F("idle_seconds") + max(0.0, idle),
     )
     tell(crawl, Event.STARTED)

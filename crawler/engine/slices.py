@@ -125,7 +125,7 @@ class SliceRun:
         try:
             answer = self._ready().ask(task)
             if not isinstance(answer, NotYet):
-                self._note(answer)
+                self._note(answer, task.url)
             return answer
         except (RedisError, BaseTimeoutException):
             raise  # Redis is away, or RQ ends this job: no page's fault
@@ -138,10 +138,10 @@ class SliceRun:
         finally:
             self.turns.settle()
 
-    def _note(self, result: PageResult) -> None:
+    def _note(self, result: PageResult, url: str) -> None:
         """What the answer says of the host."""
         if result.fetched_at:
-            self.turns.answered(result)
+            self.turns.answered(result, url)
         if result.http_status is not None:
             if self._is_suspicious:
                 self._silences.is_over(self._part.host)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from redis import Redis
 
+from crawler import conf
 from crawler.core import politeness, throttle
+from crawler.core.host_stop import Refusal
 from crawler.core.outcomes import Outcome
-from crawler.core.throttle import Throttle
+from crawler.core.throttle import BUSY_STATUSES, Throttle
+from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.frontier.clock import Clock
-from crawler.frontier.gate import HEARD_WITHIN, Gate, Wish
+from crawler.frontier.gate import HEARD_WITHIN, Entry, Gate, Wish
 from crawler.frontier.manners import HostBook
 
 
@@ -36,6 +40,9 @@ class Turns:
         self._heard_at = 0.0  # when the gate was last asked
         self._has_turn = False  # granted and not sent yet
         self._answers, self._seconds = 0, 0.0  # not told the throttle yet
+        self._answered_since = False  # the last refusal
+        self._on_trial = False  # the host was stopped: the next response ends that
+        self._is_first_try = False  # of this crawl at a throttled host: its delay does not count
         self._is_at_ease = False  # the throttle is known to do nothing
         self._inside = False
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
@@ -45,7 +52,9 @@ class Turns:
         use them all."""
         with self._lock:
             self._holder = holder or self._own
-            self._inside = self._gate.enter(self._host, self._holder, self._wish, self._now())
+            entry = self._gate.enter(self._host, self._holder, self._wish, self._now())
+            self._inside = entry is not Entry.NONE_FREE
+            self._is_first_try = entry is Entry.FIRST_TIME
         return self._inside
 
     def hand_over(self) -> tuple[Gate, str] | None:
@@ -62,7 +71,7 @@ class Turns:
         """Keep the connection, if there is one: a slice that has ended must not take it again."""
         with self._lock:
             if self._inside:
-                self._gate.enter(self._host, self._holder, self._wish, self._now(), pipe)
+                self._gate.renew(self._host, self._holder, self._wish, self._now(), pipe)
 
     def end(self) -> None:
         """Give the connection back, and tell what is known of the host by now."""
@@ -78,10 +87,12 @@ class Turns:
         now = self._now()
         if self._delay <= 0 and now - self._heard_at < HEARD_WITHIN:
             return None
-        turn = self._gate.turn(self._host, self._holder, self._wish, now)
-        self._heard_at, self._delay = now, turn.delay
+        wish = replace(self._wish, throttled=False) if self._is_first_try else self._wish
+        turn = self._gate.turn(self._host, self._holder, wish, now)
+        self._heard_at, self._delay, self._on_trial = now, turn.delay, turn.on_trial
         self.next_at = turn.next_at if turn.delay > 0 or not turn.granted else 0.0
         self._has_turn = turn.granted and turn.delay > 0
+        self._is_first_try = self._is_first_try and not turn.granted
         return None if turn.granted else NotYet(turn.next_at)
 
     def wait(self) -> bool:
@@ -108,7 +119,7 @@ class Turns:
 
     def has_answered(self) -> bool:
         """Whether the host ever did, within a day."""
-        return self._answers > 0 or self._book.read([self._host])[self._host].has_answered
+        return self._answers > 0 or self._book.read([self._host], self._now())[self._host].has_answered
 
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""
@@ -118,32 +129,47 @@ class Turns:
             self._wish = replace(self._wish, delay=delay)
             self._delay, self._heard_at = delay, 0.0
 
-    def answered(self, result: PageResult) -> None:
+    def answered(self, result: PageResult, url: str) -> None:
         """What the server said, or that it said nothing, of a page that was asked for."""
-        stop = throttle.stop_of(result)
-        if stop:
-            self.stop(stop)
+        self.refused(url, result.http_status, result.retry_after, is_repeat=result.attempt > 1)
         self.fared(result.outcome, result.http_status, result.elapsed_ms / 1000)
 
-    def stop(self, seconds: float) -> None:
-        """The server asks for no request at all for so long."""
-        self.next_at = self._gate.stop(self._host, seconds, self._now())
-        self._heard_at = 0.0
+    def refused(self, url: str, status: int | None, retry_after: float | None, *, is_repeat: bool = False) -> None:
+        """The server may have asked to wait: see whether that holds for the whole host (`core.host_stop`)."""
+        if status not in BUSY_STATUSES or not retry_after:
+            return
+        page, others_answered, self._answered_since = key_of(url).hex()[:12], self._answered_since, False
+        refusal = Refusal(page, status, retry_after, is_repeat=is_repeat, others_answered=others_answered)
+        now = self._now()
+        stop = self._gate.refuse(self._host, refusal, now, conf.max_host_stop())
+        self._on_trial, self._heard_at = stop.stops > 0, 0.0
+        if stop.until > now:
+            self.next_at = stop.until
 
     def fared(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
         """How a request fared."""
         if throttle.is_trouble(outcome, http_status):
             self._tell_answers()
             self._is_at_ease = False
-            has_answered = http_status is not None
-            self._delay = self._book.observe(self._host, throttle.after_trouble, has_answered=has_answered).delay
+            self._delay = self._observe(throttle.after_trouble, has_answered=http_status is not None).delay
             self._heard_at = 0.0
         elif http_status is not None:
             self._answers += 1
+            self._answered_since = True
             self._seconds += seconds
+            if self._on_trial:
+                self._gate.resume(self._host)
+                self._on_trial = False
             if self._delay > self._wish.delay:  # slowed down: see at once whether that may end
                 self._tell_answers()
                 self._heard_at = 0.0
+
+    def _observe(
+        self, follow: Callable[[Throttle], Throttle], *, has_answered: bool, seconds: float | None = None
+    ) -> Throttle:
+        return self._book.observe(
+            self._host, follow, self._now(), crawl=self._wish.crawl, has_answered=has_answered, seconds=seconds
+        )
 
     def _tell_answers(self) -> None:
         answers, self._answers = self._answers, 0
@@ -151,11 +177,8 @@ class Turns:
         if not answers:
             return
         mean = seconds / answers
-        if mean > throttle.COMFORT or not self._is_at_ease:
-            known = self._book.observe(
-                self._host,
-                lambda known: throttle.after_answers(known, mean, answers),
-                has_answered=True,
-                seconds=mean,
+        if mean > throttle.COMFORT_S or not self._is_at_ease:
+            known = self._observe(
+                lambda known: throttle.after_responses(known, mean, answers), has_answered=True, seconds=mean
             )
             self._is_at_ease = known == Throttle()

@@ -35,7 +35,8 @@ def watch(sleep: Callable[[float], None] = time.sleep, clock: Callable[[], float
     """Wait until a job is queued or time is up.
 
     1. If nothing waits, send the next watch: should this worker die, the next one finds it. 2. Look at the queues every
-    few milliseconds, at the crawls every second or when something is due.
+    few milliseconds, at the crawls every second or when something is due. 3. A worker that was asked to end leaves the
+    rest of the time to the next watch.
     """
     try:
         return _watch(sleep, clock)
@@ -54,11 +55,13 @@ def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
     crash_point("watch: begun")
     stay_awake()
     until, look_at = clock() + WATCH_SECONDS, clock()
-    while clock() < until:
+    while clock() < until and not queues.ends_soon.is_set():
         if queues.has_work():
             keep_watch()  # somebody else may take it, and leave us with nothing
             return "there is work to do"
         if clock() >= look_at:
+            if queues.is_stopping():
+                break
             found = survey()
             if not found.running and not _is_needed():
                 keep_or_cut_lifeline()

@@ -10,6 +10,7 @@ dead      the dead letters: pages given up lately
 members   how a page is written in a queue
 gate      one host's connections and delay, kept over all workers and crawls
 manners   what all crawls know of hosts: Crawl-delay, throttle, whether they answer
+hosts     who uses a host's connections, whose pages wait for it, and the end of that wait
 silence   hosts of a crawl that do not answer
 robots    what is remembered of robots.txt files
 glance    what people may want to see of all that, at one moment

@@ -65,7 +65,26 @@ class Frontier:
             self.dead.remove(pages)
             self.dead.keep()
         self.silences.forget()
+        self.redis.delete(self.keys.met, self.keys.closing)
         self.window.rewind()
+
+    def closing_at(self, discovered: int, at: float) -> float:
+        """Only pages that their servers put off are left: epoch seconds when they close. That is `at` the first time
+        this is asked; it stays so until the crawl has discovered more pages."""
+        known = cast(bytes | None, self.redis.get(self.keys.closing))
+        if known is not None and known.split()[1] == str(discovered).encode():
+            return float(known.split()[0])
+        self.redis.set(self.keys.closing, f"{at:.3f} {discovered}", ex=24 * 3600)
+        return at
+
+    def closing(self) -> float | None:
+        """Epoch seconds when those pages close; None while others are left."""
+        known = cast(bytes | None, self.redis.get(self.keys.closing))
+        return float(known.split()[0]) if known is not None else None
+
+    def close_nothing(self) -> None:
+        """Other pages are left."""
+        self.redis.delete(self.keys.closing)
 
     def hold(self) -> None:
         """The crawl is paused: batches that are out end early. It is forgotten when none can be left, so that a resume
@@ -99,6 +118,6 @@ class Frontier:
         self.window.forget()
         keys = self.keys
         self.seen.forget()
-        self.redis.unlink(keys.results, keys.mark, keys.tick, keys.silent, keys.paused)
+        self.redis.unlink(keys.results, keys.mark, keys.tick, keys.silent, keys.paused, keys.met, keys.closing)
         if not self.is_condemned():  # else its deletion is still to be ended
             self.redis.srem(CRAWLS, keys.crawl)

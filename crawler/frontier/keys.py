@@ -139,6 +139,17 @@ class CrawlKeys:
         return self._key("silent")
 
     @property
+    def met(self) -> str:
+        """set: hosts whose throttle this crawl has helped to learn, or has tried without it"""
+        return self._key("met")
+
+    @property
+    def closing(self) -> str:
+        """string "epoch seconds, pages discovered": when pages that their servers put off close, while only those are
+        left"""
+        return self._key("closing")
+
+    @property
     def paused(self) -> str:
         """string with a life of a minute: the crawl is paused, so batches that are out end early"""
         return self._key("paused")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import cast
 
@@ -10,6 +10,7 @@ import msgspec
 from redis import Redis
 
 from crawler.core.outcomes import Outcome
+from crawler.core.robots import RobotsAnswer, verdict_of_status
 from crawler.frontier import keys
 
 KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
@@ -34,7 +35,7 @@ class RobotsMemory:
     """Shared by all crawls, or by few of them."""
 
     def __init__(self, redis: Redis, whose: str = "") -> None:
-        self._redis, self._whose = redis, f"{whose}:" if whose else ""
+        self._redis, self.whose = redis, f"{whose}:" if whose else ""
 
     @classmethod
     def of(cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str]) -> RobotsMemory:
@@ -48,7 +49,7 @@ class RobotsMemory:
 
     def get(self, origin: str) -> RobotsMemo | None:
         """What is remembered; None also when another version of this project wrote what cannot be read now."""
-        raw = cast(bytes | None, self._redis.get(keys.robots(self._whose + origin)))
+        raw = cast(bytes | None, self._redis.get(keys.robots(self.whose + origin)))
         try:
             return None if raw is None else _decoder.decode(raw)
         except msgspec.DecodeError:  # ValidationError among them
@@ -56,14 +57,24 @@ class RobotsMemory:
 
     def keep(self, origin: str, memo: RobotsMemo, *, reachable: bool) -> None:
         seconds = KEPT_SECONDS if reachable else KEPT_UNREACHABLE_SECONDS
-        self._redis.set(keys.robots(self._whose + origin), msgspec.msgpack.encode(memo), px=int(seconds * 1000))
+        self._redis.set(keys.robots(self.whose + origin), msgspec.msgpack.encode(memo), px=int(seconds * 1000))
+
+    def being_asked(self, origins: Sequence[str]) -> bool:
+        """Whether a worker is asking for one of these files."""
+        return bool(origins) and bool(self._redis.exists(*(keys.robots_lock(self.whose + each) for each in origins)))
+
+    def forget_unreachable(self, origin: str) -> None:
+        """Ask for a file again that could not be had; what was read of others stays."""
+        memo = self.get(origin)
+        if memo is not None and verdict_of_status(memo.status) is RobotsAnswer.UNREACHABLE:
+            self._redis.delete(keys.robots(self.whose + origin))
 
     def may_ask(self, origin: str, holder: str) -> bool:
         """Whether this worker is the one to ask; others wait for its answer."""
-        return bool(self._redis.set(keys.robots_lock(self._whose + origin), holder, nx=True, ex=LOCK_SECONDS))
+        return bool(self._redis.set(keys.robots_lock(self.whose + origin), holder, nx=True, ex=LOCK_SECONDS))
 
     def still_asking(self, origin: str) -> None:
-        self._redis.expire(keys.robots_lock(self._whose + origin), LOCK_SECONDS)
+        self._redis.expire(keys.robots_lock(self.whose + origin), LOCK_SECONDS)
 
     def asked(self, origin: str) -> None:
-        self._redis.delete(keys.robots_lock(self._whose + origin))
+        self._redis.delete(keys.robots_lock(self.whose + origin))

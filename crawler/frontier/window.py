@@ -10,6 +10,7 @@ from typing import Any, cast
 from redis import Redis
 
 from crawler.core.politeness import Pace
+from crawler.core.suspects import lanes_of
 from crawler.core.work import USUAL_PRIORITY
 from crawler.frontier import script
 from crawler.frontier.keys import CrawlKeys
@@ -123,6 +124,14 @@ class Window:
         if paces:
             text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages}" for host, pace in paces.items()}
             self._redis.hset(self._keys.pace, mapping=text)
+
+    def hasten(self, host: str, now: float) -> bool:
+        """Hand out the pages of this host now, whatever they were to wait for; whether any had to wait."""
+        usual = [self._usual.slices, self._usual.pages]
+        with self._redis.pipeline(transaction=False) as pipe:
+            for lane in lanes_of(host):
+                script.run(pipe, "hasten", self._keys.of_lane(lane), [lane, *usual, f"{now:.6f}"])
+            return any(pipe.execute())
 
     def waiting(self) -> int:
         """Pages that wait, those not due yet included; of ten thousand hosts as cheaply as of one."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.core.outcomes import Outcome
-from crawler.core.retries import LONGEST, decide
+from crawler.core.retries import LONGEST_BACKOFF_S, LONGEST_PUT_OFF_S, decide
 from crawler.core.work import PageResult
 
 
@@ -57,11 +57,20 @@ def wait(attempt: int, jitter: float, retry_after: float | None = None) -> float
 
 def test_the_wait_doubles_and_is_spread_by_jitter() -> None:
     assert [wait(attempt, 0.5) for attempt in (1, 2, 3)] == [2, 4, 8]
-    assert (wait(1, 0.0), wait(1, 1.0)) == (1, 3)
+    assert (wait(1, 0.0), wait(1, 1.0)) == (1.5, 2.5)
 
 
 def test_the_server_may_ask_for_a_longer_wait_but_not_for_any() -> None:
     assert wait(1, 0.5, retry_after=60) == 60
     assert wait(1, 0.5, retry_after=1) == 2
-    assert wait(1, 0.5, retry_after=1e6) == LONGEST
-    assert wait(40, 0.5) == LONGEST
+    assert wait(1, 0.5, retry_after=3600) == 3600
+    assert wait(1, 0.5, retry_after=1e6) == LONGEST_PUT_OFF_S
+    assert wait(40, 0.5) == LONGEST_BACKOFF_S
+
+
+def test_who_asked_for_the_wait_is_told() -> None:
+    put_off = decide(result(Outcome.CLIENT_ERROR, http_status=429, retry_after=60), max_attempts=3, jitter=0.5)
+    backed_off = decide(result(Outcome.CLIENT_ERROR, http_status=429, retry_after=1), max_attempts=3, jitter=0.5)
+    assert put_off is not None
+    assert backed_off is not None
+    assert (put_off.put_off, backed_off.put_off) == (429, None)

@@ -148,9 +148,22 @@ def test_plain_text_holds_one_address_a_line(text: bytes, size: int) -> None:
     assert urls(read(in_pieces(text, size), HERE)) == ["https://site.local/1", "https://site.local/2"]
 
 
-def test_lines_that_are_no_address_are_counted() -> None:
+def test_lines_that_are_no_address_are_counted_and_named() -> None:
     found = sitemap("https://site.local/1\nsee also\n\nabout.html\n")
-    assert (urls(found), found.error) == (["https://site.local/1"], "2 entries are not web addresses and were left out")
+    assert urls(found) == ["https://site.local/1"]
+    assert found.error == "2 entries are not web addresses and were left out: 'see also', 'about.html'"
+
+
+def test_of_many_entries_that_are_no_address_the_first_are_named() -> None:
+    found = sitemap(urlset(*(url(f"htp:/{number}{'x' * 200}") for number in range(5))))
+    named = ", ".join(repr(f"htp:/{number}".ljust(100, "x")) for number in range(3))
+    assert found.error == f"5 entries are not web addresses and were left out: {named}, ..."
+
+
+def test_the_same_page_in_another_language_does_not_vanish_when_its_address_is_malformed() -> None:
+    found = sitemap(urlset(url("/en", '<xhtml:link rel="alternate" hreflang="de" href="http://[::1"/>')))
+    assert urls(found) == ["https://site.local/en"]
+    assert found.error == "1 entry is not a web address and was left out: 'http://[::1'"
 
 
 def test_a_page_in_several_languages_is_taken_once_with_what_is_said_of_itself() -> None:
@@ -170,7 +183,7 @@ def test_pictures_and_prefixes_are_not_taken_for_pages() -> None:
 def test_addresses_are_made_whole_and_those_nobody_could_ask_for_are_counted() -> None:
     found = sitemap(urlset(url("<![CDATA[/a?b=1&c=2]]>"), url("/d?e=1&amp;f=2"), url("mailto:a@b"), "<url/>"))
     assert urls(found) == ["https://site.local/a?b=1&c=2", "https://site.local/d?e=1&f=2"]
-    assert found.error == "2 entries are not web addresses and were left out"
+    assert found.error == "2 entries are not web addresses and were left out: 'mailto:a@b', ..."
 
 
 @pytest.mark.parametrize(

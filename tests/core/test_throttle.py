@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 
 from crawler.core import throttle
 from crawler.core.outcomes import Outcome
-from crawler.core.throttle import Throttle, after_answers, after_trouble
-from crawler.core.work import PageResult
+from crawler.core.throttle import HALF_LIFE_S, Throttle, after_responses, after_silence, after_trouble
 
 
 def test_a_host_that_answers_quickly_is_not_slowed_down() -> None:
-    assert after_answers(Throttle(), mean_seconds=0.3, answers=10) == Throttle()
+    assert after_responses(Throttle(), mean_seconds=0.3, responses=10) == Throttle()
 
 
 def test_a_slow_host_is_left_alone_for_as_long_as_it_is_slow() -> None:
-    assert after_answers(Throttle(), mean_seconds=3.0, answers=1).delay == 2.0
+    assert after_responses(Throttle(), mean_seconds=3.0, responses=1).delay == 2.0
 
 
 def test_trouble_in_a_row_doubles_the_delay() -> None:
@@ -29,19 +28,46 @@ def test_trouble_in_a_row_doubles_the_delay() -> None:
     assert delays == [0.25, 0.5, 1.0, 2.0]
 
 
-def test_each_good_answer_takes_half_of_it_away_until_nothing_is_left() -> None:
-    troubled = Throttle(delay=8.0, troubles=4)
-    assert after_answers(troubled, 0.1, answers=1) == Throttle(delay=4.0)
-    assert after_answers(troubled, 0.1, answers=3) == Throttle(delay=1.0)
-    assert after_answers(troubled, 0.1, answers=20) == Throttle()
+def test_each_good_response_takes_half_of_it_away_until_nothing_is_left() -> None:
+    troubled = Throttle(delay=0.8, troubles=2)
+    assert after_responses(troubled, 0.1, responses=1) == Throttle(delay=0.4)
+    assert after_responses(troubled, 0.1, responses=3) == Throttle(delay=0.1)
+    assert after_responses(troubled, 0.1, responses=20) == Throttle()
+
+
+def test_a_host_that_is_well_again_is_at_full_speed_within_ten_responses_and_five_seconds() -> None:
+    known, waited, responses = Throttle(delay=60.0, troubles=12), 0.0, 0
+    while True:
+        known, responses = after_responses(known, 0.1, responses=1), responses + 1
+        waited += known.delay
+        if known == Throttle():
+            break
+    assert responses <= 10
+    assert waited <= 5.0
+
+
+def test_a_host_that_stays_slow_keeps_the_delay_its_slowness_calls_for() -> None:
+    assert after_responses(Throttle(delay=60.0, troubles=9), mean_seconds=4.0, responses=30).delay == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("half_lives", "left"), [(0, Throttle(40.0, 8)), (1, Throttle(20.0, 7)), (3, Throttle(5.0, 5))]
+)
+def test_with_no_news_it_halves_with_time(half_lives: int, left: Throttle) -> None:
+    assert after_silence(Throttle(40.0, 8), half_lives * HALF_LIFE_S) == left
+
+
+def test_it_is_forgotten_in_the_end_and_never_grows_by_a_clock_that_goes_back() -> None:
+    assert after_silence(Throttle(60.0, 12), 12 * HALF_LIFE_S) == Throttle()
+    assert after_silence(Throttle(4.0, 5), -3600.0) == Throttle(4.0, 5)
 
 
 @given(st.lists(st.one_of(st.none(), st.tuples(st.floats(0, 1000), st.integers(1, 64))), max_size=40))
 def test_it_stays_within_its_limits_whatever_happens(events: list[tuple[float, int] | None]) -> None:
     known = Throttle()
     for event in events:
-        known = after_trouble(known) if event is None else after_answers(known, *event)
-        assert 0.0 <= known.delay <= throttle.LONGEST
+        known = after_trouble(known) if event is None else after_responses(known, *event)
+        assert 0.0 <= known.delay <= throttle.LONGEST_S
 
 
 @pytest.mark.parametrize(
@@ -59,10 +85,3 @@ def test_it_stays_within_its_limits_whatever_happens(events: list[tuple[float, i
 )
 def test_what_counts_as_trouble(outcome: Outcome, http_status: int | None, trouble: bool) -> None:
     assert throttle.is_trouble(outcome, http_status) is trouble
-
-
-def test_only_a_busy_host_that_names_a_time_is_left_alone_altogether() -> None:
-    busy = PageResult(id=1, attempt=1, outcome=Outcome.SERVER_ERROR, http_status=503, retry_after=7.0)
-    elsewhere = PageResult(id=1, attempt=1, outcome=Outcome.REDIRECT, http_status=301, retry_after=7.0)
-    assert throttle.stop_of(busy) == 7.0
-    assert throttle.stop_of(elsewhere) is None

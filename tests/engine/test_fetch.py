@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import logging
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
+from rq import Queue
+from rq.job import Job
 
 from crawler import queues
 from crawler.core import links, politeness
@@ -25,8 +30,6 @@ from tests.site import Reply, page
 
 def batches(bench: Bench) -> list[Batch]:
     """The batches that wait in RQ's queue."""
-    from rq import Queue
-
     jobs = Queue("fetch", connection=queues.connection()).jobs
     return [Batch.from_plain(job.args[0]) for job in jobs if job.args]  # a watch has none
 
@@ -192,3 +195,87 @@ def test_what_a_page_keeps_from_us_stands_in_its_record(bench: Bench) -> None:
     rows = {row.url.rpartition("/")[2]: (row.outcome, row.error) for row in Page.objects.all()}
     assert rows["nowhere"] == ("3xx", "it redirects to what is not a web address: 'javascript:alert(1)'")
     assert rows["many"] == ("2xx", "it has more than 20,000 links; the rest was not read")
+
+
+LINKS = [f"/{number}" for number in range(7)]
+
+
+@pytest.mark.site({"/": page(*LINKS, f"/{'x' * 1000}")})
+def test_its_return_value_tells_a_person_what_was_done_and_where_the_links_are(bench: Bench) -> None:
+    """As RQ keeps it, and its dashboards show it."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    (job,) = [job for job in Queue("fetch", connection=queues.connection()).jobs if job.args]
+    bench.work("fetch", at_most=1)
+    told = Job.fetch(job.id, connection=queues.connection()).return_value()
+    crawl = bench.crawl.id
+    assert told == {
+        "links": 8,
+        "links_first": [f"{bench.site.url}{path}" for path in LINKS[:5]],
+        "links_where": [
+            f"Redis list crawler:{crawl}:results",
+            "once the manager has written them to the table:",
+            f"http://127.0.0.1:8000/crawls/{crawl}/pages/",
+        ],
+        "outcomes": {"2xx": 1},
+        "pages": 1,
+    }
+    assert bench.desk.frontier.keys.results in told["links_where"][0]
+    assert list(told) == sorted(told)  # rq-dashboard shows it in this order, whatever ours is
+
+
+@pytest.mark.site({"/": page(*(f"/{'x' * 1500}{number}" for number in range(300)))})
+def test_its_return_value_is_small_whatever_the_page_says(bench: Bench) -> None:
+    told = fetch(handed_out(bench))
+    assert isinstance(told, dict)
+    assert told["links"] == 300
+    assert len(json.dumps(told)) < 2048
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.name == "crawler.urls"]
+
+
+class TestALineAUrl:
+    """What CRAWLER_LOG_URLS turns on."""
+
+    @pytest.mark.site({"/": page("/gone"), "/robots.txt": Reply("User-agent: *\nDisallow: /closed")})
+    def test_it_has_what_came_of_each_attempt_in_fields(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "crawler.urls")
+        bench.start()
+        bench.work()
+        home, gone = lines(caplog)
+        for record, path, outcome, status in ((home, "/", "2xx", 200), (gone, "/gone", "4xx", 404)):
+            fields = record.__dict__
+            row = Page.objects.get(url=f"{bench.site.url}{path}")
+            assert (fields["url"], fields["page"]) == (row.url, row.id)
+            assert (fields["outcome"], fields["status"], fields["attempt"]) == (outcome, status, 1)
+            assert (fields["bytes"], fields["ms"]) == (row.bytes, row.elapsed_ms)
+            assert abs(datetime.fromisoformat(fields["started"]) - row.fetched_at) <= timedelta(milliseconds=1)
+            assert record.getMessage() == (
+                f"{row.url} outcome={outcome} status={status} bytes={row.bytes} ms={row.elapsed_ms} attempt=1 "
+                f"started={fields['started']}"
+            )
+
+    @pytest.mark.site({"/": page("/closed"), "/robots.txt": Reply("User-agent: *\nDisallow: /closed")})
+    def test_a_url_that_is_not_asked_for_was_not_started(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "crawler.urls")
+        bench.start()
+        bench.work()
+        _, closed = lines(caplog)
+        assert closed.getMessage() == f"{bench.site.url}/closed outcome=robots status= bytes=0 ms=0 attempt=1 started="
+
+    def test_where_everything_is_said_the_start_has_a_line_too(
+        self, bench: Bench, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG, "crawler.urls")
+        bench.start()
+        bench.work()
+        begun, done = [record.getMessage() for record in lines(caplog)]
+        assert begun == f"{bench.site.url}/ attempt=1 outcome=started"
+        assert " outcome=2xx " in done
+
+    def test_it_is_off_unless_it_is_asked_for(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        bench.start()
+        bench.work()
+        assert lines(caplog) == []

@@ -10,7 +10,6 @@ import pytest
 
 from crawler import queues
 from crawler.core.options import CrawlOptions
-from crawler.engine import fetch
 from crawler.engine.helping import Helper
 from crawler.engine.start import start_crawl
 from crawler.models import Crawl
@@ -44,7 +43,7 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     """Its job ends with what it has; what waits is left to others."""
     ending = threading.Event()
     ending.set()
-    monkeypatch.setattr(fetch, "ends_soon", ending)
+    monkeypatch.setattr(queues, "ends_soon", ending)
     bench.start()
     start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
     bench.work("crawl")

@@ -108,3 +108,16 @@ def test_a_worker_keeps_them_for_a_fetch_job_and_for_no_other(
     fetch.kept.give("terms", kept(real_redis, "one"))
     worker.execute_job(queue.create_job(f"crawler.jobs.{door}"), queue)
     assert inside(real_redis) == left
+
+
+def test_a_connection_that_another_crawl_goes_on_with_is_counted_as_its_own(real_redis: Redis) -> None:
+    keep, mine = Keep(), kept(real_redis, "mine:fetch-1:0")
+    keep.of("mine").give("terms", mine)
+    assert keep.of("mine").take("terms") is mine
+    keep.of("mine").give("terms", mine)
+    taken = keep.of("other").take("terms")
+    assert taken is not None
+    assert (taken.fetcher, taken.holder) == (mine.fetcher, "other:fetch-1:0")
+    assert taken.gate.enter(HOST, taken.holder, Wish("other", connections=AT_MOST + 1), now=1.0)
+    assert real_redis.zrange(keys.host_slots(HOST), 0, -1) == [b"other:fetch-1:0"]
+    assert keep.of("other").take("terms") is None

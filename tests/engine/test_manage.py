@@ -425,3 +425,24 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
     collect(bench.desk)
     assert frontier.leases.outstanding() == 0
     assert frontier.window.taken() == 0
+
+
+@pytest.mark.site({"/": page()})
+def test_a_lease_whose_reports_wait_is_not_taken_for_that_of_a_dead_worker(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manager was held up for longer than a lease lasts, and takes in what was left meanwhile bit by bit."""
+    monkeypatch.setattr(manage_module, "DRAIN_SECONDS", 0.0)
+    monkeypatch.setattr("crawler.engine.collect.REPORTS_AT_ONCE", 1)
+    hosts = [bench.site.url, bench.site.url.replace("127.0.0.1", "localhost")]
+    bench.crawl = start_crawl([f"{host}/" for host in hosts], CrawlOptions(), allow_private=True)
+    bench.work("crawl", at_most=1)
+    bench.work("fetch")
+    frontier = bench.desk.frontier
+    assert frontier.redis.llen(frontier.keys.results) == len(hosts)
+    for lease, _ in frontier.leases.all():
+        frontier.redis.zadd(frontier.keys.leases, {lease.batch: 1.0})
+    manage(bench.crawl.id)
+    assert list(Page.objects.values_list("status", "deaths", "attempts")) == [(Page.CLOSED, 0, 1)] * len(hosts)
+    assert bench.state() == "finished"
+    assert receipt_of(bench.crawl)["retries"] == 0

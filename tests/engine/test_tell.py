@@ -13,6 +13,7 @@ from crawler.core.errors import BadInput
 from crawler.core.events import Event
 from crawler.core.options import CrawlOptions
 from crawler.core.receivers import SEALED
+from crawler.engine import announce as announcing
 from crawler.engine import control
 from crawler.engine.announce import announce
 from crawler.engine.receivers import receivers_of
@@ -180,7 +181,8 @@ def test_what_is_left_for_a_receiver_that_is_gone_is_given_up_with_it(bench: Ben
 
 
 @pytest.mark.site(HOOKED)
-def test_while_a_crawl_runs_sending_pages_rests_after_each_go(bench: Bench) -> None:
+def test_while_a_crawl_runs_sending_pages_rests_after_each_go(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(announcing, "PAGES_SHARE", 10_000)  # of the milliseconds that it takes: beyond this test
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     tell_of_pages(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")

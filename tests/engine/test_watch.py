@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
+from rq import Queue
 
 from crawler import queues
 from crawler.core.outcomes import Outcome
 from crawler.engine import watch as watch_module
 from crawler.engine.manage import manage
-from crawler.engine.watch import WATCH_SECONDS, watch
+from crawler.engine.watch import LOOK_EVERY, STEP, WATCH_SECONDS, watch
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted
@@ -124,6 +129,61 @@ def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> No
     frontier.results.clear_mark()
     watched(time)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
+
+
+@BUSY
+def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
+    bench: Bench, time: GivenTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave_nothing_to_do(bench)
+    ending = threading.Event()
+    monkeypatch.setattr(queues, "ends_soon", ending)
+
+    def sleep(seconds: float) -> None:
+        time.sleep(seconds)
+        if time.time >= 0.5:
+            ending.set()
+
+    watch(sleep=sleep, clock=time.clock)
+    assert 0.5 <= time.time <= 0.5 + STEP
+    assert bench.jobs("fetch") == [WATCH]
+
+
+@BUSY
+def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at_the_crawls(
+    bench: Bench, handlers_are_put_back: None
+) -> None:
+    """RQ's worker gets the signal; the process that does its job reads in Redis that it did."""
+    leave_nothing_to_do(bench)
+    stopped_watch.clear()
+    Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
+    bench.work("fetch", at_most=1)
+    assert stopped_watch == [pytest.approx(LOOK_EVERY, abs=2 * STEP)]
+    assert bench.jobs("fetch") == [WATCH]
+
+
+stopped_watch: list[float] = []  # seconds that each one lasted
+
+
+def watch_that_is_stopped() -> None:
+    """A watch whose worker gets SIGTERM while it sleeps for the first time."""
+    time = GivenTime()
+
+    def sleep(seconds: float) -> None:
+        if time.time == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(seconds)
+
+    watch(sleep=sleep, clock=time.clock)
+    stopped_watch.append(time.time)
+
+
+@pytest.fixture
+def handlers_are_put_back() -> Iterator[None]:
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, time: GivenTime) -> None:

@@ -31,7 +31,7 @@ BROKEN: Mapping[str, Answer] = {
     "/broken": lambda before: Reply(page("/late")) if before else MALFORMED,
     "/late": page(),
 }
-LATER = Reply(status=500, headers={"Retry-After": "60"})
+LATER = Reply(status=500, headers={"Retry-After": "12"})  # within what a crawl waits for at its end
 SLOW: Mapping[str, Answer] = {
     "/": page("/broken", "/slow"),
     "/broken": lambda before: [MALFORMED, LATER, Reply(page("/late"))][min(before, 2)],
@@ -39,6 +39,13 @@ SLOW: Mapping[str, Answer] = {
     "/late": page(),
 }
 """Asked for anew at once, /broken has its answer when /slow has; asked for only then, it has it twice as late."""
+
+MUCH_LATER: Mapping[str, Answer] = {
+    "/": page("/a", "/busy"),
+    "/a": page(),
+    "/busy": Reply(status=503, headers={"Retry-After": "3600"}),
+}
+"""The crawl waits for a while, then closes what was put off with the response it had."""
 
 ROUND = "/round" * 7
 CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: page("/late"), "/late": page()}
@@ -131,6 +138,9 @@ SCENES: Mapping[str, Scene] = {
             )
         ]
     ),
+    "conclude: put off pages closed": dies(
+        "conclude: put off pages closed", pages=MUCH_LATER, outcomes={"/busy": "5xx"}
+    ),
     "conclude: finished": dies("conclude: finished"),
     "tick: lock given back": dies("tick: lock given back", 2),
     "end: keys deleted": dies("end: keys deleted", options=NOTIFIED, told=1),
@@ -192,7 +202,7 @@ SCENES: Mapping[str, Scene] = {
         ],
         pages=SLOW,
         asked={"/broken": 3, "/slow": 2},
-        waits=60,
+        waits=12,
     ),
     "release: committed": Scene(
         [finished_by(), Deed([["release"]], [("release: committed", 1, "kill")])],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.politeness import LONGEST_STOP
-from crawler.core.throttle import after_trouble
-from crawler.frontier.gate import HEARD_WITHIN, HOLDER_SECONDS, Gate, Wish
+from crawler.core.host_stop import Refusal
+from crawler.core.throttle import HALF_LIFE_S, Throttle, after_trouble
+from crawler.frontier.gate import HEARD_WITHIN, HOLDER_SECONDS, TRIAL_LOOK_S, TRIAL_S, Entry, Gate, Turn, Wish
 from crawler.frontier.manners import HostBook
 
 HOST = "example.com"
@@ -144,24 +144,104 @@ def test_a_delay_with_many_digits_is_no_longer_than_itself(gate: Gate, delay: fl
     assert gate.turn(HOST, "one", wish, NOW + delay + 0.001).granted
 
 
-def test_a_host_that_asks_for_peace_is_asked_by_nobody(gate: Gate) -> None:
-    until = gate.stop(HOST, 30, NOW)
-    turn = gate.turn(HOST, "a", TWO, NOW + 29)
-    assert (turn.granted, turn.next_at) == (False, until)
-    assert gate.turn(HOST, "a", TWO, NOW + 30).granted
+def refused(page: str, status: int = 429, wait: float = 3600.0) -> Refusal:
+    return Refusal(page, status, wait)
 
 
-def test_a_shorter_wish_for_peace_does_not_end_a_longer_one(gate: Gate) -> None:
-    gate.stop(HOST, 30, NOW)
-    gate.stop(HOST, 5, NOW)
-    assert not gate.turn(HOST, "a", TWO, NOW + 29).granted
+def test_a_host_that_is_stopped_is_asked_by_no_crawl(gate: Gate) -> None:
+    until = gate.refuse(HOST, refused("/a", wait=5), NOW, longest=300).until
+    for wish in (TWO, Wish("another")):
+        turn = gate.turn(HOST, "a", wish, NOW + 4.9)
+        assert (turn.granted, turn.next_at, turn.on_trial) == (False, until, True)
+    assert gate.turn(HOST, "a", TWO, until).granted
 
 
-def test_nobody_is_left_in_peace_for_ever(gate: Gate) -> None:
-    assert gate.stop(HOST, 10**9, NOW) == NOW + LONGEST_STOP
+def test_what_was_refused_is_remembered_as_it_was(gate: Gate, redis: Redis) -> None:
+    gate.refuse(HOST, refused("/a", 503), NOW, longest=300)
+    stop = gate.refuse(HOST, refused("/b"), NOW + 1, longest=300)
+    assert HostBook(redis).read([HOST], NOW + 1)[HOST].stop == stop
+    assert (stop.status, stop.stops, dict(stop.refusals)) == (429, 1, {"/a": NOW, "/b": NOW + 1})
+
+
+def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(gate: Gate) -> None:
+    until = gate.refuse(HOST, refused("/a"), NOW, longest=300).until
+    assert gate.turn(HOST, "a", TWO, until).granted
+    others = gate.turn(HOST, "b", TWO, until + 1)
+    assert (others.granted, others.next_at) == (False, pytest.approx(until + 1 + TRIAL_LOOK_S))
+    gate.resume(HOST)
+    assert gate.turn(HOST, "b", TWO, until + 1) == Turn(granted=True, next_at=until + 1, delay=0.0)
+
+
+def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(gate: Gate) -> None:
+    until = gate.refuse(HOST, refused("/a"), NOW, longest=300).until
+    gate.turn(HOST, "a", TWO, until)
+    assert not gate.turn(HOST, "b", TWO, until + TRIAL_S - 0.1).granted
+    assert gate.turn(HOST, "b", TWO, until + TRIAL_S).granted
+
+
+def test_on_trial_the_delay_is_kept_as_well(gate: Gate) -> None:
+    gate.enter(HOST, "a", SLOW, NOW)
+    asked(gate, SLOW, NOW)
+    until = gate.refuse(HOST, refused("/a", wait=3), NOW, longest=300).until
+    assert gate.turn(HOST, "a", SLOW, until).next_at == pytest.approx(NOW + 10)
+    assert gate.turn(HOST, "a", SLOW, NOW + 10).granted
+
+
+def test_a_page_that_is_refused_on_trial_makes_room_for_the_next_one(gate: Gate) -> None:
+    until = gate.refuse(HOST, refused("/a", wait=5), NOW, longest=300).until
+    gate.turn(HOST, "a", TWO, until)
+    until = gate.refuse(HOST, refused("/b", wait=40), until, longest=300).until
+    assert until == NOW + 45
+    assert gate.turn(HOST, "b", TWO, until).granted
+
+
+def trouble(redis: Redis, crawl: str, times: int = 8) -> None:
+    for _ in range(times):
+        HostBook(redis).observe(HOST, after_trouble, NOW, crawl=crawl, has_answered=False)
 
 
 def test_the_throttle_counts_for_those_who_want_it(gate: Gate, redis: Redis) -> None:
-    HostBook(redis).observe(HOST, after_trouble, has_answered=False)
+    trouble(redis, "a-crawl", times=1)
     assert gate.turn(HOST, "a", TWO, NOW).delay == 0.25
     assert gate.turn(HOST, "b", Wish("another", throttled=False), NOW).delay == 0.0
+
+
+def test_the_throttle_s_delay_halves_with_time(gate: Gate, redis: Redis) -> None:
+    trouble(redis, "a-crawl")
+    assert gate.turn(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
+
+
+def test_a_new_crawl_of_a_host_that_no_other_crawls_starts_the_throttle_from_nothing(gate: Gate, redis: Redis) -> None:
+    trouble(redis, "the-one-before")
+    assert gate.enter(HOST, "a", TWO, NOW) is Entry.FIRST_TIME
+    assert HostBook(redis).read([HOST], NOW)[HOST].throttle == Throttle()
+
+
+def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(gate: Gate, redis: Redis) -> None:
+    gate.enter(HOST, "a", Wish("the-one-before", connections=2), NOW)
+    trouble(redis, "the-one-before")
+    gate.leave(HOST, "a")
+    gate.enter(HOST, "b", TWO, NOW + 1)
+    assert HostBook(redis).read([HOST], NOW + 1)[HOST].throttle == Throttle()
+
+
+def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(gate: Gate, redis: Redis) -> None:
+    gate.enter(HOST, "a", Wish("another", connections=2), NOW)
+    trouble(redis, "another")
+    assert gate.enter(HOST, "b", TWO, NOW) is Entry.FIRST_TIME
+    assert HostBook(redis).read([HOST], NOW)[HOST].throttle == Throttle(32.0, 8)
+
+
+def test_a_crawl_is_new_to_a_host_once(gate: Gate, redis: Redis) -> None:
+    trouble(redis, "the-one-before")
+    gate.enter(HOST, "a", TWO, NOW)
+    trouble(redis, TWO.crawl)
+    assert gate.enter(HOST, "a", TWO, NOW + 1) is Entry.ENTERED
+    assert gate.enter(HOST, "b", TWO, NOW + 600) is Entry.ENTERED
+
+
+def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(gate: Gate, redis: Redis) -> None:
+    gate.enter(HOST, "a", TWO, NOW)
+    trouble(redis, TWO.crawl)
+    assert gate.enter(HOST, "b", TWO, NOW) is Entry.ENTERED
+    assert gate.turn(HOST, "b", TWO, NOW).delay == 32.0

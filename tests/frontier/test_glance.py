@@ -9,6 +9,7 @@ from crawler.core.completion import QueueSide
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.glance import glance
+from crawler.frontier.hosts import Wished
 from crawler.frontier.leases import LEASE_SECONDS
 from crawler.frontier.manners import HostBook
 from crawler.frontier.window import Level, Waiting
@@ -41,8 +42,10 @@ def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: Gate, clock: 
     [seen] = glance(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.pages) == (HOST, HOST, 2)
     assert (seen.first_page, seen.first_due) == (7, clock.time + 3)
-    assert (seen.next_at, seen.rest_until, seen.turn_at) == (clock.time + 3, clock.time + 2, clock.time + 5)
-    assert (seen.crawl_delay, seen.connections) == (5.0, 1)
+    assert (seen.next_at, seen.rest_until) == (clock.time + 3, clock.time + 2)
+    shared = seen.shared
+    assert (shared.asked_at, shared.wishes) == (clock.time, {"a-crawl": Wished(delay=5.0, connections=4)})
+    assert (shared.manners.crawl_delay, shared.connections) == (5.0, 1)
 
 
 def test_a_lane_of_suspects_stands_under_its_hosts_turn(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
@@ -50,7 +53,27 @@ def test_a_lane_of_suspects_stands_under_its_hosts_turn(frontier: Frontier, gate
     gate.enter(HOST, "a", WISH, clock.time)
     gate.turn(HOST, "a", WISH, clock.time)
     [seen] = glance(frontier, 10).hosts
-    assert (seen.host, seen.lane, seen.turn_at) == (HOST, f"{HOST}|8", clock.time + 5)
+    assert (seen.host, seen.lane, seen.shared.asked_at) == (HOST, f"{HOST}|8", clock.time)
+
+
+def test_a_hosts_connections_are_told_by_crawl_and_wishes_that_ran_out_are_not(
+    frontier: Frontier, gate: Gate, clock: GivenClock
+) -> None:
+    frontier.window.put([Waiting(7, HOST, 0)])
+    gate.enter(HOST, "gone:b:0", Wish("gone", delay=60, connections=1), clock.time - 200)
+    for holder in ("mine:b:0", "other:b:0", "other:b:1", "of an earlier version:0"):
+        gate.enter(HOST, holder, Wish("mine", connections=9), clock.time)
+    [seen] = glance(frontier, 10).hosts
+    assert seen.shared.slots == {"mine": 1, "other": 2, "": 1}
+    assert seen.shared.wishes == {"mine": Wished(delay=0.0, connections=9)}
+
+
+def test_hosts_in_the_hands_of_a_worker_are_seen_too(frontier: Frontier, clock: GivenClock) -> None:
+    frontier.window.put([Waiting(7, HOST, 0), Waiting(8, "waits.test", clock.time + 9)])
+    frontier.window.pick("b1", "token", 0, clock.time)
+    assert glance(frontier, 10).held_hosts == {}
+    frontier.leases.claim("b1", "token", clock.time, "here:42")
+    assert list(glance(frontier, 10).held_hosts) == [HOST]
 
 
 def test_of_many_hosts_the_next_ones_are_seen(frontier: Frontier, clock: GivenClock) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.throttle import Throttle, after_answers, after_trouble
+from crawler.core.throttle import HALF_LIFE_S, Throttle, after_responses, after_trouble
 from crawler.frontier.manners import HostBook, Manners
 
 HOST = "example.com"
+NOW = 1_000_000.0
 
 
 @pytest.fixture
@@ -17,27 +18,36 @@ def book(redis: Redis) -> HostBook:
 
 
 def test_of_a_host_never_heard_of_nothing_is_known(book: HostBook) -> None:
-    assert book.read([HOST]) == {HOST: Manners()}
+    assert book.read([HOST], NOW) == {HOST: Manners()}
 
 
 def test_a_crawl_delay_is_remembered(book: HostBook) -> None:
     book.note_crawl_delay(HOST, 2.5)
-    assert book.read([HOST])[HOST].crawl_delay == 2.5
+    assert book.read([HOST], NOW)[HOST].crawl_delay == 2.5
 
 
 def test_trouble_is_remembered_until_answers_make_up_for_it(book: HostBook) -> None:
-    book.observe(HOST, after_trouble, has_answered=False)
-    book.observe(HOST, after_trouble, has_answered=False)
-    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=0.5, troubles=2))
-    book.observe(HOST, lambda known: after_answers(known, 0.1, 1), has_answered=True)
-    assert book.read([HOST])[HOST] == Manners(throttle=Throttle(delay=0.25), has_answered=True)
+    book.observe(HOST, after_trouble, NOW, crawl="a", has_answered=False)
+    book.observe(HOST, after_trouble, NOW, crawl="a", has_answered=False)
+    assert book.read([HOST], NOW)[HOST] == Manners(throttle=Throttle(delay=0.5, troubles=2))
+    book.observe(HOST, lambda known: after_responses(known, 0.1, 1), NOW, crawl="a", has_answered=True)
+    assert book.read([HOST], NOW)[HOST] == Manners(throttle=Throttle(delay=0.25), has_answered=True)
+
+
+def test_what_the_throttle_learned_halves_with_time(book: HostBook) -> None:
+    for _ in range(6):
+        book.observe(HOST, after_trouble, NOW, crawl="a", has_answered=False)
+    assert book.read([HOST], NOW)[HOST].throttle == Throttle(8.0, 6)
+    assert book.read([HOST], NOW + 2 * HALF_LIFE_S)[HOST].throttle == Throttle(2.0, 4)
+    book.observe(HOST, after_trouble, NOW + 2 * HALF_LIFE_S, crawl="a", has_answered=False)
+    assert book.read([HOST], NOW + 2 * HALF_LIFE_S)[HOST].throttle == Throttle(4.0, 5)
 
 
 def test_how_long_answers_take_is_remembered_when_it_is_news(book: HostBook) -> None:
     told = []
     for seconds in (0.2, 0.21, 0.4):
-        book.observe(HOST, lambda known: known, has_answered=True, seconds=seconds)
-        told.append(book.read([HOST])[HOST].seconds)
+        book.observe(HOST, lambda known: known, NOW, crawl="a", has_answered=True, seconds=seconds)
+        told.append(book.read([HOST], NOW)[HOST].seconds)
     assert told == [0.2, 0.2, 0.4]
 
 

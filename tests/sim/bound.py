@@ -76,7 +76,8 @@ Told = tuple[float, Page, list[int]]
 
 def _spaced(host: Host, told: Sequence[Told], terms: Terms) -> float:
     gap, requests = terms.gap(host), sum(len(statuses) for _, _, statuses in told)
-    kept_away = sum(max(page.retry_after - gap, 0.0) for _, page, statuses in told if _is_stop(page, statuses))
+    stops = (page.retry_after for _, page, statuses in told if statuses[0] == 429 and _is_stop(page, statuses))
+    kept_away = sum(max(seconds - gap, 0.0) for seconds in stops)
     return begins_at(host, terms) + (requests - 1) * gap + kept_away + host.latency
 
 

@@ -93,13 +93,14 @@ def _too_soon(host: Host, requests: list[Request], terms: Terms) -> Iterator[Com
 
 
 def _stay_away(requests: list[Request]) -> Iterator[Complaint]:
-    """Nobody reserves the host's patience for one page: whatever comes before its time is over is too much."""
+    """A 429 speaks of the whole host: whatever comes before its time is over is too much. A 503 speaks of its page."""
     for stop in requests:
         if not stop.retry_after or stop.status not in (429, 503):
             continue
         over = stop.until + stop.retry_after
         for request in requests:
-            if stop.until + UNDER_WAY < request.at < over - EARLY:
+            is_meant = stop.status == 429 or request.path == stop.path
+            if is_meant and stop.until + UNDER_WAY < request.at < over - EARLY:
                 what = f"{request.path} came {over - request.at:.3f} s before a Retry-After of {stop.path} was over"
                 yield Wrong.STAY_AWAY, request.at, what
 

@@ -51,18 +51,18 @@ def test_latency_is_shared_by_as_many_connections_as_are_allowed() -> None:
 
 
 def test_a_robots_txt_that_is_late_puts_everything_off_by_one_back_off() -> None:
-    assert seconds(star(0, 2, latency=0.05, robots=Robots.LATE)) == pytest.approx(0.05 + 1.0 + 0.2 + 0.2 + 0.05)
+    assert seconds(star(0, 2, latency=0.05, robots=Robots.LATE)) == pytest.approx(0.05 + 1.5 + 0.2 + 0.2 + 0.05)
 
 
 def test_a_page_that_is_fine_the_second_time_is_asked_for_twice_and_leads_on_later() -> None:
     pages = Page("/a", Answer.FLAKY, links=((0, 1),)), Page("/b")
-    assert seconds(Host("127.0.9.1", pages, latency=0.05)) == pytest.approx(0.2 + 0.05 + 1.0 + 0.05 + 0.05)
+    assert seconds(Host("127.0.9.1", pages, latency=0.05)) == pytest.approx(0.2 + 0.05 + 1.5 + 0.05 + 0.05)
 
 
 def test_a_dead_host_takes_all_attempts_and_the_others_do_not_wait_for_it() -> None:
     world = World((star(0, 2), star(1, 2, health=Health.HANGING), star(2, 2, health=Health.REFUSING)))
     bound = bound_of(world, TERMS)
-    assert bound.by_host[1] == pytest.approx(3 * 10.0 + 1.0 + 2.0)
-    assert bound.by_host[2] == pytest.approx(1.0 + 2.0)
+    assert bound.by_host[1] == pytest.approx(3 * 10.0 + 1.5 + 3.0)
+    assert bound.by_host[2] == pytest.approx(1.5 + 3.0)
     assert live_hosts(world) == {0}
     assert bound.of({0}) < 1

@@ -81,8 +81,8 @@ def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: P
     assert len(log.requests) == 2 * 12 + 1
 
 
-def test_a_retry_after_is_kept_for_the_whole_host(crew: Stack, tmp_path: Path) -> None:
-    """On one host two pages answer 429, on the other 503, for two seconds; the pages between them wait as well."""
+def test_a_retry_after_is_kept_for_the_whole_host_or_for_the_page(crew: Stack, tmp_path: Path) -> None:
+    """On one host two pages answer 429 and the pages between them wait as well; on the other 503: they alone wait."""
     hosts = [stopping(number, answer) for number, answer in enumerate([Answer.LIMITED, Answer.BUSY])]
     with serving(World(tuple(hosts), free_port()), tmp_path) as web:
         found = crawled(crew, web, TERMS, 60, **STEADY)

@@ -49,9 +49,14 @@ def test_until_robots_txt_is_had_the_chosen_delay_is_enough() -> None:
     assert wrongs(*late) == []
 
 
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_host_that_said_when_to_come_again_is_left_alone_until_then(status: int) -> None:
-    stop = asked(1, "/a", status=status, retry_after=2.0)
+def test_a_page_that_said_when_to_come_again_is_left_alone_until_then() -> None:
+    stop = asked(1, "/a", status=503, retry_after=2.0)
+    assert wrongs(asked(0, ROBOTS), stop, asked(1.5, "/b"), asked(3.01, "/a")) == []
+    assert wrongs(asked(0, ROBOTS), stop, asked(2.9, "/a")) == [Wrong.STAY_AWAY]
+
+
+def test_a_host_that_said_when_to_come_again_is_left_alone_until_then() -> None:
+    stop = asked(1, "/a", status=429, retry_after=2.0)
     assert wrongs(asked(0, ROBOTS), stop, asked(3.01, "/b")) == []
     assert wrongs(asked(0, ROBOTS), stop, asked(2.9, "/b")) == [Wrong.STAY_AWAY]
     assert wrongs(asked(0, ROBOTS), stop, asked(2.9, ROBOTS)) == [Wrong.STAY_AWAY]

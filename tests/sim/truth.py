@@ -25,7 +25,7 @@ class Terms:
     concurrency: int  # connections to one host at a time
     attempts: int = 3  # times a page may be asked for
     patience: float = 10.0  # seconds after which a host that says nothing is given up
-    backoff: float = 1.0  # seconds before the second attempt, at least; twice as many before the third, and so on
+    backoff: float = 1.5  # seconds before the second attempt, at least; twice as many before the third, and so on
 
     def gap(self, host: Host) -> float:
         """Seconds between two requests to this host, at least, for those who have read its robots.txt."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from crawler.core.sitemaps.listed import Listed
 
+MAX_EXAMPLES = 3  # of what is no address are named
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONGEST = 64 * 1024  # characters of a line that is still waited for; a URL is far shorter
 _ADDRESS = re.compile(r"https?:", re.IGNORECASE)
@@ -23,6 +24,7 @@ class Lines:
         self._decoder = codecs.getincrementaldecoder("utf-16" if utf16 else "utf-8")(errors="replace")
         self._rest = ""
         self.passed_over = 0  # lines that are neither empty nor an address
+        self.examples: list[str] = []  # the first of them
 
     def feed(self, piece: bytes) -> Iterator[Listed]:
         *whole, self._rest = _LINE_END.split(self._rest + self._decoder.decode(piece))
@@ -39,3 +41,5 @@ class Lines:
                 yield Listed(loc=line)
             elif line:
                 self.passed_over += 1
+                if self.passed_over <= MAX_EXAMPLES:
+                    self.examples.append(line)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from crawler.core.sitemaps.breaks import Break, NotASitemap
-from crawler.core.sitemaps.lines import Lines
+from crawler.core.sitemaps.lines import MAX_EXAMPLES, Lines
 from crawler.core.sitemaps.listed import Listed
 from crawler.core.sitemaps.markup import Markup
 from crawler.core.sitemaps.unpacked import joined, limited, unpacked
@@ -21,6 +21,7 @@ from crawler.core.work import SitemapEntry
 MAX_BYTES = 52_428_800  # decoded
 MAX_ENTRIES = 50_000
 MAX_CHARACTERS = 20_000_000  # of all URLs together: relative ones, which nobody may write, can be longer than the file
+MAX_EXAMPLE = 100  # characters of an entry that is left out and named
 MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 
 _SNIFFED = 1024  # bytes looked at to tell what the file is
@@ -66,7 +67,7 @@ def _gather(pieces: Iterable[bytes], gathered: _Gathered) -> None:
         gathered.add(reader.feed(piece))
     gathered.add(reader.close())
     if isinstance(reader, Lines) and reader.passed_over:
-        gathered.left_out += reader.passed_over
+        gathered.leave_out(*reader.examples, number=reader.passed_over)
         if not gathered.entries:
             raise NotASitemap("this is not a sitemap: neither XML nor a list of web addresses")
 
@@ -109,6 +110,7 @@ class _Gathered:
         self.entries: dict[str, SitemapEntry] = {}
         self._only_alternate: set[str] = set()
         self.left_out = 0
+        self._examples = list[str]()  # the first of those that were left out, as written
         self._room = MAX_CHARACTERS
 
     def add(self, listed: Iterable[Listed]) -> None:
@@ -124,16 +126,22 @@ class _Gathered:
     def taken(self) -> tuple[SitemapEntry, ...]:
         return tuple(self.entries.values())[:MAX_ENTRIES]
 
+    def leave_out(self, *written: str, number: int = 1) -> None:
+        """So many entries; of some is known how they are written."""
+        self.left_out += number
+        self._examples += [repr(text[:MAX_EXAMPLE]) for text in written[: MAX_EXAMPLES - len(self._examples)]]
+
     def remarks(self) -> Iterator[str]:
+        named = f": {', '.join(self._examples)}{', ...' * (self.left_out > len(self._examples))}" * bool(self._examples)
         if self.left_out == 1:
-            yield "1 entry is not a web address and was left out"
+            yield f"1 entry is not a web address and was left out{named}"
         elif self.left_out:
-            yield f"{self.left_out:,} entries are not web addresses and were left out"
+            yield f"{self.left_out:,} entries are not web addresses and were left out{named}"
 
     def _add(self, listed: Listed) -> None:
         url = normalise(listed.loc, self._url) if listed.loc else None
         if url is None:
-            self.left_out += 1
+            self.leave_out(*filter(None, [listed.loc]))
             return
         lastmod = (listed.lastmod or "")[:MAX_LASTMOD]
         entry = SitemapEntry(url, lastmod, priority_of(listed.priority), listed.is_sitemap)
@@ -145,11 +153,14 @@ class _Gathered:
         for reference in listed.alternate:
             if len(self.entries) > MAX_ENTRIES or self._room < 0:
                 return
-            self._add_alternate(normalise(reference, url))
+            self._add_alternate(reference, url)
 
-    def _add_alternate(self, url: str | None) -> None:
+    def _add_alternate(self, reference: str, base: str) -> None:
         """The same page in another language; what the file says of that one itself counts for more."""
-        if url is not None and url not in self.entries:
+        url = normalise(reference, base)
+        if url is None:
+            self.leave_out(reference)
+        elif url not in self.entries:
             self._enter(SitemapEntry(url))
             self._only_alternate.add(url)
 

@@ -1,10 +1,12 @@
--- Take, or renew, one of a host's connections. Of several crawls of one host the strictest wish counts.
--- KEYS: slots of the host, its wishes, the host
+-- Take, or renew, one of a host's connections. Of several crawls of one host the strictest wish counts. A crawl that comes
+-- to a throttled host for the first time tries it once without that delay; where none of the host's connections is in
+-- use, the throttle starts again from nothing.
+-- KEYS: slots of the host, its wishes, the host, hosts whose throttle the crawl knows
 -- ARGV: holder, crawl, now, epoch seconds when the slot runs out unless renewed, delay, connections at a time,
---       seconds within which a holder that keeps no delay hears of a new one
--- Answers 1 when the holder has a slot, 0 when all are in use.
+--       seconds within which a holder that keeps no delay hears of a new one, name of the host, seconds a key is kept
+-- Answers 2 when the holder has a slot and may try once without the throttle, 1 when it has a slot, 0 when all are in use.
 -- Uses: wish
-local slots, wishes, host = KEYS[1], KEYS[2], KEYS[3]
+local slots, wishes, host, met = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local holder, crawl, now, until_then = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 local _, fewest, is_longer = wish(wishes, crawl, tonumber(ARGV[5]), tonumber(ARGV[6]), now, until_then - now)
@@ -13,4 +15,7 @@ if is_longer and at_work > 0 then announce(host, now + tonumber(ARGV[7])) end
 if not redis.call('ZSCORE', slots, holder) and at_work >= fewest then return 0 end
 redis.call('ZADD', slots, ARGV[4], holder)
 redis.call('EXPIRE', slots, math.ceil(until_then - now) + 1)
-return 1
+if tonumber(redis.call('HGET', host, 'delay') or '0') <= 0 or redis.call('SADD', met, ARGV[8]) == 0 then return 1 end
+redis.call('EXPIRE', met, ARGV[9])
+if at_work == 0 then redis.call('HDEL', host, 'delay', 'delay_at', 'troubles') end
+return 2

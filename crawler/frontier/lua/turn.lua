@@ -1,23 +1,41 @@
 -- Ask for a turn at a host, keeping its delay over all workers and crawls. A turn begins now or not at all: nobody
 -- reserves a moment to come. The delay counts from the moment the last request was sent; whoever has a turn says so
 -- (`sent`), and until then nobody else has one: so one who is held up in between makes nobody come too soon behind him.
+-- After a stop (`core.host_stop`) the host is on trial: one holder asks, and the others wait for what comes of it.
 -- KEYS: host, its wishes
 -- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a wish is kept,
---       seconds a holder is waited for, seconds within which a holder that keeps no delay hears of a new one
--- Answers {granted 1 or 0, epoch seconds when to come again, delay that counts}, the last two as text.
+--       seconds a holder is waited for, seconds within which a holder that keeps no delay hears of a new one,
+--       seconds after which the throttle's delay has halved, seconds a trial is waited for, seconds between two looks at it
+-- Answers {granted 1 or 0, epoch seconds when to come again, delay that counts, 1 = on trial}, the middle two as text.
 -- Uses: wish
 local host, wishes = KEYS[1], KEYS[2]
 local holder, now = ARGV[1], tonumber(ARGV[3])
 local delay, _, is_longer = wish(wishes, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
 if is_longer then announce(host, now + tonumber(ARGV[9])) end  -- robots.txt asks for one, and was just asked for
-local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay')
-if ARGV[6] == '1' then delay = math.max(delay, tonumber(known[5] or '0')) end
-local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay)} end
+local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay', 'delay_at', 'stops',
+  'probe', 'probe_until')
+if ARGV[6] == '1' and known[5] then
+  local silence = math.max(0, now - tonumber(known[6] or now))
+  delay = math.max(delay, tonumber(known[5]) * 0.5 ^ (silence / tonumber(ARGV[10])))
+end
+local on_trial = tonumber(known[7] or '0') > 0 and 1 or 0
+local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay), on_trial} end
+local function try()
+  if on_trial == 0 then return end
+  redis.call('HSET', host, 'probe', holder, 'probe_until', string.format('%.6f', now + tonumber(ARGV[11])))
+end
 if tonumber(known[1] or '0') > now then return answer(0, tonumber(known[1])) end
-if delay <= 0 then return answer(1, now) end
+if on_trial == 1 and known[8] and known[8] ~= holder and tonumber(known[9]) > now then
+  return answer(0, math.min(tonumber(known[9]), now + tonumber(ARGV[12])))
+end
+if delay <= 0 then
+  try()
+  return answer(1, now)
+end
 if known[2] and known[2] ~= holder and tonumber(known[3]) > now then return answer(0, now + 0.02) end
 local next_at = tonumber(known[4] or '0') + delay
 if next_at > now then return answer(0, next_at) end
+try()
 redis.call('HSET', host, 'pending', holder, 'pending_until', string.format('%.6f', now + tonumber(ARGV[8])),
   'sent', string.format('%.6f', now))
 redis.call('EXPIRE', host, 86400)

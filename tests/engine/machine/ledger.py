@@ -11,6 +11,7 @@ from uuid import UUID
 from redis import Redis
 
 from crawler import conf, table
+from crawler.core.ended import Limit
 from crawler.core.events import ENDS, Event
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
@@ -159,10 +160,14 @@ class Ledger:
             case _:
                 was_answered = row.http_status in self._world.answered[name]
                 is_final = row.http_status == final_status(self._world.plan[name]) and not is_transient(row.http_status)
-                return was_answered and (is_final or asked_enough)
+                was_put_off = "Retry-After" in self._world.plan[name].headers and is_transient(row.http_status)
+                return was_answered and (is_final or asked_enough or was_put_off)
 
     def _counters_equal_rows(self, crawl: Crawl) -> None:
         assert crawl.tallies == table.count_rows(self.id)
+        of_time = crawl.limits.get(Limit.DEADLINE, 0) + crawl.limits.get(Limit.PAGE_TTL, 0)
+        assert of_time == crawl.outcomes.get(Outcome.EXPIRED, 0)
+        assert sum(crawl.limits.values()) - of_time == crawl.outcomes.get(Outcome.LIMIT, 0)
 
     def _traps_count_their_rows(self, rows: Sequence[Row]) -> None:
         """Each page of a shape once, let in or not; those below the depth limit are not judged."""

@@ -1,0 +1,14 @@
+"""Hosts that asked to wait."""
+
+from __future__ import annotations
+
+from redis import Redis
+
+from crawler.core.host_stop import Refusal
+from crawler.frontier.gate import Gate
+
+
+def stop_host(redis: Redis, host: str, seconds: float, now: float, status: int = 429) -> None:
+    """Several pages of this host were answered with this status and a Retry-After of so many seconds."""
+    for page in ("/a", "/b", "/c"):
+        Gate(redis, 10).refuse(host, Refusal(page, status, seconds), now, longest=seconds)
