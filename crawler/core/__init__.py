@@ -7,6 +7,7 @@ politeness, retries       how much of a host at a time, and whether and when to 
 outcomes, tallies         how a page closed, and the receipt they add up to
 work                      the messages between manager and fetch jobs
 lifecycle, completion     what may follow what, and when a crawl is finished
+waits                     why a host is not asked now
 diagnosis                 why a crawl is not finished, in plain sentences
 progress, recent          how fast, and for how long still; the pages closed last
 presets                   the usual ways to begin a crawl, and the options each stands for

@@ -11,12 +11,13 @@ from crawler.core.errors import SealBroken
 from crawler.core.figures import count, counted, duration
 from crawler.core.lifecycle import State
 from crawler.core.shortages import PAUSED_FOR_ROOM, Shortage, paused_for, waits_for
+from crawler.core.waits import HostWait, Reason, why_not_now
 
 SILENT_AFTER = 4.0  # seconds without a sign of life; a worker at work gives one every 2.5
 MANAGER_SILENT_AFTER = 10.0  # seconds; a run that is still busy after this hands over to a fresh one
 SLOW_TO_BEGIN = 5.0  # seconds a worker may take from having a job to claiming its batch
 
-START_ONE = "start one in the project folder with rq worker crawl fetch"
+START_ONE = "start one in the project folder with bin/worker"
 NEXT_RUN = "at the manager's next run"
 
 
@@ -57,52 +58,6 @@ class HandedOut:
     back_in: float  # seconds after which it is given to others if nobody shows up
 
 
-class Reason(StrEnum):
-    """Why a host is left in peace."""
-
-    ROBOTS = "robots"  # its robots.txt asks for a Crawl-delay
-    DELAY = "delay"  # the person who started the crawl asked for a delay
-    RETRY = "retry"  # its next page failed before, and is tried again later
-    BUSY = "busy"  # all its connections are in use
-    NOTHING = "nothing"  # it may be asked now
-
-
-@dataclass(frozen=True)
-class HostWait:
-    """A host with pages that wait."""
-
-    host: str
-    pages: int
-    next_in: float  # seconds until it may be asked; 0 = now
-    reason: Reason
-    trouble: str = ""  # with RETRY: what happened the last time
-
-
-def what_holds(
-    *,
-    rest_in: float,
-    due_in: float,
-    turn_in: float,
-    delay: float,
-    crawl_delay: float,
-    connections: int,
-    concurrency: int,
-) -> tuple[float, Reason]:
-    """Seconds until a host may be asked, and why not sooner.
-
-    `rest_in`: until this crawl leaves it in peace no more; `due_in`: until its first page is due; `turn_in`: until its
-    delay, kept over all crawls, has passed; `delay` is the crawl's, `crawl_delay` the one robots.txt asks for.
-    """
-    longest = max(rest_in, due_in, turn_in)
-    if longest <= 0:
-        return 0.0, Reason.BUSY if connections >= concurrency else Reason.NOTHING
-    if due_in == longest:
-        return longest, Reason.RETRY
-    if max(delay, crawl_delay) <= 0:
-        return longest, Reason.BUSY
-    return longest, Reason.ROBOTS if crawl_delay > delay else Reason.DELAY
-
-
 class Manager(StrEnum):
     """What the crawl manager is doing."""
 
@@ -134,12 +89,14 @@ class Facts:
     batches: Sequence[HandedOut] = ()
     hosts: Sequence[HostWait] = ()  # some of those that wait, the next one first
     hosts_waiting: int = 0  # all of them
+    held_up: Sequence[HostWait] = ()  # the hosts of what is being fetched, when a worker has to wait for each of them
     reports: int = 0  # left by fetch jobs and not yet taken in
     manager: Manager = Manager.RESTING
     sent_ago: float = 0.0  # with COMING: seconds since the manager was sent for
     lock_left: float = 0.0  # with SILENT: seconds until another run may take over
     ends_in: float | None = None  # seconds until the crawl's deadline
     expires_in: float | None = None  # seconds until the time of the next open page is over
+    closing_in: float | None = None  # seconds until pages close that their servers put off; None = others are left
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", ever
     is_sealed_shut: bool = False  # its credentials cannot be read
@@ -206,7 +163,7 @@ def _paused(facts: Facts) -> Iterator[str]:
 
 
 def _running(facts: Facts) -> list[str]:
-    told = [*_short(facts), *_no_worker(facts), *_all_done(facts), *_in_hand(facts)]
+    told = [*_short(facts), *_no_worker(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
     if facts.open_pages and not _is_fetching(facts):
         told += _waiting(facts)
     return told or [_last_resort(facts)]
@@ -248,9 +205,29 @@ def _all_done(facts: Facts) -> Iterator[str]:
         yield f'No page is open any more; "finished" is said {NEXT_RUN}.'
 
 
+def _closing(facts: Facts) -> Iterator[str]:
+    """Only pages are left that their servers put off."""
+    if facts.closing_in is None or not facts.open_pages or facts.batches:
+        return
+    when = f"in {duration(facts.closing_in)}" if facts.closing_in > 0 else NEXT_RUN
+    if facts.open_pages == 1:
+        yield (
+            "All that is left is 1 page whose server asked to wait (Retry-After): "
+            f"it closes {when} with the response it had, unless its time comes before."
+        )
+    else:
+        yield (
+            f"All that is left are {counted(facts.open_pages, 'page')} whose servers asked to wait (Retry-After): "
+            f"they close {when} with the responses they had, unless their time comes before."
+        )
+
+
 def _in_hand(facts: Facts) -> Iterator[str]:
     """What becomes of the batches that are handed out."""
-    if fetching := facts.batches_in(Hold.FETCHING):
+    if (fetching := facts.batches_in(Hold.FETCHING)) and facts.held_up:
+        yield why_not_now(facts.held_up[0])
+        yield f"{_batches(fetching)} {_is_are(fetching)} in the hands of a worker that waits for this."
+    elif fetching:
         yield f"{_batches(fetching)} {_is_are(fetching)} being fetched right now."
     if silent := facts.batches_in(Hold.SILENT):
         yield _died(facts, silent)
@@ -300,31 +277,14 @@ def _waiting(facts: Facts) -> Iterator[str]:
     if not facts.hosts:
         return
     first = facts.hosts[0]
-    if first.next_in > 0 or first.reason is Reason.BUSY:
-        yield f"It is waiting for {first.host}, {_until(first)}."
+    if first.reason is not Reason.NOTHING:
+        yield why_not_now(first)
     else:
-        ready = [host for host in facts.hosts if host.next_in <= 0]
+        ready = [host for host in facts.hosts if host.reason is Reason.NOTHING]
         hosts = first.host if len(ready) == 1 else f"{first.host} and {counted(len(ready) - 1, 'other host')}"
         yield f"{hosts} may be asked now: pages are handed out {NEXT_RUN}."
     if facts.hosts_waiting > 1:
         yield f"Pages of {counted(facts.hosts_waiting, 'host')} wait in all."
-
-
-def _until(host: HostWait) -> str:
-    again = f"which may be asked again in {duration(host.next_in)}"
-    match host.reason:
-        case Reason.ROBOTS:
-            return f"{again} (Crawl-delay)"
-        case Reason.DELAY:
-            return f"{again} (the delay chosen for this crawl)"
-        case Reason.RETRY:
-            trouble = f" ({host.trouble})" if host.trouble else ""
-            return f"where a page that failed is tried again in {duration(host.next_in)}{trouble}"
-        case Reason.BUSY:
-            return "whose connections are all in use"
-        case Reason.NOTHING:
-            return "which may be asked now"
-    assert_never(host.reason)
 
 
 def _last_resort(facts: Facts) -> str:

@@ -36,7 +36,7 @@ class Spot(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The links from one node to another."""
+    """The links from one node to another; several of a page to one target are one."""
 
     source: int  # place of the node
     target: int
@@ -53,8 +53,8 @@ class Node:
     status: str = ""  # of a single page
     pages: int = 0
     parent: int | None = None  # place of the node its nearest page was first found on
-    linked_from: int = 0  # links of other pages of the crawl to it
-    links: int = 0  # links on it
+    linked_from: int = 0  # other pages of the crawl that link to it
+    links: int = 0  # pages it links to
     answers: Counter[Answer] = field(default_factory=Counter)
 
 

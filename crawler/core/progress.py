@@ -1,12 +1,21 @@
-"""How fast a crawl goes and went, and when it may be done: from a short list of samples kept on the crawl row."""
+"""How far a crawl is, how fast it goes and went, and when it may be done: from its tallies, its page limit, and a short
+list of samples kept on the crawl row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 
+from crawler.core.outcomes import Kind
+from crawler.core.tallies import Tallies
+
 Sample = Sequence[float]
-"""[epoch seconds, pages discovered, pages closed] at one moment; plain so that it can live in a JSON column."""
+"""[epoch seconds, pages discovered, pages closed, of those asked for] at one moment; plain so that it can live in a
+JSON column. Samples of earlier versions have no fourth number."""
+
+CLOSED, ASKED = 2, 3  # places in a sample
 
 SPACING = 1.0  # seconds between two samples, at least
 KEPT = 60  # samples kept
@@ -14,11 +23,45 @@ DENSE = 20  # of those, the newest, which stay as they are; the others are thinn
 WINDOW = 10.0  # seconds a rate is measured over
 
 
-def with_sample(samples: Sequence[Sample], now: float, discovered: int, closed: int) -> list[Sample]:
+@dataclass(frozen=True)
+class Standing:
+    """How far a crawl is: `done` of `total` pages; 0 <= done <= total."""
+
+    done: int
+    total: int
+    at_most: bool  # `total` is the page limit: at least as many pages are known as may be asked for
+
+    @property
+    def percent(self) -> int:
+        """Rounded down: 100 is for the end alone."""
+        return 100 * self.done // self.total if self.total else 0
+
+
+def standing(tallies: Tallies, max_pages: int | None) -> Standing:
+    """How far a crawl with these tallies is.
+
+    Without a page limit every known page counts, and a cancelled one is not done. With one the pages that are asked for
+    count, because the limit counts those: what is skipped neither uses it up nor is part of the total.
+    """
+    if max_pages is None:
+        done = tallies.closed - tallies.of_kind(Kind.CANCELLED)
+        return Standing(done, max(done, tallies.discovered), at_most=False)
+    known = tallies.discovered - tallies.of_kind(Kind.SKIPPED)
+    return Standing(tallies.asked, max(tallies.asked, min(known, max_pages)), at_most=known >= max_pages)
+
+
+def ran_seconds(began: datetime, until: datetime, idle: float, paused_at: datetime | None) -> float:
+    """The seconds from `began` to `until` in which a crawl ran: without those in which it was known to be idle, and
+    without the pause that began at `paused_at`, if it is paused. Clocks of several machines never make it negative."""
+    pause = 0.0 if paused_at is None else max(0.0, (until - paused_at).total_seconds())
+    return max(0.0, (until - began).total_seconds() - idle - pause)
+
+
+def with_sample(samples: Sequence[Sample], now: float, discovered: int, closed: int, asked: int) -> list[Sample]:
     """The samples with this moment added, unless the last one is younger than SPACING."""
     if samples and now - samples[-1][0] < SPACING:
         return list(samples)
-    return _thinned([*samples, (round(now, 2), discovered, closed)])
+    return _thinned([*samples, (round(now, 2), discovered, closed, asked)])
 
 
 def pace(samples: Sequence[Sample]) -> list[tuple[float, float]]:
@@ -27,27 +70,54 @@ def pace(samples: Sequence[Sample]) -> list[tuple[float, float]]:
     return [(new[0], max(0.0, (new[2] - old[2]) / (new[0] - old[0]))) for old, new in steps if new[0] > old[0]]
 
 
-def rate(samples: Sequence[Sample], now: float, closed: int) -> float | None:
-    """Pages closed a second over the last WINDOW seconds; None while there is too little to measure."""
-    base = _base(samples, now)
+def rate(samples: Sequence[Sample], now: float, number: int, what: int = CLOSED) -> float | None:
+    """Pages a second over the last WINDOW seconds: those that closed, or with `what` ASKED those that were asked for.
+    `number` is how many there are now. None while there is too little to measure."""
+    base = _base(samples, now, what)
     if base is None:
         return None
-    return max(0.0, (closed - base[2]) / (now - base[0]))
+    return max(0.0, (number - base[what]) / (now - base[0]))
 
 
-def eta(samples: Sequence[Sample], now: float, discovered: int, closed: int) -> float | None:
-    """Seconds until every known page is closed, or None when no honest figure can be given.
+def eta(samples: Sequence[Sample], now: float, tallies: Tallies, max_pages: int | None = None) -> float | None:
+    """Seconds until the crawl is done, or None when no honest figure can be given. A page limit is an end in sight
+    whatever else is found: with one there is a figure as soon as there is a rate."""
+    if tallies.open <= 0:
+        return None
+    ends = [_until_limit(samples, now, tallies.asked, max_pages), _until_closed(samples, now, tallies)]
+    return min((end for end in ends if end is not None), default=None)
+
+
+def _until_limit(samples: Sequence[Sample], now: float, asked: int, max_pages: int | None) -> float | None:
+    pace_now = rate(samples, now, asked, ASKED)
+    if max_pages is None or not pace_now:
+        return None
+    return max(0, max_pages - asked) / pace_now
+
+
+def _until_closed(samples: Sequence[Sample], now: float, tallies: Tallies) -> float | None:
+    """Seconds until every known page is closed.
 
     While new pages turn up faster than a fifth of the pace at which pages close, the end is not in sight: the number
     of pages left is not known, so no figure is shown.
     """
     base = _base(samples, now)
-    if base is None or discovered == closed:
+    if base is None:
         return None
-    found, done = discovered - base[1], closed - base[2]
+    found, done = tallies.discovered - base[1], tallies.closed - base[CLOSED]
     if done <= 0 or found > done / 5:
         return None
-    return (discovered - closed) * (now - base[0]) / (done - found)
+    return tallies.open * (now - base[0]) / (done - found)
+
+
+def still_for(samples: Sequence[Sample], now: float, closed: int) -> float | None:
+    """Seconds since a page closed last, to about a second; None while there is too little to tell."""
+    if not samples:
+        return None
+    if closed > samples[-1][2]:  # within SPACING of that sample, or it would be one itself
+        return now - samples[-1][0]
+    rises = (new[0] for old, new in reversed(list(pairwise(samples))) if new[2] > old[2])
+    return now - next(rises, samples[0][0])
 
 
 def _thinned(samples: list[Sample]) -> list[Sample]:
@@ -59,7 +129,7 @@ def _thinned(samples: list[Sample]) -> list[Sample]:
     return samples
 
 
-def _base(samples: Sequence[Sample], now: float) -> Sample | None:
-    """The oldest sample inside the window that is at least half a second old."""
-    usable = [sample for sample in samples if 0.5 <= now - sample[0] <= WINDOW]
+def _base(samples: Sequence[Sample], now: float, what: int = CLOSED) -> Sample | None:
+    """The oldest sample inside the window that is at least half a second old and tells `what`."""
+    usable = [sample for sample in samples if 0.5 <= now - sample[0] <= WINDOW and len(sample) > what]
     return usable[0] if usable else None

@@ -113,6 +113,11 @@ def origin_of(url: str) -> str:
     return url[: url.index("/", 8)]
 
 
+def origins_of(host: str) -> list[str]:
+    """The origins that pages of a host, as `host_of` names it, may have."""
+    return [f"{scheme}{host}" for scheme in _SCHEMES]
+
+
 def host_and_port(url: str) -> tuple[str, int]:
     """Whom a web address means: the host as a resolver takes it ("::1" without brackets), and the port, which may be
     0. ValueError when it has none that can be read."""

@@ -109,9 +109,9 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     robots_unreachable: bool = False  # robots.txt could not be had, so nothing may be asked for now
     error: str = ""  # one line for a person
     directives: str = ""  # "noindex nofollow", by meta robots and X-Robots-Tag
-    rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of the links that have any
+    rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of those that are never linked to without any
     link_keys: Blob = b""  # of `links`, see `core.linkage`
-    linkage: Blob = b""  # the same packed, with the words they are written with
+    linkage: Blob = b""  # every link to them, packed, with the words it is written with
     not_followed: int = 0  # links left out because of such a rel, or a nofollow page
     etag: str = ""
     last_modified: str = ""

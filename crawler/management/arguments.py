@@ -28,8 +28,8 @@ exit codes:
   2    something that was typed cannot be used; nothing was started
   130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID goes on
 
-The crawl itself is done by workers (`rq worker crawl fetch`). bin/crawl and bin/up start
-some; `manage.py crawl` uses those that run. Every option in full: README.md.
+The crawl itself is done by workers (`bin/worker`). bin/crawl and bin/up start some;
+`manage.py crawl` uses those that run. Every option in full: README.md.
 """
 
 DESCRIPTION = "Options marked with * may be given several times."

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Protocol, Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
 
-from crawler.core.visible import lines
+from crawler.core.visible import lines, one_line
 from crawler.management import wording
 from crawler.models import Crawl
 from crawler.reports import words
@@ -28,14 +29,28 @@ class Display(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
     def show(self, crawl: Crawl) -> None: ...
+    def tell_why(self, line: str) -> None:
+        """Why no page closes; "" = pages close."""
+
     def note(self, line: str) -> None: ...
+
+
+class _WithReason(Progress):
+    """Has a second line below the bar while there is something to say."""
+
+    reason = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.reason:
+            yield Text(self.reason)
 
 
 class Bar:
     """A progress bar that goes away when the crawl is over. The number of pages grows while links are found."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        self.progress = _WithReason(
             SpinnerColumn(),
             BarColumn(bar_width=None),
             TextColumn("{task.description}", markup=False),
@@ -43,28 +58,31 @@ class Bar:
             transient=True,
             expand=True,
         )
-        self._task = self._progress.add_task("starting", total=None)
+        self._task = self.progress.add_task("starting", total=None)
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self.progress.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        self.progress.stop()
 
     def show(self, crawl: Crawl) -> None:
         progress = progress_of(crawl, time.time())
-        self._progress.update(
+        self.progress.update(
             self._task,
             description=wording.progress_line(progress),
-            completed=progress["closed"],
-            total=progress["discovered"],
+            completed=progress["done"],
+            total=progress["total"],
         )
 
+    def tell_why(self, line: str) -> None:
+        self.progress.reason = one_line(line)
+
     def note(self, line: str) -> None:
-        self._progress.console.print(lines(line), markup=False, highlight=False, soft_wrap=True)
+        self.progress.console.print(lines(line), markup=False, highlight=False, soft_wrap=True)
 
 
 class Lines:
@@ -73,6 +91,7 @@ class Lines:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._began = self._said_at = time.monotonic()
+        self._why, self._is_new = "", False
 
     def __enter__(self) -> Self:
         return self
@@ -84,11 +103,16 @@ class Lines:
 
     def show(self, crawl: Crawl) -> None:
         now = time.monotonic()
-        if now - self._said_at < SPACING:
+        if now - self._said_at < SPACING and not self._is_new:
             return
-        self._said_at = now
+        self._said_at, self._is_new = now, False
         line = wording.progress_line(progress_of(crawl, time.time()))
-        self._say(f"after {words.duration(now - self._began)}: {line}")
+        why = f". {self._why}" if self._why else ""
+        self._say(f"after {words.duration(now - self._began)}: {line}{why}")
+
+    def tell_why(self, line: str) -> None:
+        self._is_new = bool(line) and not self._why
+        self._why = line
 
     def note(self, line: str) -> None:
         self._say(line)

@@ -30,7 +30,7 @@ from crawler.reports.replies import Reply
 NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
 """What is raised when Redis or the database is away, or has no tables yet."""
 
-NO_WORKER = "No worker is running; start one in the project folder: rq worker crawl fetch"
+NO_WORKER = "No worker is running; start one in the project folder: bin/worker"
 
 
 class Exit(IntEnum):

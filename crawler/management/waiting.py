@@ -16,9 +16,11 @@ from crawler.management.door import NO_WORKER, NOT_ANSWERING, in_one_line
 from crawler.management.stopping import Stop
 from crawler.models import Crawl, Delivery
 from crawler.reports.holding import held_because
+from crawler.reports.why import STILL_SECONDS, waits_because
 
 POLL = 0.15  # seconds between two looks at the database; fewer in the beginning
 PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
+TOLD_EVERY = 1.0  # seconds between two looks at the reason for that
 WORKERS_LOOK = 3.0  # seconds without progress before we look why
 NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
 
@@ -35,19 +37,24 @@ class Waited(Enum):
 
 
 class Waiting:
-    """One wait for one crawl. `show` gets every new look at it; `note` gets lines a person should see, each once."""
+    """One wait for one crawl. `show` gets every new look at it; `note` gets lines a person should see, each once;
+    `tell_why` gets the reason while no page closes, and "" once one does."""
 
-    def __init__(self, show: Callable[[Crawl], None], note: Callable[[str], None]) -> None:
-        self._show = show
-        self._note = note
+    def __init__(
+        self,
+        show: Callable[[Crawl], None],
+        note: Callable[[str], None],
+        tell_why: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._show, self._note, self._tell_why = show, note, tell_why
         self._said: set[str] = set()
         self._closed = -1
-        self._moved_at = 0.0
+        self._moved_at = self._looked_at = self._told_at = 0.0
 
     def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
         """Look until the crawl is over, the time is up or somebody asks to stop; ServiceDown after PATIENCE seconds
         without an answer from Redis or the database."""
-        began = answered_at = self._moved_at = time.monotonic()
+        began = answered_at = self._moved_at = self._looked_at = time.monotonic()
         while True:
             try:
                 if self._look(crawl):
@@ -71,6 +78,7 @@ class Waiting:
             return True
         reconcile()
         if crawl.state == State.PAUSED:
+            self._tell_why("")
             self._once(held_because(crawl, time.time()) or PAUSED_ELSEWHERE)
         else:
             self._look_why(crawl)
@@ -87,13 +95,18 @@ class Waiting:
         """Say what keeps a crawl that stands still from going on: no room, or nobody who works."""
         now, closed = time.monotonic(), crawl.tallies.closed
         if closed != self._closed:
-            self._closed, self._moved_at = closed, now
-        elif now - self._moved_at >= WORKERS_LOOK:
-            self._moved_at = now
+            self._closed, self._moved_at, self._looked_at = closed, now, now
+            self._tell_why("")
+            return
+        if now - self._looked_at >= WORKERS_LOOK:
+            self._looked_at = now
             if why := held_because(crawl, time.time()):
                 self._once(why)
             elif queues.live_workers() == 0:
                 self._once(NO_WORKER)
+        if now - self._moved_at >= STILL_SECONDS and now - self._told_at >= TOLD_EVERY:
+            self._told_at = now
+            self._tell_why(waits_because(crawl))
 
     def _once(self, line: str) -> None:
         if line not in self._said:

@@ -9,6 +9,7 @@ from typing import Any
 from crawler.core.visible import one_line
 from crawler.models import Crawl, Page, Schedule
 from crawler.reports import words
+from crawler.reports.progress import standing_of
 
 _DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
 DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
@@ -16,7 +17,7 @@ DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
 
 def progress_line(progress: dict[str, Any]) -> str:
     """Where a crawl stands (see `reports.progress`), in one line."""
-    stands = f"{words.count(progress['closed'])} of {words.counted(progress['discovered'], 'page')}"
+    stands = words.how_far(progress["done"], progress["total"], at_most=progress["at_most"])
     parts = [stands if progress["rate"] is None else f"{stands} at {words.rate(progress['rate'])}"]
     if progress["receipt"]["failed"]:
         parts.append(f"{words.count(progress['receipt']['failed'])} failed")
@@ -32,14 +33,14 @@ def crawl_table(crawls: Sequence[Crawl]) -> str:
 
 
 def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
-    tallies = crawl.tallies
+    stands = standing_of(crawl)
     more = f" and {len(crawl.start_urls) - 1} more" if len(crawl.start_urls) > 1 else ""
     return (
         str(crawl.id),
         str(crawl.state),
         f"{crawl.created_at:%Y-%m-%d %H:%M:%S}",
-        words.count(tallies.discovered),
-        words.count(tallies.closed),
+        words.count(stands.total) + (" at most" if stands.at_most else ""),
+        words.count(stands.done),
         crawl.site + more,
     )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from crawler.core.ended import Ended
 from crawler.core.events import Event
-from crawler.core.figures import count, duration, size
+from crawler.core.figures import count, size
 from crawler.models import Crawl
 from crawler.reports.progress import start_count, start_trouble
+from crawler.reports.words import ended, time_told
 from crawler.reports.words import start_trouble as trouble_told
 
 EVENTS = {
@@ -38,8 +40,11 @@ def event_word(event: str) -> str:
     return EVENTS[Event(event)] if event in EVENTS else event
 
 
-def sentence(crawl: Crawl, event: Event) -> str:
-    """What happened. Of a crawl that failed, why."""
+def sentence(crawl: Crawl, event: Event, receipt: Mapping[str, Any] | None = None) -> str:
+    """What happened. Of a crawl that failed, why; of one that is finished and not complete, what is missing: as the
+    notice's receipt says (those of earlier versions do not)."""
+    if event is Event.FINISHED and receipt and receipt.get("ended") not in (None, Ended.COMPLETE):
+        return f"{SENTENCES[event]} {receipt['ended_message']}"
     if event is not Event.FAILED:
         return SENTENCES[event]
     troubled = start_trouble(crawl)
@@ -48,11 +53,13 @@ def sentence(crawl: Crawl, event: Event) -> str:
 
 def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """The receipt in short: names and numbers."""
+    why = ended(receipt)
     return (
+        *([("Ended", why)] if why else []),
         ("Discovered", count(receipt["discovered"])),
         ("Fetched", count(receipt["fetched"])),
         ("Failed", count(receipt["failed"])),
         ("Skipped", count(sum(receipt["skipped"].values()))),
-        ("Time", duration(receipt["seconds"])),
+        ("Time", time_told(receipt)),
         ("Received", size(receipt["bytes"])),
     )

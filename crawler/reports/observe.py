@@ -5,27 +5,34 @@ Read-only and bounded: a few rows by index, and what is handed out, however larg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from redis import RedisError
+from django.db.models import QuerySet
+from redis import Redis, RedisError
 
 from crawler import queues, sealing, table
 from crawler.core import suspects
-from crawler.core.diagnosis import Facts, HandedOut, Hold, HostWait, Manager, hold_of, manager_of, what_holds
+from crawler.core.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
-from crawler.core.politeness import host_delay
+from crawler.core.politeness import chosen_delay, host_delay
 from crawler.core.shortages import Memory
+from crawler.core.urls import origins_of
+from crawler.core.waits import HOLD_UP_A_WORKER, HostLook, HostWait, Reason, Used, what_holds
 from crawler.frontier import room
 from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.glance import Glance, HostSeen, glance
+from crawler.frontier.glance import Glance, LaneSeen, glance
+from crawler.frontier.hosts import HostSeen
 from crawler.frontier.leases import LEASE_SECONDS, Lease
 from crawler.frontier.results import FRESH_SECONDS, LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
 from crawler.models import Crawl, Page
 from crawler.reports.holding import is_for_the_day, shortage_for
+from crawler.reports.robots import memory_of
 
 SHOWN = 20  # open pages, and hosts that wait
 SHOWN_LATELY = 5  # pages given up
@@ -52,7 +59,7 @@ class BatchSeen:
 
 @dataclass(frozen=True)
 class HostJudged:
-    seen: HostSeen
+    seen: LaneSeen
     wait: HostWait
 
 
@@ -65,6 +72,7 @@ class Seen:
     workers: Mapping[str, int]  # queue -> workers
     batches: Sequence[BatchSeen]
     hosts: Sequence[HostJudged]
+    held_up: Sequence[HostWait]  # the hosts of what is being fetched, if a worker has to wait for each of them
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
     memory: Memory | None = None  # of Redis; None = it does not say
@@ -78,25 +86,29 @@ class Seen:
         return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
 
 
-def observe(crawl: Crawl, clock: Clock | None) -> tuple[Seen | None, str]:
-    """What Redis knows; None and its trouble when it does not answer."""
+def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tuple[Seen | None, str]:
+    """What Redis knows; None and its trouble when it does not answer. Of the crawls that use a host's connections only
+    `visible` ones are named."""
     try:
         frontier = Frontier(queues.connection(), str(crawl.id), clock=clock)
-        return _looked(crawl, frontier), ""
+        return _looked(crawl, frontier, visible), ""
     except (ServiceDown, RedisError) as error:
         return None, (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _looked(crawl: Crawl, frontier: Frontier) -> Seen:
+def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH)}
     seen = glance(frontier, SHOWN)
     started = queues.started(queues.FETCH)
+    batches = [_batch(crawl, lease, look_at, seen, queued[queues.FETCH], started) for lease, look_at in seen.leases]
+    judge = _Judge(crawl, seen, frontier.redis, visible)
     return Seen(
         glance=seen,
         queued=queued,
         workers=queues.listeners(),
-        batches=[_batch(crawl, lease, look_at, seen, queued[queues.FETCH], started) for lease, look_at in seen.leases],
-        hosts=_hosts(crawl, seen),
+        batches=batches,
+        hosts=_hosts(crawl, seen, judge),
+        held_up=_held_up(batches, judge),
         given_up=frontier.dead.since(seen.now - GIVEN_UP_WITHIN),
         newly_given_up=frontier.dead.newest(SHOWN_LATELY),
         memory=room.memory_of(frontier.redis),
@@ -123,25 +135,104 @@ def _batch(crawl: Crawl, lease: Lease, look_at: float, seen: Glance, queued: set
     )
 
 
-def _hosts(crawl: Crawl, seen: Glance) -> list[HostJudged]:
+def _hosts(crawl: Crawl, seen: Glance, judge: _Judge) -> list[HostJudged]:
     """When each host may really be asked: its time here, or its turn over all crawls, whichever is later."""
-    options = crawl.chosen
     first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
     trouble = dict(Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error"))
-    judged = []
-    for host in seen.hosts:
-        next_in, reason = what_holds(
-            rest_in=host.rest_until - seen.now,
-            due_in=host.first_due - seen.now,
-            turn_in=host.turn_at - seen.now,
-            delay=options.delay,
-            crawl_delay=host_delay(0.0, host.crawl_delay),
-            connections=host.connections,
-            concurrency=options.concurrency,
+    judged = [
+        HostJudged(
+            lane,
+            judge.wait(
+                lane.host,
+                lane.shared,
+                pages=lane.pages,
+                rest_in=lane.rest_until - seen.now,
+                due_in=lane.first_due - seen.now,
+                trouble=trouble.get(lane.first_page or 0, "").rstrip("."),
+            ),
         )
-        error = trouble.get(host.first_page or 0, "").rstrip(".")
-        judged.append(HostJudged(host, HostWait(host.host, host.pages, next_in, reason, error)))
+        for lane in seen.hosts
+    ]
     return sorted(judged, key=lambda host: host.wait.next_in)
+
+
+def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
+    """The hosts of what is being fetched, if a worker has to wait for each of them; none if it can ask one of them."""
+    pages = Counter[str]()
+    for batch in batches:
+        if batch.hold is Hold.FETCHING:
+            for lane, ids in batch.lease.slices.values():
+                if left := batch.open_ids.intersection(ids):
+                    pages[suspects.host_of(lane)] += len(left)
+    seen = judge.seen.held_hosts
+    if not pages.keys() <= seen.keys():
+        return []  # there are too many to look at each
+    waits = [judge.wait(host, seen[host], pages=number) for host, number in pages.items()]
+    return waits if all(judge.holds_up(wait) for wait in waits) else []
+
+
+class _Judge:
+    """Says of a host what a crawl waits for there, and who uses its connections."""
+
+    def __init__(self, crawl: Crawl, seen: Glance, redis: Redis, visible: QuerySet[Crawl]) -> None:
+        self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
+        self._memory = memory_of(redis, crawl)
+
+    def wait(
+        self, host: str, shared: HostSeen, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
+    ) -> HostWait:
+        options, manners, now = self._options, shared.manners, self.seen.now
+        others = [wish for crawl, wish in shared.wishes.items() if crawl != self._crawl]
+        look = HostLook(
+            rest_in=rest_in,
+            due_in=due_in,
+            stop_in=manners.stop.until - now,
+            probe_in=manners.probe_until - now,
+            asked_ago=None if shared.asked_at is None else now - shared.asked_at,
+            chosen=chosen_delay(options.delay, options.per_minute),
+            crawl_delay=host_delay(0.0, manners.crawl_delay) if options.obey_robots else 0.0,
+            throttle=manners.throttle.delay if options.throttle else 0.0,
+            others=max((wish.delay for wish in others), default=0.0),
+            connections=shared.connections,
+            allowed=min([options.concurrency, *(wish.connections for wish in others)]),
+            robots_asked=options.obey_robots and self._memory.being_asked(origins_of(host)),
+            trouble=trouble,
+        )
+        next_in, reason = what_holds(look)
+        return HostWait(
+            host=host,
+            pages=pages,
+            next_in=next_in,
+            reason=reason,
+            trouble=trouble,
+            delay=look.delay,
+            until=manners.stop.until,
+            status=manners.stop.status,
+            used=self._used(shared.slots),
+            allowed=look.allowed,
+        )
+
+    def holds_up(self, wait: HostWait) -> bool:
+        """Whether a worker that has pages of this host in hand can only wait."""
+        has_one = any(used.crawl == self._crawl for used in wait.used)
+        return wait.reason in HOLD_UP_A_WORKER and not (wait.reason is Reason.BUSY and has_one)
+
+    def _used(self, slots: Mapping[str, int]) -> list[Used]:
+        """This crawl last: what others use is what it may have to wait for."""
+        named = self._names.keys() & slots.keys()
+        used = [Used(f"crawl {crawl} ({self._names[crawl]})", slots[crawl], crawl) for crawl in sorted(named)]
+        untold = [crawl for crawl in slots if crawl not in named and crawl != self._crawl]
+        if untold:
+            by = "another crawl" if len(untold) == 1 else "other crawls"
+            used.append(Used(by, sum(slots[one] for one in untold)))
+        return used + ([Used("this crawl", slots[self._crawl], self._crawl)] if slots.get(self._crawl) else [])
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Of the other crawls that use connections and may be named."""
+        seen = [*(lane.shared for lane in self.seen.hosts), *self.seen.held_hosts.values()]
+        ids = {crawl for host in seen for crawl in host.slots if crawl} - {self._crawl}
+        return {str(crawl.id): crawl.site for crawl in self._visible.filter(pk__in=ids)} if ids else {}
 
 
 def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
@@ -175,10 +266,12 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],
         hosts=[host.wait for host in seen.hosts],
         hosts_waiting=looked.queue_side.hosts,
+        held_up=seen.held_up,
         reports=looked.queue_side.results,
         manager=seen.manager,
         sent_ago=now - looked.mark.sent_at if looked.mark else 0.0,
         lock_left=looked.lock_left or 0.0,
+        closing_in=None if looked.closing_at is None else looked.closing_at - now,
         evicts=seen.memory is not None and seen.memory.throws_away,
         given_up=seen.given_up,
     )
@@ -191,4 +284,4 @@ def _stirred(crawl: Crawl, seen: Seen, now: float) -> bool:
     last_tick = seen.glance.last_tick
     if last_tick is not None and now - last_tick.at < LATELY:
         return True
-    return any(now - at < LATELY for at, _, closed in crawl.samples[-1:] if closed > 0)
+    return any(now - at < LATELY for at, _, closed, *_ in crawl.samples[-1:] if closed > 0)

@@ -73,6 +73,7 @@ def _said(page: Page, facts: PageFacts | None) -> dict[str, Any] | None:
         "canonicals": facts.canonicals,
         "words": facts.words,
         "insecure": facts.insecure,
+        "malformed": facts.malformed or {"number": 0, "links": []},
     }
 
 

@@ -19,20 +19,37 @@ SHOWN = KEPT  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
-    """State, counts, pages a second and, when one can be honest, seconds left (`eta`, else None)."""
-    tallies = crawl.tallies
-    closed = tallies.closed
+    """State, counts, how far it is (`done` of `total`, see `core.progress.standing`), pages a second and, when one can
+    be honest, seconds left (`eta`, else None)."""
+    tallies, max_pages = crawl.tallies, crawl.chosen.max_pages
+    stands = progress.standing(tallies, max_pages)
     running = not crawl.is_over
     return {
         "id": str(crawl.id),
         "state": str(crawl.state),
         "discovered": tallies.discovered,
-        "closed": closed,
+        "closed": tallies.closed,
         "open": tallies.open,
-        "rate": progress.rate(crawl.samples, now, closed) if running else None,
-        "eta": progress.eta(crawl.samples, now, tallies.discovered, closed) if running else None,
+        "done": stands.done,
+        "total": stands.total,
+        "at_most": stands.at_most,
+        "percent": stands.percent,
+        "rate": rate_of(crawl, now) if running else None,
+        "eta": progress.eta(crawl.samples, now, tallies, max_pages) if running else None,
         "receipt": receipt_of(crawl),
     }
+
+
+def standing_of(crawl: Crawl) -> progress.Standing:
+    """How far it is."""
+    return progress.standing(crawl.tallies, crawl.chosen.max_pages)
+
+
+def rate_of(crawl: Crawl, now: float) -> float | None:
+    """Pages a second lately, of those its standing counts; None while there is too little to measure."""
+    if crawl.chosen.max_pages is None:
+        return progress.rate(crawl.samples, now, crawl.tallies.closed)
+    return progress.rate(crawl.samples, now, crawl.tallies.asked, progress.ASKED)
 
 
 def last_pages(crawl: Crawl) -> list[Page]:

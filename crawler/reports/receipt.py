@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
+from crawler.core.ended import Ended, ended, sentence
 from crawler.core.errors import SealBroken
 from crawler.core.events import ENDS
+from crawler.core.lifecycle import State
 from crawler.core.outcomes import Kind
+from crawler.core.progress import ran_seconds
 from crawler.core.receivers import is_sealed, masked, shown
 from crawler.core.tallies import adds_up
 from crawler.models import Channel, Crawl, Delivery
@@ -21,18 +25,22 @@ LIST = ("lines", "taken", "invalid", "duplicates")
 def receipt_of(crawl: Crawl) -> dict[str, Any]:
     """The receipt as plain JSON values; the keys are listed in ARCHITECTURE's "Receipt JSON" and in the README.
 
-    Times are ISO 8601 in UTC, `seconds` is the time from start to finish (or to now). While pages are open,
-    `discovered` is larger than the sum of the others by exactly their number.
+    Times are ISO 8601 in UTC. `seconds` are those in which it ran, `elapsed_seconds` those from start to finish (or to
+    now), with its pauses and the time before its dead letters were sent again. While pages are open, `discovered` is
+    larger than the sum of the others by exactly their number.
     """
-    tallies = crawl.tallies
-    ended = crawl.finished_at or timezone.now()
+    tallies, until, why = crawl.tallies, crawl.finished_at or timezone.now(), ended_of(crawl)
     receipt = {
         "id": str(crawl.id),
         "state": str(crawl.state),
         "start_urls": list(crawl.start_urls),
         "started_at": crawl.created_at.isoformat(timespec="milliseconds"),
         "finished_at": crawl.finished_at.isoformat(timespec="milliseconds") if crawl.finished_at else None,
-        "seconds": round((ended - crawl.created_at).total_seconds(), 3),
+        "seconds": round(ran_until(crawl, until), 3),
+        "elapsed_seconds": round((until - crawl.created_at).total_seconds(), 3),
+        "ended": why and why.value,
+        "ended_message": sentence(why, tallies, crawl.limits, crawl.chosen) if why else None,
+        "limits": dict(crawl.limits),
         "discovered": tallies.discovered,
         "fetched": tallies.of_kind(Kind.FETCHED),
         "failed": tallies.of_kind(Kind.FAILED),
@@ -50,6 +58,16 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     if crawl.is_over and not adds_up(receipt):
         raise AssertionError(f"the receipt of finished crawl {crawl.id} does not add up: {receipt}")
     return receipt
+
+
+def ended_of(crawl: Crawl) -> Ended | None:
+    """Why it ended; None while it is not over."""
+    return ended(State(crawl.state), crawl.tallies, crawl.limits)
+
+
+def ran_until(crawl: Crawl, until: datetime) -> float:
+    """The seconds in which it ran: from its start to this moment, its pauses and the time it was over left out."""
+    return ran_seconds(crawl.created_at, until, crawl.idle_seconds, crawl.paused_at)
 
 
 def _notifications(crawl: Crawl) -> list[dict[str, str]]:

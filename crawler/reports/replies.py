@@ -1,4 +1,5 @@
-"""What a person is told who asked to pause, resume, cancel, delete or retry: the same words on page and terminal."""
+"""What a user is told who asked to pause, resume, cancel, delete or retry, or not to wait for a host: the same words on
+page and terminal."""
 
 from __future__ import annotations
 
@@ -77,6 +78,19 @@ def to_retry(sent: int) -> Reply:
     if sent:
         return Reply(f"Sent again: {words.counted(sent, 'page')}.", is_so=True)
     return Reply("There is nothing to send again.", is_so=True)
+
+
+def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
+    """The answer to a user who wants a host to be asked at once."""
+    if not had_to_wait:
+        return Reply(f"{host} has no wait that can be ended.", is_so=True)
+    goes_on = f"{words.counted(crawls, 'crawl')} with pages of it {'goes' if crawls == 1 else 'go'} on"
+    return Reply(f"The wait for {host} is ended{f': {goes_on}' if crawls else ''}.", is_so=True)
+
+
+def no_pages_of(host: str) -> Reply:
+    """The answer where a crawl has nothing to do with that host, or not any more."""
+    return Reply(f"This crawl does not wait for {host}.", is_so=False)
 
 
 def _state_of(crawl_id: UUID) -> State | None:

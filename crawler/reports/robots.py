@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from redis import RedisError
+from redis import Redis, RedisError
 
 from crawler import queues
 from crawler.core.errors import ServiceDown
@@ -15,6 +15,11 @@ from crawler.models import Crawl
 SHOWN = 20  # origins
 
 
+def memory_of(redis: Redis, crawl: Crawl) -> RobotsMemory:
+    """The memory of robots.txt files that a crawl uses."""
+    return RobotsMemory.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
+
+
 def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
     """For each origin of the start URLs whose file was asked for lately: `origin`, `status` (None = not to be had),
     `oddity` (what is odd about it; "" = nothing) and `error`. None when Redis does not answer."""
@@ -22,9 +27,7 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
         return []
     origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
     try:
-        memory = RobotsMemory.of(
-            queues.connection(), str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts
-        )
+        memory = memory_of(queues.connection(), crawl)
         memos = [(origin, memory.get(origin)) for origin in origins]
     except (ServiceDown, RedisError):
         return None

@@ -7,25 +7,50 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from django.db.models import QuerySet
 
 from crawler import queues
 from crawler.core import suspects
 from crawler.core.diagnosis import Hold, explain
+from crawler.core.lifecycle import State
+from crawler.core.progress import still_for
+from crawler.core.waits import Reason, why_not_now
 from crawler.frontier.clock import Clock
 from crawler.models import Crawl, Page
 from crawler.reports.observe import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe
 from crawler.reports.robots import oddities, robots_of
 
 SHOWN_LATELY = 5  # disagreements
+STILL_SECONDS = 5.0  # without a closed page, after which the reason is told beside the progress
 
 Plain = dict[str, Any]
 """Values JSON can hold. Moments are ISO 8601 in UTC, `..._in` are seconds from `at`."""
 
 
-def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
-    """What a person may want to know of a crawl that is not finished; also of one that is.
+def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
+    """One sentence: what a running crawl waits for, or what is being done; "" when it does not run. Crawls that are not
+    `visible` (None = all are) are not named."""
+    if crawl.state != State.RUNNING:
+        return ""
+    seen, _ = observe(crawl, None, Crawl.objects.all() if visible is None else visible)
+    now = seen.glance.now if seen else time.time()
+    return explain(facts_of(crawl, seen, len(_open_rows(crawl)), now))[0]
+
+
+def stands_still(crawl: Crawl, now: float) -> bool:
+    """Whether a running crawl has closed no page for so long that a user wonders."""
+    still = still_for(crawl.samples, now, crawl.tallies.closed)
+    began = now - crawl.round_began_at.timestamp()
+    return crawl.state == State.RUNNING and min(began, began if still is None else still) >= STILL_SECONDS
+
+
+def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | None = None) -> Plain:
+    """What a person may want to know of a crawl that is not finished; also of one that is. Of the crawls that use a
+    host's connections those that are not `visible` (None = all are) are not named.
 
     `sentences`   the answer, then what else is to be known, in plain words (`core.diagnosis`)
     `open`        how many pages are open, and the first of them
@@ -36,10 +61,10 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
     `robots`      what came of asking for the robots.txt of each start URL's origin (`reports.robots`)
     `hosts`       how many have pages that wait, and when the next of them may be asked
     `given_up`    how many lately, and the newest of them
-    `ends`        the crawl's deadline, and when the next page expires
+    `ends`        the crawl's deadline, when the next page expires, and when pages close that their servers put off
     `disagreements`    how often the checks for the end did not say the same, newest first
     """
-    seen, error = observe(crawl, clock)
+    seen, error = observe(crawl, clock, Crawl.objects.all() if visible is None else visible)
     now = seen.glance.now if seen else (clock or time.time)()
     rows = _open_rows(crawl)
     facts = facts_of(crawl, seen, len(rows), now)
@@ -48,7 +73,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
         "id": str(crawl.id),
         "site": crawl.site,
         "state": str(crawl.state),
-        "at": _moment(now),
+        "at": moment(now),
         "sentences": [*explain(facts), *oddities(robots)],
         "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
         "redis": {"answers": seen is not None, "error": error},
@@ -59,7 +84,11 @@ def why_of(crawl: Crawl, clock: Clock | None = None) -> Plain:
         "robots": robots,
         "hosts": {"waiting": facts.hosts_waiting, "shown": [_host(host) for host in seen.hosts]} if seen else None,
         "given_up": {"last_hour": facts.given_up, "newest": _given_up(crawl, seen)} if seen else None,
-        "ends": {"deadline_in": _rounded(facts.ends_in), "next_expiry_in": _rounded(facts.expires_in)},
+        "ends": {
+            "deadline_in": rounded(facts.ends_in),
+            "next_expiry_in": rounded(facts.expires_in),
+            "put_off_pages_close_in": rounded(facts.closing_in),
+        },
         "disagreements": {"count": facts.disagreements, "newest": _disagreements(crawl)},
     }
 
@@ -85,8 +114,8 @@ def _open_page(row: Page, found_on: str, batch: BatchSeen | None, now: float) ->
         "attempts": row.attempts,
         "deaths": row.deaths,
         "error": row.error,
-        "due_in": _rounded(max(0.0, row.due_at - now)),
-        "expires_in": _rounded(None if row.expires_at is None else row.expires_at - now),
+        "due_in": rounded(max(0.0, row.due_at - now)),
+        "expires_in": rounded(None if row.expires_at is None else row.expires_at - now),
         "batch": batch.lease.batch if batch else None,
         "hold": batch.hold.value if batch else None,
         "holder": batch.lease.holder if batch else "",
@@ -98,9 +127,9 @@ def _batch(batch: BatchSeen, now: float) -> Plain:
         "id": batch.lease.batch,
         "hold": batch.hold.value,
         "holder": batch.lease.holder,
-        "since": _moment(batch.lease.since),
-        "lease_left": _rounded(batch.look_at - now) if batch.lease.held else None,
-        "back_in": _rounded(batch.back_in) if batch.hold in (Hold.SILENT, Hold.LOST) else None,
+        "since": moment(batch.lease.since),
+        "lease_left": rounded(batch.look_at - now) if batch.lease.held else None,
+        "back_in": rounded(batch.back_in) if batch.hold in (Hold.SILENT, Hold.LOST) else None,
         "hosts": batch.hosts,
         "pages": batch.pages,
         "open": len(batch.open_ids),
@@ -108,15 +137,21 @@ def _batch(batch: BatchSeen, now: float) -> Plain:
 
 
 def _host(host: HostJudged) -> Plain:
+    wait = host.wait
     return {
-        "host": host.wait.host,
+        "host": wait.host,
         "suspects": suspects.company(host.seen.lane) is not None,
-        "pages": host.wait.pages,
-        "next_in": _rounded(host.wait.next_in),
-        "reason": host.wait.reason.value,
-        "trouble": host.wait.trouble,
-        "crawl_delay": host.seen.crawl_delay,
-        "connections": host.seen.connections,
+        "pages": wait.pages,
+        "next_in": rounded(wait.next_in),
+        "reason": wait.reason.value,
+        "sentence": why_not_now(wait),
+        "trouble": wait.trouble,
+        "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is Reason.STOP else None,
+        "delay": rounded(wait.delay),
+        "crawl_delay": host.seen.shared.manners.crawl_delay,
+        "connections": host.seen.shared.connections,
+        "connections_allowed": wait.allowed,
+        "used_by": [asdict(used) for used in wait.used],
     }
 
 
@@ -124,9 +159,9 @@ def _manager(seen: Seen) -> Plain:
     looked = seen.glance
     return {
         "doing": seen.manager.value,
-        "lock_left": _rounded(looked.lock_left),
-        "sent_for_at": _moment(looked.mark.sent_at) if looked.mark else None,
-        "last_run_at": _moment(looked.last_tick.at) if looked.last_tick else None,
+        "lock_left": rounded(looked.lock_left),
+        "sent_for_at": moment(looked.mark.sent_at) if looked.mark else None,
+        "last_run_at": moment(looked.last_tick.at) if looked.last_tick else None,
         "last_run_said": looked.last_tick.said if looked.last_tick else "",
         "reports": looked.queue_side.results,
         "handed_out": looked.handed_out,
@@ -137,7 +172,7 @@ def _given_up(crawl: Crawl, seen: Seen) -> list[Plain]:
     newest = dict(seen.newly_given_up)
     rows = Page.objects.in_bulk(newest)
     return [
-        {"id": page, "url": rows[page].url, "outcome": rows[page].outcome, "error": rows[page].error, "at": _moment(at)}
+        {"id": page, "url": rows[page].url, "outcome": rows[page].outcome, "error": rows[page].error, "at": moment(at)}
         for page, at in newest.items()
         if page in rows and rows[page].crawl_id == crawl.id
     ]
@@ -145,16 +180,16 @@ def _given_up(crawl: Crawl, seen: Seen) -> list[Plain]:
 
 def _disagreements(crawl: Crawl) -> list[Plain]:
     newest = crawl.disagreements.order_by("-id")[:SHOWN_LATELY]
-    return [{"at": _moment(said.seen_at.timestamp()), "what": said.what} for said in newest]
+    return [{"at": moment(said.seen_at.timestamp()), "what": said.what} for said in newest]
 
 
-def _moment(epoch_seconds: float | None) -> str | None:
+def moment(epoch_seconds: float | None) -> str | None:
     if epoch_seconds is None:
         return None
     return datetime.fromtimestamp(epoch_seconds, UTC).isoformat(timespec="milliseconds")
 
 
-def _rounded(seconds: float | None) -> float | None:
+def rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 

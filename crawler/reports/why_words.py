@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from crawler.core.diagnosis import Hold, Manager, Reason
+from crawler.core.diagnosis import Hold, Manager
+from crawler.core.waits import ENDED_BY_A_USER, Reason, stop_of
 from crawler.reports import words
 
 Row = dict[str, str]
 """A line: `answer` in a word or two, what it is about in `url` (with `href` when it can be opened), what there is to
-say in `note`, two figures (`time`, `size`) and a `tone` (good, warn, bad, calm)."""
+say in `note`, two figures (`time`, `size`) and a `tone` (good, warn, bad, calm). A host whose wait a user may end has
+its name in `ends`, too."""
 
 HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.FETCHING: ("being fetched", "good"),
@@ -25,10 +27,17 @@ HOLDS: dict[Hold, tuple[str, str]] = {
 """How a batch stands, and the tone of that."""
 
 REASONS: dict[Reason, str] = {
+    Reason.STOP: "the server asked to wait",
+    Reason.PROBE: "one page is tried after the server asked to wait",
+    Reason.ROBOTS_ASKED: "its robots.txt is being asked for",
+    Reason.ROBOTS_AGAIN: "its robots.txt is asked for again",
     Reason.ROBOTS: "its robots.txt asks for a Crawl-delay",
     Reason.DELAY: "the delay chosen for this crawl",
+    Reason.OTHERS: "another crawl keeps a longer delay",
+    Reason.THROTTLE: "slowed down, because it is slow or in trouble",
     Reason.RETRY: "a page that failed is tried again",
     Reason.BUSY: "its connections are all in use",
+    Reason.AGAIN: "it was put off, for a reason that is gone",
     Reason.NOTHING: "nothing is in the way",
 }
 
@@ -99,7 +108,11 @@ def known(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     return told
 
 
-_ENDS = (("Deadline", "deadline_in"), ("Next page expires", "next_expiry_in"))
+_ENDS = (
+    ("Deadline", "deadline_in"),
+    ("Next page expires", "next_expiry_in"),
+    ("Put off pages close", "put_off_pages_close_in"),
+)
 
 
 def text(report: Mapping[str, Any]) -> str:
@@ -137,20 +150,37 @@ def _batch_row(batch: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
 
 
 def _host_row(host: Mapping[str, Any]) -> Row:
-    reason = REASONS[Reason(host["reason"])]
-    if host["crawl_delay"] and host["reason"] == Reason.ROBOTS:
-        reason += f" of {words.duration(host['crawl_delay'])}"
-    notes = [reason, host["trouble"], "pages whose worker died, in small company" if host["suspects"] else ""]
+    reason = reason_of(host)
+    used = ", ".join(f"{words.count(used['connections'])} by {used['by']}" for used in host["used_by"])
+    suspects = "pages whose worker died, in small company" if host["suspects"] else ""
+    notes = [reason, host["trouble"], used if host["reason"] == Reason.BUSY else "", suspects]
     return {
         "answer": _in(host["next_in"]),
         "meaning": reason,
         "url": host["host"],
         "href": "",
         "note": "; ".join(note for note in notes if note),
-        "time": f"{words.count(host['connections'])} in use",
+        "time": f"{words.count(host['connections'])} of {words.count(host['connections_allowed'])} in use",
         "size": words.counted(host["pages"], "page"),
         "tone": "calm" if host["next_in"] <= 0 else "warn",
+        "ends": host["host"] if host["reason"] in ENDED_BY_A_USER else "",
     }
+
+
+def reason_of(host: Mapping[str, Any]) -> str:
+    """Why a host is not asked, with the figures that belong to it."""
+    reason = Reason(host["reason"])
+    match reason:
+        case Reason.STOP:
+            return f"it {stop_of(host['stop']['status'], datetime.fromisoformat(host['stop']['until']).timestamp())}"
+        case Reason.ROBOTS:
+            return f"{REASONS[reason]} of {words.duration(host['crawl_delay'])}"
+        case Reason.DELAY | Reason.OTHERS:
+            return f"{REASONS[reason]}: {words.duration(host['delay'])}"
+        case Reason.THROTTLE:
+            return f"{REASONS[reason]}: one request in {words.duration(host['delay'])}"
+        case _:
+            return REASONS[reason]
 
 
 def _page_row(page: Mapping[str, Any]) -> Row:

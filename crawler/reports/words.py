@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
+from crawler.core.ended import Ended, Limit
 from crawler.core.figures import DASH, count, counted, duration, rate, size
 from crawler.core.outcomes import Kind, Outcome
 from crawler.core.visible import one_line
@@ -18,12 +19,15 @@ __all__ = [
     "count",
     "counted",
     "duration",
+    "ended",
+    "how_far",
     "list_read",
     "outcome",
     "rate",
     "receipt_table",
     "size",
     "start_trouble",
+    "time_told",
 ]
 
 OUTCOMES: dict[Outcome, str] = {
@@ -50,6 +54,24 @@ OUTCOMES: dict[Outcome, str] = {
 }
 """Every outcome in a few words, to stand in a table."""
 
+ENDED: dict[Ended, str] = {
+    Ended.COMPLETE: "complete",
+    Ended.COMPLETE_WITH_ERRORS: "complete, with errors",
+    Ended.LIMIT: "limit reached",
+    Ended.DEADLINE: "deadline passed",
+    Ended.CANCELLED: "cancelled",
+}
+"""Why a crawl ended in a few words."""
+
+LIMITS: dict[Limit, str] = {
+    Limit.PAGES: "pages",
+    Limit.BYTES: "bytes",
+    Limit.DEPTH: "depth",
+    Limit.SITEMAPS: "sitemaps in a row",
+    Limit.PAGE_TTL: "time for a page",
+    Limit.DEADLINE: "deadline",
+}
+
 NAMED = 5  # start URLs told of by name when many of them gave nothing
 
 _SILENT = {Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT}
@@ -68,6 +90,28 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
+def ended(receipt: Mapping[str, Any]) -> str:
+    """Why a crawl ended, in a few words: "limit reached (pages, depth)". "" while it is not over, and of receipts of
+    earlier versions."""
+    why = receipt.get("ended")
+    if why is None:
+        return ""
+    limits = ", ".join(LIMITS[Limit(limit)] for limit in receipt["limits"])
+    return f"{ENDED[Ended(why)]} ({limits})" if why == Ended.LIMIT and limits else ENDED[Ended(why)]
+
+
+def how_far(done: int, total: int, *, at_most: bool) -> str:
+    """ "12 of 1,170 pages"; where the page limit is what will be reached, "12 of 40 at most"."""
+    return f"{count(done)} of {count(total)} at most" if at_most else f"{count(done)} of {counted(total, 'page')}"
+
+
+def time_told(receipt: Mapping[str, Any]) -> str:
+    """How long a crawl ran, and over which time where that is longer."""
+    ran = duration(receipt["seconds"])
+    over = duration(receipt.get("elapsed_seconds", receipt["seconds"]))
+    return ran if ran == over else f"ran {ran} (over {over}, with pauses)"
+
+
 def receipt_table(receipt: Mapping[str, Any]) -> str:
     """A receipt (see `reports.receipt`) as plain text: the terminal's and the mail's."""
     skipped = {outcome(reason): number for reason, number in receipt["skipped"].items()}
@@ -76,8 +120,9 @@ def receipt_table(receipt: Mapping[str, Any]) -> str:
         [
             ("Crawl", receipt["id"]),
             ("State", receipt["state"]),
+            *([("Ended", receipt["ended_message"])] if receipt.get("ended_message") else []),
             *_given(receipt),
-            ("Time", duration(receipt["seconds"])),
+            ("Time", time_told(receipt)),
             ("Discovered", counted(receipt["discovered"], "page")),
             ("  fetched", _with_parts(receipt["fetched"], sorted(receipt["statuses"].items()))),
             ("  failed", count(receipt["failed"])),

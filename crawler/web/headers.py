@@ -1,10 +1,11 @@
-"""The headers every answer has, whoever made it: a view, the admin, the files' server, or Django itself."""
+"""The headers every answer has, whoever made it: a view, the admin, the files' server, or Django itself; and answers
+that are headers alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -44,3 +45,31 @@ class Headers:
         for name, value in ALWAYS.items():
             response.headers.setdefault(name, value)
         return response
+
+
+class Heads:
+    """A middleware that answers HEAD wherever GET is answered, with the same headers and no body (RFC 9110, 9.3.2):
+    views see a GET. What would be streamed is closed before any of it is made."""
+
+    def __init__(self, get_response: Next) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.method != "HEAD":
+            return _allowing_head(self._get_response(request))
+        request.method = "GET"
+        response = self._get_response(request)
+        request.method = "HEAD"
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = ()  # the server closes what was here at the end of the answer
+        elif isinstance(response, HttpResponse):
+            response.content = b""  # Content-Length was counted before
+        return _allowing_head(response)
+
+
+def _allowing_head(response: HttpResponseBase) -> HttpResponseBase:
+    """The answer; one that names the methods of an address names HEAD beside GET."""
+    methods = response.headers.get("Allow", "").split(", ")
+    if "GET" in methods and "HEAD" not in methods:
+        response.headers["Allow"] = ", ".join([*methods, "HEAD"])
+    return response

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Count
 
+from crawler.core.ended import Ended
 from crawler.core.events import Event
 from crawler.core.receivers import Means
 from crawler.engine.receivers import receivers_of
@@ -95,7 +96,7 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
 
 
 def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
-    """The receipt as a table that adds up: discovered, and below it the heaps it is the sum of."""
+    """The receipt of a crawl that is over as a table that adds up: the heaps, and discovered, their sum."""
     heaps = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
     skipped = [(f"skipped: {words.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
     heaps += skipped or [("skipped", 0)]
@@ -106,5 +107,15 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
         {"name": "requests", "number": words.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": words.count(receipt["retries"]), "tone": "more"},
         {"name": "bytes read", "number": words.size(receipt["bytes"]), "tone": "more"},
-        {"name": "time", "number": words.duration(receipt["seconds"]), "tone": "more"},
+        *_times(receipt),
+        {"name": "ended", "number": words.ENDED[Ended(receipt["ended"])], "tone": "more"},
     ]
+
+
+def _times(receipt: dict[str, Any]) -> list[Row]:
+    """How long it ran; where its pauses were longer than nothing, also from its start to its end."""
+    ran, elapsed = words.duration(receipt["seconds"]), words.duration(receipt["elapsed_seconds"])
+    rows = [{"name": "time it ran", "number": ran, "tone": "more"}]
+    if elapsed == ran:
+        return [{**rows[0], "name": "time"}]
+    return [*rows, {"name": "time with pauses", "number": elapsed, "tone": "more"}]

@@ -44,6 +44,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "said": page_words.said(report),
         "fields": page_words.fields(report),
         "insecure": report["said"]["insecure"] if report["said"] else [],
+        "malformed": report["said"]["malformed"] if report["said"] else {},
         "kept": _kept(crawl, page, report["kept"]),
         "headers": "\n".join(report["headers"] or []),
         "path": [_step(crawl, step) for step in report["path"]["steps"]],

@@ -8,22 +8,33 @@ from typing import Any, assert_never
 from redis import RedisError
 
 from crawler import queues
+from crawler.core.ended import Ended
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import FOLLOWS, State
 from crawler.core.outcomes import Kind, Outcome
-from crawler.core.progress import rate
+from crawler.core.progress import Standing
 from crawler.models import Crawl, Delivery
 from crawler.reports import traps, words
 from crawler.reports.dead_letters import dead_letters
 from crawler.reports.freshness import from_memory
 from crawler.reports.holding import held_because
 from crawler.reports.orphans import orphans
-from crawler.reports.progress import SHOWN, last_pages, progress_of, start_count, start_trouble, troubled_pages
-from crawler.reports.receipt import masked_receipt
+from crawler.reports.progress import (
+    SHOWN,
+    last_pages,
+    progress_of,
+    rate_of,
+    standing_of,
+    start_count,
+    start_trouble,
+    troubled_pages,
+)
+from crawler.reports.receipt import ended_of, masked_receipt, ran_until
+from crawler.reports.why import stands_still, waits_because
 from crawler.web.heaps import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
 from crawler.web.rows import Row, dead_letter_row, page_row, trap_row
 
-NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
+NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"
 NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
 
 LATELY = 10.0  # seconds
@@ -35,6 +46,9 @@ STATES = {
     State.FINISHED: "Finished",
     State.CANCELLED: "Cancelled",
 }
+
+CUT_SHORT = (Ended.LIMIT, Ended.DEADLINE)
+"""Ends the list of crawls tells of: errors it counts, and of a cancelled crawl the state says it."""
 
 WELL = (Outcome.SUCCESS, Outcome.UNCHANGED)
 
@@ -59,8 +73,9 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     letters = list(dead_letters(crawl)[:SHOWN])
     lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
     caught = traps.traps_of(crawl, SHOWN)
+    alerts = _alerts(crawl, now)
     lists = {
-        "alerts": _alerts(crawl, now),
+        "alerts": alerts,
         "statuses": status_rows(progress["receipt"]["statuses"]),
         "skipped": skipped_rows(progress["receipt"]["skipped"]),
         "pages": [page_row(page) for page in last_pages(crawl)],
@@ -78,9 +93,10 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
         "title": f"{_headline(crawl, progress)} · {crawl.site}",
         "can": _can(State(crawl.state)),
-        "bar": {"value": _done(progress), "max": max(progress["discovered"], 1)},
+        "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
         "texts": {
             **_texts(crawl, progress),
+            "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(lonely)),
             "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
@@ -122,26 +138,34 @@ def _orphans(crawl: Crawl, shown: int) -> str:
 
 def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
     """One line of the list of crawls."""
-    tallies = crawl.tallies
+    tallies, stands, why = crawl.tallies, standing_of(crawl), ended_of(crawl)
     not_well = _not_well(crawl)
     return {
         "crawl": crawl,
         "state": STATES[State(crawl.state)],
-        "closed": tallies.closed,
-        "discovered": max(tallies.discovered, 1),
-        "pages": words.counted(tallies.discovered, "page"),
+        "done": stands.done,
+        "total": max(stands.total, 1),
+        "pages": _pages(stands),
+        "ended": words.ENDED[why] if why in CUT_SHORT else "",
         "failed": words.counted(not_well, "error") if not_well else "",
         "is_in_vain": crawl.is_over and not any(tallies.outcomes.get(well) for well in WELL),
         "rate": _pace(crawl, now),
-        "took": words.duration((crawl.finished_at - crawl.created_at).total_seconds()) if crawl.finished_at else "",
+        "took": words.duration(ran_until(crawl, crawl.finished_at)) if crawl.finished_at else "",
     }
+
+
+def _pages(stands: Standing) -> str:
+    """How many there are; under a page limit that is reached or will be, how many of those it allows."""
+    if stands.at_most:
+        return words.how_far(stands.done, stands.total, at_most=True)
+    return words.counted(stands.total, "page")
 
 
 def _pace(crawl: Crawl, now: float) -> str:
     """Pages a second while it runs; "" when there is nothing to say."""
     if crawl.state != State.RUNNING:
         return ""
-    pace = rate(crawl.samples, now, crawl.tallies.closed)
+    pace = rate_of(crawl, now)
     return "" if pace is None else words.rate(pace)
 
 
@@ -154,20 +178,8 @@ def _not_well(crawl: Crawl) -> int:
 
 def _headline(crawl: Crawl, progress: dict[str, Any]) -> str:
     if crawl.state == State.RUNNING:
-        return f"{_percent(progress)} %"
+        return f"{progress['percent']} %"
     return STATES[State(crawl.state)]
-
-
-def _done(progress: dict[str, Any]) -> int:
-    """Pages that came to an end of their own; the bar of a cancelled crawl stays where it was stopped."""
-    return int(progress["closed"] - progress["receipt"]["cancelled"])
-
-
-def _percent(progress: dict[str, Any]) -> int:
-    """Whole per cent, rounded down: 100 is for the end alone."""
-    if not progress["discovered"]:
-        return 0
-    return int(100 * _done(progress) // progress["discovered"])
 
 
 def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
@@ -177,7 +189,8 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
         "state": STATES[State(crawl.state)],
         "summary": _summary(crawl, progress),
         "loading": _loading(crawl),
-        "percent": f"{_percent(progress)} %",
+        "percent": f"{progress['percent']} %",
+        "at_most": words.how_far(progress["done"], progress["total"], at_most=True) if progress["at_most"] else "",
         "discovered": words.count(progress["discovered"]),
         "open": words.count(progress["open"]),
         "fetched": words.count(receipt["fetched"]),
@@ -194,19 +207,23 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
 def _average(progress: dict[str, Any]) -> float | None:
     """Pages a second over the whole of a crawl that is over."""
     seconds: float = progress["receipt"]["seconds"]
-    return _done(progress) / seconds if seconds > 0 else None
+    return progress["done"] / seconds if seconds > 0 else None
 
 
 def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
     """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
     receipt = progress["receipt"]
     pages, took = words.counted(receipt["discovered"], "page"), words.duration(receipt["seconds"])
+    if progress["at_most"]:
+        pages = words.how_far(progress["done"], progress["total"], at_most=True)
     state = State(crawl.state)
     match state:
         case State.FINISHED:
-            return f"{pages} in {took}, none left open.{_expired(receipt)}"
+            why = "" if receipt["ended"] == Ended.COMPLETE else f" {receipt['ended_message']}"
+            return f"{pages} in {took}, none left open.{why}"
         case State.CANCELLED:
-            return f"After {took}, with {words.count(receipt['cancelled'])} of {pages} not asked for."
+            discovered = words.counted(receipt["discovered"], "page")
+            return f"After {took}, with {words.count(receipt['cancelled'])} of {discovered} not asked for."
         case State.LOADING:
             return "Its list of URLs is being read; nothing is asked for before that is done."
         case State.PAUSED:
@@ -224,9 +241,10 @@ def _loading(crawl: Crawl) -> str:
     return f"{crawl.source}: {words.list_read(counts)}"
 
 
-def _expired(receipt: dict[str, Any]) -> str:
-    number = receipt["skipped"].get(Outcome.EXPIRED, 0)
-    return f" The time was up for {words.count(number)} of them before they could be asked for." if number else ""
+def _waits(crawl: Crawl, now: float) -> str:
+    """Why no page has closed for some seconds; not read aloud, because its figures change all the time. Nobody's crawls
+    are named: the page that says why a crawl is not finished does, to those who may see them."""
+    return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else ""
 
 
 def _alerts(crawl: Crawl, now: float) -> list[Row]:
@@ -246,7 +264,7 @@ def _moved_lately(crawl: Crawl, now: float) -> bool:
     """Whether somebody closed pages a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
     if not crawl.samples:
         return False
-    seen_at, _, closed = crawl.samples[-1]
+    seen_at, _, closed, *_ = crawl.samples[-1]
     return bool(closed > 0 and now - seen_at < LATELY)
 
 

@@ -50,6 +50,7 @@ urlpatterns = [
     path("crawls/<uuid:crawl_id>/graph.json", graph.crawl_graph_data, name="crawl-graph-data"),
     path("crawls/<uuid:crawl_id>/figures", figures.crawl_figures, name="crawl-figures"),
     path("crawls/<uuid:crawl_id>/why", why.crawl_why, name="crawl-why"),
+    path("crawls/<uuid:crawl_id>/hosts/<str:host>/forget", why.crawl_host_forget, name="crawl-host-forget"),
     path("crawls/<uuid:crawl_id>/dead-letters", dead_letters.crawl_dead_letters, name="crawl-dead-letters"),
     path("crawls/<uuid:crawl_id>/orphans", orphans.crawl_orphans, name="crawl-orphans"),
     path("crawls/<uuid:crawl_id>/notices", notices.crawl_notices, name="crawl-notices"),

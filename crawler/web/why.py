@@ -1,20 +1,29 @@
-"""The page that says why a crawl is not finished; for programs the same as JSON."""
+"""The page that says why a crawl is not finished, or the same as JSON. Its button ends the wait for a host."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
+from redis import RedisError
 
+from crawler.accounts import visible_crawls
+from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
-from crawler.reports import why_words
+from crawler.core.rights import Right
+from crawler.engine.hosts import forget, has_pages_of
+from crawler.reports import replies, why_words
+from crawler.reports.replies import Reply
 from crawler.reports.why import why_of
-from crawler.web.crawls import visible_crawl
+from crawler.web.control import NO_REDIS
+from crawler.web.crawls import crawl_for, visible_crawl
+from crawler.web.sharing import is_locked
 from crawler.web.shell import page
 from crawler.web.status import STATES
 
@@ -28,7 +37,7 @@ def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     """As it stands now; opening it again shows how it stands then. `?format=json`, or a client that would rather have
     JSON, gets the report itself."""
     crawl = visible_crawl(request, crawl_id)
-    report = why_of(crawl)
+    report = why_of(crawl, visible=visible_crawls(request.user))
     if request.GET.get("format") == "json" or request.get_preferred_type(["text/html", JSON]) == JSON:
         response: HttpResponse = JsonResponse(report)
     else:
@@ -40,7 +49,25 @@ def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
             "more": report["sentences"][1:],
             "sections": why_words.sections(report),
             "known": why_words.known(report),
+            "locked": is_locked(request.user, crawl),
         }
         response = render(request, "crawler/why.html", context)
     patch_vary_headers(response, ["Accept"])
     return response
+
+
+@require_POST
+@page
+def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpResponse:
+    """End what a host of this crawl waits for; for all crawls of it, because they share what is known of a host."""
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
+    try:
+        if not has_pages_of(crawl, host):
+            reply = replies.no_pages_of(host)
+        else:
+            done = forget(host)
+            reply = replies.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
+    except (ServiceDown, RedisError):
+        reply = Reply(NO_REDIS, is_so=False)
+    messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)
+    return redirect("crawl-why", crawl_id=crawl.id)

@@ -41,7 +41,7 @@ def test_from_the_login_link_to_the_finished_notice_without_a_reload(web: Web, s
     press_link(tab, link)
     expect(tab).to_have_title("Crawls · Site Crawler")
     start_crawl(tab, small_site.url)
-    expect(tab.get_by_text("No worker is running")).to_contain_text("rq worker crawl fetch")
+    expect(tab.get_by_text("No worker is running")).to_contain_text("bin/worker")
     tab.evaluate("window.sameDocument = true")
 
     web.start_stock_worker()

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import string
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.credentials import NOTHING, Credentials, from_json, mask, masked, parse, request_headers, to_json
+from crawler.core.credentials import (
+    _ATTRIBUTES,
+    _OURS,
+    NOTHING,
+    Credentials,
+    from_json,
+    mask,
+    masked,
+    parse,
+    request_headers,
+    to_json,
+)
 from crawler.core.errors import BadInput
 
+FORBIDDEN = {*_OURS, *_ATTRIBUTES, "authorization"}
 TOKEN = "abcdefghijklmnopqrstuvwxyz012345"
 
 
@@ -149,13 +164,60 @@ def test_a_mask_shows_two_characters_at_most(secret: str) -> None:
     assert mask(secret).startswith(f"{secret[:2] if len(secret) >= 12 else ''}…({len(secret)} character")
 
 
-@given(st.lists(st.text(max_size=30), max_size=3), st.lists(st.text(max_size=30), max_size=3), st.text(max_size=30))
-def test_whatever_is_typed_no_line_can_be_smuggled_in(headers: list[str], cookies: list[str], text: str) -> None:
-    for typed in ({"headers": headers}, {"cookies": cookies}, {"auth": text}, {"bearer": text}):
-        try:
-            sent = request_headers(parse(**typed))  # type: ignore[arg-type]
-        except BadInput:
-            continue
-        for name, value in sent.items():
-            assert f"{name}{value}".isprintable()
-            assert f"{name}{value}".isascii()
+VISIBLE = "".join(map(chr, range(33, 127)))
+TOKENS = st.text(string.ascii_letters + string.digits + "!#$%&'*+.^_`|~-", min_size=1, max_size=20)
+NAMES = TOKENS.filter(lambda name: name.lower() not in FORBIDDEN)
+WORDS = st.text(VISIBLE, min_size=1, max_size=20)
+VALUES_SENT = st.lists(WORDS, max_size=3).map(" ".join)
+COOKIE_VALUES = VALUES_SENT.map(lambda value: value.replace(";", ""))
+BLANKS = st.sampled_from(["", " ", "  "])
+SMUGGLED = st.sampled_from(
+    ["\r\n", "\n", "\r", "\0", "\t", "\x0b", "\x7f", "\x85", "\u2028", "ü", "\udcff", "\r\nHost: evil\r\n"]
+)
+CONTROLS = st.sampled_from(["\r\n", "\n", "\r", "\0", "\t", "\x7f", "\udcff"])  # anything else may be in a password
+HEADERS = st.dictionaries(NAMES, VALUES_SENT, max_size=3).filter(
+    lambda pairs: len({*map(str.lower, pairs)}) == len(pairs)
+)
+COOKIES = st.lists(st.tuples(NAMES, COOKIE_VALUES), max_size=3)
+
+
+@given(HEADERS, COOKIES, BLANKS)
+def test_every_header_and_cookie_that_is_typed_well_goes_out_as_it_was_typed(
+    headers: dict[str, str], cookies: list[tuple[str, str]], blank: str
+) -> None:
+    lines = [f"{name}{blank}:{blank}{value}{blank}" for name, value in headers.items()]
+    typed = parse(headers=lines, cookies=[f"{blank};{blank}".join(f"{name}={value}" for name, value in cookies)])
+    sent = {"Cookie": "; ".join(f"{name}={value.strip()}" for name, value in cookies)} if cookies else {}
+    assert request_headers(typed) == headers | sent
+
+
+@given(WORDS.filter(lambda user: ":" not in user), st.text(st.characters(exclude_categories=["C"])), WORDS)
+def test_every_user_password_and_token_goes_out_as_it_was_typed(user: str, password: str, token: str) -> None:
+    basic = request_headers(parse(auth=f"{user}:{password}"))["Authorization"]
+    assert base64.b64decode(basic.removeprefix("Basic ")).decode() == f"{user}:{password}"
+    assert request_headers(parse(bearer=token)) == {"Authorization": f"Bearer {token}"}
+
+
+@given(NAMES, WORDS, WORDS, SMUGGLED, CONTROLS)
+def test_no_line_can_be_smuggled_in(name: str, before: str, after: str, smuggled: str, control: str) -> None:
+    before = before.replace(";", "").replace(":", "") or "x"
+    for typed in (
+        {"headers": [f"{name}: {before}{smuggled}{after}"]},
+        {"headers": [f"{name}{smuggled}{name}: {before}"]},
+        {"cookies": [f"{name}={before}{smuggled}{after}"]},
+        {"cookies": [f"{name}{smuggled}{name}={before}"]},
+        {"bearer": f"{before}{smuggled}{after}"},
+        {"auth": f"{before}:{after}{control}{after}"},
+        {"auth": f"{before}{control}{before}:{after}"},
+    ):
+        with pytest.raises(BadInput):
+            parse(**typed)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.text(max_size=30) | st.tuples(NAMES, st.text(max_size=20)).map(": ".join), max_size=3), st.text())
+def test_whatever_is_typed_what_goes_out_is_one_line_of_ascii(headers: list[str], text: str) -> None:
+    for typed in ({"headers": headers}, {"cookies": [f"a={text}"]}, {"auth": f"a:{text}"}, {"bearer": text}):
+        with suppress(BadInput):
+            for name, value in request_headers(parse(**typed)).items():  # type: ignore[arg-type]
+                assert f"{name}{value}".isprintable()
+                assert f"{name}{value}".isascii()

@@ -16,15 +16,13 @@ from crawler.core.diagnosis import (
     Facts,
     HandedOut,
     Hold,
-    HostWait,
     Manager,
-    Reason,
     explain,
     hold_of,
     manager_of,
-    what_holds,
 )
 from crawler.core.lifecycle import State
+from crawler.core.waits import HostWait, Reason, Used
 
 RUNNING = Facts(State.RUNNING, open_pages=100)
 FETCHING = HandedOut(Hold.FETCHING, 64, 8.0)
@@ -61,17 +59,17 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"crawl_workers": 0, "fetch_workers": 0, "batches": [QUEUED]},
-        "No worker is running: start one in the project folder with rq worker crawl fetch.",
+        "No worker is running: start one in the project folder with bin/worker.",
     ),
     (
         {"fetch_workers": 0},
         'Workers are running, but none of them listens to the queue "fetch": '
-        "start one in the project folder with rq worker crawl fetch.",
+        "start one in the project folder with bin/worker.",
     ),
     (
         {"crawl_workers": 0},
         'Workers are running, but none of them listens to the queue "crawl": '
-        "start one in the project folder with rq worker crawl fetch.",
+        "start one in the project folder with bin/worker.",
     ),
     # RQ lists nobody, but somebody is at work
     (
@@ -134,7 +132,14 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         waiting(a_host(90, Reason.RETRY, "it answered 503")),
         "It is waiting for example.com, where a page that failed is tried again in 1 min 30 s (it answered 503).",
     ),
-    (waiting(a_host(0, Reason.BUSY)), "It is waiting for example.com, whose connections are all in use."),
+    (
+        waiting(replace(a_host(0, Reason.BUSY), used=[Used("another crawl", 2)], allowed=2)),
+        "2 of 2 connections to example.com are in use: 2 by another crawl.",
+    ),
+    (
+        waiting(replace(a_host(3550, Reason.STOP), until=1_800_000_000.0, status=429)),
+        "example.com answered 429 and asked to wait until 08:00:00 UTC (in 59 min 10 s).",
+    ),
     (
         waiting(a_host(0, Reason.NOTHING)),
         "example.com may be asked now: pages are handed out at the manager's next run.",
@@ -223,6 +228,16 @@ def test_while_pages_are_fetched_nobody_needs_to_know_which_host_rests() -> None
     assert not any("example.com" in told for told in explain(replace(RUNNING, batches=[FETCHING], **waiting(a_host()))))
 
 
+def test_a_worker_that_has_to_wait_for_all_hosts_in_its_hands_is_not_said_to_fetch() -> None:
+    busy = replace(a_host(0, Reason.BUSY), used=[Used("another crawl", 1)], allowed=1)
+    told = explain(replace(RUNNING, batches=[FETCHING], held_up=[busy], **waiting(a_host(0, Reason.NOTHING))))
+    assert told[:2] == [
+        "1 of 1 connection to example.com is in use: 1 by another crawl.",
+        "1 batch with 64 pages is in the hands of a worker that waits for this.",
+    ]
+    assert not any("being fetched right now" in sentence for sentence in told)
+
+
 batches = st.builds(HandedOut, st.sampled_from(Hold), st.integers(0, 500), st.floats(-10, 30))
 hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats(0, 300), st.sampled_from(Reason))
 
@@ -240,6 +255,7 @@ hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats
         is_lined_up=st.booleans(),
         batches=st.lists(batches, max_size=4),
         hosts=st.lists(hosts, max_size=3),
+        held_up=st.lists(hosts, max_size=1),
         reports=st.integers(0, 9),
         manager=st.sampled_from(Manager),
         ends_in=st.none() | st.floats(-10, 1000),
@@ -294,29 +310,3 @@ MANAGER = [
 def test_what_the_manager_is_doing(seen: dict[str, Any], doing: Manager) -> None:
     nothing = {"silent_for": None, "is_coming": False}
     assert manager_of(**(nothing | seen)) is doing
-
-
-PEACE: list[tuple[str, dict[str, Any], tuple[float, Reason]]] = [
-    ("nothing is in the way", {}, (0.0, Reason.NOTHING)),
-    ("moments that have passed", {"rest_in": -5.0, "due_in": -1e9, "turn_in": -1.0}, (0.0, Reason.NOTHING)),
-    ("all connections are in use", {"connections": 4}, (0.0, Reason.BUSY)),
-    ("its chosen delay", {"rest_in": 2.0, "delay": 3.0}, (2.0, Reason.DELAY)),
-    ("a longer Crawl-delay", {"rest_in": 2.0, "delay": 1.0, "crawl_delay": 3.0}, (2.0, Reason.ROBOTS)),
-    ("another crawl had its turn just now", {"rest_in": 1.0, "turn_in": 2.5, "delay": 3.0}, (2.5, Reason.DELAY)),
-    ("a page is tried again", {"due_in": 8.0, "rest_in": 2.0, "delay": 3.0}, (8.0, Reason.RETRY)),
-    ("it had no connection left the last time", {"rest_in": 1.0}, (1.0, Reason.BUSY)),
-]
-
-
-@pytest.mark.parametrize(("seen", "held"), [case[1:] for case in PEACE], ids=[case[0] for case in PEACE])
-def test_why_a_host_is_left_in_peace(seen: dict[str, Any], held: tuple[float, Reason]) -> None:
-    nothing: dict[str, Any] = {
-        "rest_in": 0.0,
-        "due_in": 0.0,
-        "turn_in": 0.0,
-        "delay": 0.0,
-        "crawl_delay": 0.0,
-        "connections": 0,
-        "concurrency": 4,
-    }
-    assert what_holds(**(nothing | seen)) == held

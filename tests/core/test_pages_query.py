@@ -6,7 +6,7 @@ from contextlib import suppress
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
@@ -124,9 +124,14 @@ def test_a_query_can_be_said_and_read_again(query: PagesQuery) -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(["q", "show", "outcome", "status", "depth", "type", "sort", "after", "end"]), st.text()
+        st.sampled_from(["q", "show", "outcome", "status", "depth", "type", "sort", "after", "end"]),
+        st.sampled_from(["", "4xx", "404", "3+", "3", "-size", "size", "dead-letters", "open", "text/", "1", " a "])
+        | st.text(),
+        max_size=2,
     )
 )
-def test_whatever_is_typed_is_read_or_refused(typed: dict[str, str]) -> None:
+@example({"status": "4xx", "depth": "3+"})
+def test_whatever_is_typed_is_refused_or_can_be_said_again(typed: dict[str, str]) -> None:
     with suppress(BadInput):
-        read({name: [value] for name, value in typed.items()})
+        query = read({name: [value] for name, value in typed.items()})
+        assert asked(urlencode(query.pairs())) == query

@@ -36,6 +36,8 @@ def at(text: str) -> datetime:
         ("0 9 * * mon", "2026-03-02T09:00+00:00"),
         ("0 9 * * MON-FRI", "2026-03-02T09:00+00:00"),
         ("0 0 1 jan *", "2027-01-01T00:00+00:00"),
+        ("5-5 3-3 * * *", "2026-03-02T03:05+00:00"),  # croniter alone would take it for every minute
+        ("0 3-3,14-14/2 * jan-jan,mar-mar sat-sat", "2026-03-07T03:00+00:00"),
         ("0 0 29 2 *", "2028-02-29T00:00+00:00"),
         ("30 0 L * *", "2026-03-31T00:30+00:00"),  # the last of a month
         ("0 0 * * 7", "2026-03-08T00:00+00:00"),  # Sunday, as 0
@@ -84,15 +86,47 @@ def test_what_cannot_be_used_is_refused_with_a_word_of_advice(rule: str, words: 
     assert "\n" not in refused.value.message
 
 
-@given(st.one_of(st.text(), st.lists(st.from_regex(r"[0-9a-zL*,/#-]{1,6}", fullmatch=True)).map(" ".join)))
-def test_whatever_is_typed_it_is_refused_or_has_a_next_time(rule: str) -> None:
-    try:
-        timetable = parse(rule)
-    except BadInput:
-        return
-    found = timetable.next_after(NOON)
+def a_field(least: int, most: int, named: int | None = None) -> st.SearchStrategy[tuple[str, set[int]]]:
+    """A field of a cron expression, and the values it names; by their numbers those up to `named` alone."""
+    number, every = st.integers(least, named or most), set(range(least, most + 1))
+    return st.one_of(
+        st.just(("*", every)),
+        number.map(lambda value: (str(value), {value})),
+        st.tuples(number, number).map(lambda pair: (f"{min(pair)}-{max(pair)}", set(range(min(pair), max(pair) + 1)))),
+        st.lists(number, min_size=2, max_size=4).map(lambda values: (",".join(map(str, values)), set(values))),
+        st.integers(2, 9).map(lambda step: (f"*/{step}", set(range(least, most + 1, step)))),
+    )
+
+
+@given(st.tuples(a_field(0, 59), a_field(0, 23), a_field(1, 31, named=28), a_field(1, 12)))
+def test_a_cron_expression_fires_next_when_all_its_fields_fit(fields: tuple[tuple[str, set[int]], ...]) -> None:
+    minutes, hours, days, months = (values for _, values in fields)
+    found = parse(" ".join([*(text for text, _ in fields), "*"])).next_after(NOON)
     assert found > NOON
     assert found.utcoffset() == timedelta(0)
+    assert (found.minute in minutes, found.hour in hours) == (True, True)
+    assert (found.day in days, found.month in months) == (True, True)
+    same_day = {NOON.replace(hour=hour, minute=minute) for hour in hours for minute in minutes}
+    if NOON.day in days and NOON.month in months and max(same_day) > NOON:
+        assert found == min(moment for moment in same_day if moment > NOON)
+
+
+@given(st.integers(1, 366), st.sampled_from(["m", "h", "d", " minutes", " hours", " days"]))
+def test_a_span_fires_next_when_it_is_over(amount: int, unit: str) -> None:
+    name = {"m": "minutes", "h": "hours", "d": "days"}[unit.strip()[0]]
+    assert parse(f"every {amount}{unit}").next_after(NOON) == NOON + timedelta(**{name: amount})
+
+
+@given(st.one_of(st.text(), st.lists(st.from_regex(r"[0-9a-zL*,/#-]{1,3}", fullmatch=True), max_size=6).map(" ".join)))
+def test_whatever_else_is_typed_is_refused_in_a_sentence_or_has_a_next_time(rule: str) -> None:
+    try:
+        timetable = parse(rule)
+    except BadInput as refused:
+        advice = refused.message
+    else:
+        advice = f"{timetable.next_after(NOON) > NOON}."
+    assert advice.endswith(".")
+    assert advice != "False."
 
 
 def test_a_run_that_was_begun_late_does_not_move_the_next_ones() -> None:

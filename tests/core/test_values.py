@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date, datetime
+from math import isfinite
+from typing import Any
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crawler.core.urls import normalise
 from crawler.core.values import NoValue, date_in, number_in, value_of
 
 BASE = "https://example.com/a/b"
@@ -84,10 +91,41 @@ def test_a_url_is_whole_and_normalised() -> None:
         value_of("url", "javascript:alert(1)", BASE)
 
 
-@given(st.sampled_from(["text", "number", "integer", "date", "url"]), st.text(max_size=80))
-def test_no_text_does_harm(kind: str, text: str) -> None:
-    try:
-        value = value_of(kind, text, BASE)
-    except NoValue:
-        return
-    assert isinstance(value, (str, int, float))
+PARTS = ["EUR", " ", "1", "234", "9.5", "1,234", "1.234,50", "-", "−", "e9", "e999", "2026", "-03", "-12", "T09:30"]  # noqa: RUF001
+PARTS += ["+02:00", "Z", "12", "March", "Mar", ".", ",", "Thu", "09:30:00", "GMT", "31", "0", "99999999999999999999"]
+
+
+def is_day_or_moment(value: Any) -> bool:
+    return datetime.fromisoformat(value).isoformat() in {value, f"{value}T00:00:00"}
+
+
+KINDS: dict[str, Callable[[Any], bool]] = {
+    "text": lambda value: isinstance(value, str),
+    "number": lambda value: type(value) in (int, float) and isfinite(value),
+    "integer": lambda value: type(value) is int and abs(value) < 2**53,
+    "date": is_day_or_moment,
+    "url": lambda value: normalise(value) == value,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(text=st.text(max_size=80) | st.lists(st.sampled_from(PARTS), min_size=1, max_size=5).map("".join))
+@example(text="12 March 2026")
+@example(text="2026-03-12T09:30+02:00")
+@example(text="Thu, 12 Mar 2026 09:30:00 GMT")
+@example(text="EUR 1.234,50")
+@example(text="1e999")
+def test_whatever_the_text_its_value_is_of_the_kind_that_was_asked_for(kind: str, text: str) -> None:
+    with suppress(NoValue):
+        assert KINDS[kind](value_of(kind, text, BASE)), text
+
+
+@given(st.integers(-(2**53) + 1, 2**53 - 1), st.sampled_from(["{}", "EUR {}", "{:,} items", "about {} each"]))
+def test_a_whole_number_is_read_whatever_stands_around_it(number: int, written: str) -> None:
+    assert value_of("integer", written.format(number), BASE) == value_of("number", written.format(number), BASE)
+    assert value_of("integer", written.format(number), BASE) == number
+
+
+@given(st.dates(min_value=date(1000, 1, 1)), st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y"]))
+def test_a_day_is_read_however_it_is_written(day: date, form: str) -> None:
+    assert value_of("date", day.strftime(form), BASE) == day.isoformat()

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from crawler.management import display as display_module
 from crawler.management.display import Bar, Lines, display_for
@@ -34,3 +37,38 @@ def test_a_bar_shows_on_stderr_and_is_gone_at_the_end(capsys: pytest.CaptureFixt
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "a note in [brackets]\n" in printed.err
+
+
+def test_lines_tell_at_once_why_no_page_closes_and_then_with_each_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = make_crawl(discovered=3, outcomes={"2xx": 1})
+    said: list[str] = []
+    with Lines(said.append) as lines:
+        for why in ("It waits (4 s).", "It waits (3 s)."):
+            lines.tell_why(why)
+            lines.show(crawl)
+        monkeypatch.setattr(display_module, "SPACING", 0.0)
+        lines.show(crawl)
+        lines.tell_why("")
+        lines.show(crawl)
+    told = [line.partition(": ")[2] for line in said]
+    assert told == ["1 of 3 pages. It waits (4 s).", "1 of 3 pages. It waits (3 s).", "1 of 3 pages"]
+
+
+def rendered(bar: Bar) -> str:
+    """As a terminal shows it."""
+    console = Console(file=StringIO(), width=80)
+    with console.capture() as captured:
+        for part in bar.progress.get_renderables():
+            console.print(part)
+    return captured.get()
+
+
+def test_a_bar_has_the_reason_on_a_line_of_its_own_while_there_is_one() -> None:
+    bar = Bar()
+    bar.show(make_crawl(discovered=3, outcomes={"2xx": 1}))
+    bar.tell_why("example.com answered 429 [and] asked\x1b[2J to wait.")
+    first, second = rendered(bar).splitlines()
+    assert "1 of 3 pages" in first
+    assert second == "example.com answered 429 [and] asked\\u001b[2J to wait."
+    bar.tell_why("")
+    assert rendered(bar).count("\n") == 1

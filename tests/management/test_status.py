@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -47,6 +48,17 @@ def test_of_a_crawl_that_is_held_it_says_why(capsys: pytest.CaptureFixture[str])
     Crawl.objects.filter(pk=crawl.pk).update(held_until=timezone.now())
     call_command("status", str(crawl.id))
     assert capsys.readouterr().out.endswith(f"Now: 0 of 1 page\n{PAUSED_FOR_ROOM}\n")
+
+
+def test_of_a_crawl_that_has_closed_no_page_for_a_while_it_says_why(
+    real_redis: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = timezone.now()
+    crawl = make_crawl(discovered=2, outcomes={"2xx": 1}, round_began_at=now - timedelta(minutes=1))
+    for closed_ago, says_why in ((2, False), (20, True)):
+        Crawl.objects.filter(pk=crawl.pk).update(samples=[[now.timestamp() - closed_ago, 2, 1]])
+        call_command("status", str(crawl.id))
+        assert ("\nNo worker is running: " in capsys.readouterr().out) == says_why
 
 
 def test_a_finished_crawl_shows_its_receipt_alone(capsys: pytest.CaptureFixture[str]) -> None:

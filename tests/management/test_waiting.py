@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from crawler.management.door import NO_WORKER
 from crawler.management.stopping import Stop
 from crawler.management.waiting import PAUSED_ELSEWHERE, Waited, Waiting, until_tried
 from crawler.models import Crawl, Delivery, Notice
+from crawler.reports.why import waits_because
 from tests.exports.factories import make_crawl
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
@@ -147,3 +149,29 @@ def test_a_notice_that_was_tried_is_not_waited_for(fields: dict[str, object]) ->
     crawl = make_crawl()
     make_delivery(crawl, **fields)
     assert until_tried(crawl, Stop()) == []
+
+
+def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "STILL_SECONDS", 0.0)
+    monkeypatch.setattr(waiting, "TOLD_EVERY", 0.0)
+    reasons: list[str] = []
+
+    def show(crawl: Crawl) -> None:
+        if reasons[-1:] == [waits_because(crawl)]:
+            Crawl.objects.filter(pk=crawl.pk).update(outcomes={"2xx": 1})
+        elif reasons[-1:] == [""] and len(reasons) > 1:
+            finish(crawl)
+
+    Waiting(show, ignore, reasons.append).until_over(make_crawl(discovered=2), Stop(), timeout=60)
+    told = [reason for reason, _ in groupby(reasons)]
+    assert told[:3] == [
+        "",
+        "No worker is running: start one in the project folder with bin/worker.",
+        "",
+    ]
+
+
+def test_while_pages_close_no_reason_is_told() -> None:
+    reasons: list[str] = []
+    Waiting(ignore, ignore, reasons.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL)
+    assert reasons == [""]

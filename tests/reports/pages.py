@@ -29,7 +29,7 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
         outcome=Outcome(row["outcome"]),
         http_status=row["http_status"],
         link_keys=linkage.keys(list(links)),
-        linkage=linkage.packed(list(links), list(links.values()), rels, url),
+        linkage=linkage.packed(list(links), linkage.Occurrences.once([*links], [*links.values()], rels), url),
         facts=facts,
         first_byte_ms=12,
         **kept,

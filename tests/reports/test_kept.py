@@ -50,6 +50,8 @@ def a_site_with_trouble(*more: str) -> Crawl:
     moved(crawl, "/round", "/round")
     make(crawl, "/lonely", linked=False, in_sitemap=True)
     home = make(crawl, "/", title="Same", depth=9, elapsed_ms=9000, bytes=10**6)
+    typo = {"written": "htp:/x", "text": "X", "rel": "", "problem": "unknown scheme htp"}
+    make(crawl, "/typo", facts={"malformed": {"number": 1, "links": [typo]}})
     make(crawl, "/alike", title="Same", facts={"sketch": b"12345678", "canonical": "https://site.test/gone"})
     same = {"digest": b"1" * 16, "sketch": b"12345679", "description": "As another", "h1": "", "h1_count": 2}
     for path in ("/one", "/two", *more):

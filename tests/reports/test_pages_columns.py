@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from crawler.core.facts import Facts
-from crawler.models import Crawl
+from crawler.models import Crawl, Page
 from crawler.reports.pages_columns import FIELD, columns_of, facts_of, shown_columns, value_words
 from crawler.reports.pages_facets import outcome_facets, status_facets
 from tests.exports.factories import make_crawl, make_page
@@ -21,12 +23,62 @@ def test_the_usual_columns_are_shown_unless_others_are_chosen() -> None:
     assert [column.name for column in shown_columns(crawl, ("nonsense",))] == ["title", "depth", "time", "size"]
 
 
-def test_every_column_has_a_cell_for_every_page() -> None:
-    crawl = make_crawl()
-    pages = [make_page(crawl, "http://site.test/a"), read_page(crawl, "http://site.test/b", reused=True)]
+CELLS = {
+    # column: of a page nobody asked for yet, of one that answered, and of one whose answer was remembered
+    "title": ("", "Kettles", "Pots"),
+    "depth": ("0", "1,200", "1"),
+    "time": ("", "1,041 ms", "not asked"),
+    "size": ("", "18.2 kB", "0 B"),
+    "type": ("", "text/html", "text/html"),
+    "first-byte": ("", "12 ms", ""),
+    "attempts": ("0", "2", "0"),
+    "fetched": ("", "2026-03-12 09:30:00 UTC", ""),
+    "words": ("", "1,412", ""),
+    "description": ("", "All we have.", ""),
+    "h1": ("", "Our kettles", ""),
+    "canonical": ("", "http://site.test/kettles", ""),
+    "directives": ("", "noindex nofollow", ""),
+    "sitemap": ("no", "yes", "no"),
+    "field:price": ("", "9.5", "–"),  # noqa: RUF001
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_each_column_tells_what_is_known_of_a_page_and_nothing_else(name: str) -> None:
+    pages = three_pages()
     facts = facts_of(pages)
-    for column in columns_of(crawl):
-        assert all(isinstance(column.cell(page, facts.get(page.pk)), str) for page in pages)
+    [column] = [column for column in columns_of(pages[0].crawl) if column.name == name]
+    assert tuple(column.cell(page, facts.get(page.pk)) for page in pages) == CELLS[name]
+
+
+def test_every_column_is_among_those() -> None:
+    assert [column.name for column in columns_of(three_pages()[0].crawl)] == list(CELLS)
+
+
+def three_pages() -> list[Page]:
+    crawl = make_crawl(options={"fields": [{"name": "price", "selector": "p", "type": "number"}]})
+    said = Facts(
+        description="All we have.",
+        h1="Our kettles",
+        canonical="http://site.test/kettles",
+        words=1412,
+        fields={"price": 9.5},
+    )
+    answered = read_page(
+        crawl,
+        "http://site.test/b",
+        title="Kettles",
+        depth=1200,
+        bytes=18_204,
+        elapsed_ms=1041,
+        attempts=2,
+        fetched_at=datetime(2026, 3, 12, 9, 30, tzinfo=UTC),
+        directives="noindex nofollow",
+        in_sitemap=True,
+        facts=said,
+    )
+    remembered = read_page(crawl, "http://site.test/c", title="Pots", depth=1, reused=True)
+    return [make_page(crawl, "http://site.test/a"), answered, remembered]
 
 
 def test_each_extraction_rule_is_a_column() -> None:

@@ -67,6 +67,7 @@ def test_start_pages_that_gave_nothing_are_known(crawl: Crawl) -> None:
 def test_they_are_found_by_an_index_that_names_each(crawl: Crawl, ask: Callable[[Crawl], object]) -> None:
     with CaptureQueriesContext(connection) as asked:
         ask(crawl)
+    assert len(asked) > 0
     for query in asked:
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -18,17 +19,20 @@ from crawler.engine.control import cancel, pause
 from crawler.engine.desk import Desk
 from crawler.engine.dispatch import refill
 from crawler.engine.repair import repair
+from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, Lease
 from crawler.frontier.results import LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
-from crawler.models import Page
+from crawler.models import Crawl, Page
 from crawler.reports.observe import SHOWN
+from crawler.reports.robots import memory_of
 from crawler.reports.why import why_of
 from tests.engine.conftest import Bench
 from tests.exports.factories import make_crawl, make_page
 from tests.site import Reply, page
+from tests.stops import stop_host
 from tests.web.conftest import NOWHERE
 
 pytestmark = pytest.mark.usefixtures("transactional_db", "real_redis")
@@ -84,7 +88,7 @@ def claimed(bench: Bench) -> Lease:
 
 def test_without_a_worker_it_says_how_to_start_one(bench: Bench) -> None:
     bench.start()
-    assert answer(bench) == "No worker is running: start one in the project folder with rq worker crawl fetch."
+    assert answer(bench) == "No worker is running: start one in the project folder with bin/worker."
 
 
 def test_a_worker_of_one_queue_alone_is_not_enough(bench: Bench, real_redis: Redis) -> None:
@@ -210,16 +214,108 @@ def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, wo
 
 
 @pytest.mark.site({"/": Reply("busy", status=503, headers={"Retry-After": "120"})})
+def test_the_server_asked_to_wait_and_no_connection_is_blamed(
+    bench: Bench, worker: SimpleWorker, real_redis: Redis
+) -> None:
+    bench.start()
+    for queue in ("crawl", "fetch", "crawl"):
+        bench.work(queue, at_most=1)
+    stop_host(real_redis, bench.site.host, 120, bench.desk.now(), status=503)
+    found = told(bench)
+    [host] = found["hosts"]["shown"]
+    until = datetime.fromisoformat(host["stop"]["until"])
+    assert (host["reason"], host["stop"]["status"], host["connections"]) == ("stop", 503, 0)
+    closing, waiting, *_ = found["sentences"]
+    assert closing.startswith("All that is left is 1 page whose server asked to wait")
+    assert waiting.startswith(f"{bench.site.host} answered 503 and asked to wait until {until:%H:%M:%S} UTC (in ")
+    assert "connections" not in waiting
+
+
+@pytest.mark.site({"/": Reply("broken", status=500, headers={"Retry-After": "120"})})
 def test_a_page_that_failed_is_tried_again(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
     bench.work("crawl", at_most=1)
     found = told(bench)
-    assert f"It is waiting for {bench.site.host}, where a page that failed is tried again in" in found["sentences"][0]
+    assert f"It is waiting for {bench.site.host}, where a page that failed is tried again in" in found["sentences"][1]
     [open_page] = found["open"]["shown"]
     assert open_page["attempts"] == 1
     assert 60 < open_page["due_in"] <= 120
+
+
+def busy_host(bench: Bench, crawl: str, connections: int = 1) -> None:
+    """A crawl of this id uses all the connections that it wants to be used."""
+    gate, now = Gate(bench.desk.frontier.redis, LEASE_SECONDS), bench.desk.frontier.now()
+    for number in range(connections):
+        assert gate.enter(bench.site.host, f"{crawl}:batch:{number}", Wish(crawl, connections=connections), now)
+
+
+def test_connections_are_told_by_the_crawls_that_use_them(bench: Bench, worker: SimpleWorker) -> None:
+    bench.start(concurrency=4)
+    refill(bench.desk)
+    other = make_crawl("http://other.test/")
+    busy_host(bench, str(other.id), connections=2)
+    used = f"2 of 2 connections to {bench.site.host} are in use: 2 by "
+    assert answer(bench) == f"{used}crawl {other.id} (other.test)."
+    hidden = why_of(bench.crawl, visible=Crawl.objects.none())
+    assert hidden["sentences"][0] == f"{used}another crawl."
+    assert str(other.id) not in json.dumps(hidden)
+
+
+def test_while_a_connection_is_free_none_is_said_to_be_lacking(bench: Bench, worker: SimpleWorker) -> None:
+    bench.start(concurrency=4)
+    refill(bench.desk)
+    busy_host(bench, str(uuid4()), connections=2)
+    bench.desk.frontier.redis.delete(keys.host_wishes(bench.site.host))  # that crawl has gone; 2 of 4 are in use
+    found = told(bench)
+    [host] = found["hosts"]["shown"]
+    assert (host["reason"], host["connections"], host["connections_allowed"]) == ("nothing", 2, 4)
+
+
+def test_a_worker_that_finds_no_free_connection_is_not_said_to_fetch(bench: Bench, worker: SimpleWorker) -> None:
+    claimed(bench)
+    busy_host(bench, str(uuid4()))
+    assert told(bench)["sentences"][:2] == [
+        f"1 of 1 connection to {bench.site.host} is in use: 1 by another crawl.",
+        "1 batch with 1 page is in the hands of a worker that waits for this.",
+    ]
+
+
+def test_the_throttle_is_told_with_its_delay(bench: Bench, worker: SimpleWorker, real_redis: Redis) -> None:
+    bench.start()
+    refill(bench.desk)
+    real_redis.hset(
+        keys.host(bench.site.host), mapping={"sent": bench.desk.frontier.now(), "delay": 4.0, "troubles": 5}
+    )
+    assert answer(bench).endswith("one request in 4.0 s (slowed down, because it is slow or in trouble).")
+    bench.crawl.options = {**bench.crawl.options, "throttle": False}
+    bench.crawl.save()
+    assert "slowed down" not in answer(bench)
+
+
+def test_one_page_that_is_tried_after_a_stop_is_told(bench: Bench, worker: SimpleWorker, real_redis: Redis) -> None:
+    bench.start()
+    refill(bench.desk)
+    real_redis.hset(keys.host(bench.site.host), mapping={"probe": "x", "probe_until": bench.desk.frontier.now() + 20})
+    assert answer(bench).startswith(f"{bench.site.host} asked to wait, so one page of it is tried first:")
+
+
+def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: SimpleWorker) -> None:
+    bench.start()
+    refill(bench.desk)
+    assert memory_of(bench.desk.frontier.redis, bench.crawl).may_ask(bench.site.url, "somebody")
+    assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being asked for."
+
+
+@pytest.mark.site({"/": page(), "/robots.txt": Reply("broken", status=500)})
+def test_a_robots_txt_that_could_not_be_had_is_asked_for_again(bench: Bench, worker: SimpleWorker) -> None:
+    bench.start()
+    for queue in ("crawl", "fetch", "crawl"):
+        bench.work(queue, at_most=1)
+    first = answer(bench)
+    assert first.startswith(f"It is waiting for {bench.site.host}, whose robots.txt is asked for again in ")
+    assert first.endswith("(robots.txt could not be had, so nothing may be fetched: it answered 500).")
 
 
 def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:

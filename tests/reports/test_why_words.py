@@ -5,7 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from crawler.core.diagnosis import Hold, Manager, Reason
+import pytest
+
+from crawler.core.diagnosis import Hold, Manager
+from crawler.core.waits import Reason
 from crawler.reports import why_words
 
 REPORT: dict[str, Any] = {
@@ -61,8 +64,12 @@ REPORT: dict[str, Any] = {
                 "next_in": 12.0,
                 "reason": "robots",
                 "trouble": "",
+                "stop": None,
+                "delay": 30.0,
                 "crawl_delay": 30.0,
                 "connections": 1,
+                "connections_allowed": 2,
+                "used_by": [{"by": "this crawl", "connections": 1, "crawl": "7"}],
             }
         ],
     },
@@ -77,7 +84,7 @@ REPORT: dict[str, Any] = {
             }
         ],
     },
-    "ends": {"deadline_in": 300.0, "next_expiry_in": None},
+    "ends": {"deadline_in": 300.0, "next_expiry_in": None, "put_off_pages_close_in": None},
     "disagreements": {"count": 1, "newest": [{"at": "2026-11-21T11:00:10+00:00", "what": "they differ"}]},
 }
 
@@ -104,7 +111,38 @@ def test_a_host_tells_when_it_may_be_asked_and_why_not_sooner() -> None:
     [row] = rows("hosts")
     assert (row["answer"], row["url"]) == ("in 12 s", "example.com")
     assert row["note"] == "its robots.txt asks for a Crawl-delay of 30 s"
-    assert (row["time"], row["size"]) == ("1 in use", "1,200 pages")
+    assert (row["time"], row["size"], row["ends"]) == ("1 of 2 in use", "1,200 pages", "")
+
+
+HOST = REPORT["hosts"]["shown"][0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "note", "ends"),
+    [
+        (
+            {"reason": "stop", "stop": {"until": "2026-11-21T14:03:20+00:00", "status": 429}},
+            "it answered 429 and asked to wait until 14:03:20 UTC",
+            "example.com",
+        ),
+        (
+            {"reason": "throttle", "delay": 4.0},
+            "slowed down, because it is slow or in trouble: one request in 4.0 s",
+            "example.com",
+        ),
+        ({"reason": "delay", "delay": 5.0}, "the delay chosen for this crawl: 5.0 s", ""),
+        (
+            {"reason": "busy", "connections": 2, "used_by": [{"by": "another crawl", "connections": 2}]},
+            "its connections are all in use; 2 by another crawl",
+            "",
+        ),
+    ],
+)
+def test_a_host_tells_the_figures_of_its_reason_and_whether_a_user_may_end_it(
+    changed: dict[str, Any], note: str, ends: str
+) -> None:
+    [row] = rows("hosts", hosts={"waiting": 1, "shown": [{**HOST, **changed}]})
+    assert (row["note"], row["ends"]) == (note, ends)
 
 
 def test_pages_that_may_have_killed_a_worker_are_named_so() -> None:
@@ -162,8 +200,8 @@ def test_the_terminal_shows_the_sentences_then_the_tables() -> None:
         "being fetched  example.com, b.test and 2 more  8.2 s left  3 pages  held by here:42 for 3.0 s\n"
         "\n"
         "2 hosts with pages that wait\n"
-        "MAY BE ASKED  HOST         CONNECTIONS  PAGES\n"
-        "in 12 s       example.com  1 in use     1,200 pages  its robots.txt asks for a Crawl-delay of 30 s\n"
+        "MAY BE ASKED  HOST         CONNECTIONS    PAGES\n"
+        "in 12 s       example.com  1 of 2 in use  1,200 pages  its robots.txt asks for a Crawl-delay of 30 s\n"
         "\n"
         "The first 1 of 30 open pages\n"
         "STATE          PAGE                   ASKED FOR  DEPTH\n"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from crawler.core.ended import Ended, Limit
 from crawler.core.outcomes import Outcome
 from crawler.models import Page
 from crawler.reports import words
@@ -55,6 +56,35 @@ def test_the_receipt_is_an_aligned_table() -> None:
         "Received     15.3 MB\n"
         "Notice to    me@site.test\n"
     )
+
+
+def test_a_receipt_says_why_the_crawl_ended_and_how_long_it_ran() -> None:
+    more = {"elapsed_seconds": 3900.0, "ended": "limit", "ended_message": "Limit reached.", "limits": {"pages": 2}}
+    table = words.receipt_table({**RECEIPT, "seconds": 123.0, **more})
+    assert "\nState        finished\nEnded        Limit reached.\n" in table
+    assert "\nTime         ran 2 min 3 s (over 1 h 5 min, with pauses)\n" in table
+
+
+def test_without_a_pause_there_is_one_time() -> None:
+    assert words.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
+
+
+def test_there_are_words_for_every_end_and_every_limit() -> None:
+    assert (set(words.ENDED), set(words.LIMITS)) == (set(Ended), set(Limit))
+
+
+@pytest.mark.parametrize(
+    ("receipt", "told"),
+    [
+        (RECEIPT, ""),  # of an earlier version
+        ({"ended": None, "limits": {}}, ""),
+        ({"ended": "complete", "limits": {}}, "complete"),
+        ({"ended": "limit", "limits": {"pages": 4, "depth": 1}}, "limit reached (pages, depth)"),
+        ({"ended": "deadline", "limits": {"deadline": 4}}, "deadline passed"),
+    ],
+)
+def test_the_end_of_a_crawl_is_told_in_a_few_words(receipt: dict[str, Any], told: str) -> None:
+    assert words.ended(receipt) == told
 
 
 def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:

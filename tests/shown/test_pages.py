@@ -66,6 +66,7 @@ def places_of(name: str, crawl: Crawl, other: Crawl) -> dict[str, Iterable[objec
         "export_format": ["csv"],
         "slug": changes if "comparison" in name else [report.slug for report in REPORTS],
         "form": FORMS,
+        "host": ["example.com"],
         "key": ["2xx-200"],
         "schedule_id": Schedule.objects.values_list("pk", flat=True)[:1],
         "delivery_id": Delivery.objects.values_list("pk", flat=True)[:1],

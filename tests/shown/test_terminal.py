@@ -21,6 +21,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     # command: its words; CRAWL, OTHER, PAGE are filled in
     "status": [[], ["CRAWL"], ["--json"], ["CRAWL", "--json"]],
     "why": [["CRAWL"], ["CRAWL", "--json"]],
+    "host": [["evil.test"], ["evil.test", "--json"], ["evil.test", "--forget"], [TEXTS["terminal"]]],
     "dead_letters": [["CRAWL"], ["CRAWL", "--json"]],
     "links_to": [["CRAWL", "PAGE"], ["CRAWL", "PAGE", "--json"]],
     "page": [["CRAWL", "PAGE"], ["CRAWL", "PAGE", "--json"], ["CRAWL", f"http://evil.test/{TEXTS['terminal']}"]],
@@ -44,6 +45,7 @@ ELSEWHERE = {
     "invite": "a link",
     "login_link": "a link",
     "reconcile": "numbers",
+    "rqworker": "what it says is RQ's, but for lines about Redis and the database",
 }
 
 

@@ -57,6 +57,7 @@ TABLE: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "crawl-comparison-change": ("GET", "new", LOOK),
     "crawl-comparison-export": ("GET", "csv new", LOOK),
     "crawl-why": ("GET", "", LOOK),
+    "crawl-host-forget": ("POST", "example.com", CONTROL),
     "crawl-dead-letters": ("GET", "", LOOK),
     "crawl-orphans": ("GET", "", LOOK),
     "crawl-traps": ("GET", "", LOOK),
@@ -134,7 +135,12 @@ def test_the_table_has_every_door() -> None:
 
 def test_no_door_is_anywhere_else() -> None:
     beside = {str(pattern.pattern) for pattern in root_urls.urlpatterns}
-    assert beside == {*OF_THE_ADMIN, "api/v1/", ""}  # with tests of their own: test_admin, test_rq_doors, tests/api
+    assert beside == {
+        *OF_THE_ADMIN,
+        "api/v1/",
+        "^api/",
+        "",
+    }  # with tests of their own: test_admin, test_rq_doors, tests/api
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -186,6 +192,7 @@ def _address(name: str, crawl: Crawl, schedule: Schedule, sent: str) -> str:
         "<path:key>": first,
         "<slug:slug>": second or first,
         "<int:token_id>": first,
+        "<str:host>": first,
     }
     for place, value in values.items():
         route = route.replace(place, str(value))

@@ -205,6 +205,8 @@ def test_what_a_site_says_cannot_become_markup(as_ann: Client, ann: User) -> Non
     a_page(crawl, "javascript:alert(2)", title="<script>alert(3)</script>")
     html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
     assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "&lt;script&gt;alert(3)" in html
     assert 'href="javascript:' not in html
 
 

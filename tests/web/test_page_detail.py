@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.core.facts import Facts
+from crawler.core.malformed import Malformed
 from crawler.core.options import CrawlOptions
 from crawler.models import Crawl, Page
 from crawler.web import page_detail
@@ -35,6 +36,8 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
         h1="Heading",
         h1_count=1,
         insecure=("http://example.com/x.png",),
+        malformed=(Malformed("htp:/x<b>", "a typo", "", "unknown scheme htp"),),
+        malformed_number=7,
         fields={"price": 9.5, "weight": None},
         notes={"weight": "it is no number: <b>"},
     )
@@ -53,6 +56,10 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
         "About it",
         "Heading",
         "http://example.com/x.png",
+        "Malformed links: 7",
+        "htp:/x&lt;b&gt;",
+        "a typo",
+        "unknown scheme htp",
         "price",
         "9.5",
         "(it is no number: &lt;b&gt;)",

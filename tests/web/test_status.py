@@ -57,10 +57,51 @@ def test_a_finished_crawl_says_so_with_its_receipt() -> None:
 
 
 def test_a_crawl_whose_time_was_up_says_for_how_many_pages() -> None:
-    texts = status(a_finished_crawl(outcomes={"2xx": 1, "expired": 2}))["texts"]
+    options = CrawlOptions(deadline=7200.0)
+    texts = status(a_finished_crawl(outcomes={"2xx": 1, "expired": 2}, limits={"deadline": 2}, options=options))[
+        "texts"
+    ]
     assert texts["summary"] == (
-        "3 pages in 12 s, none left open. The time was up for 2 of them before they could be asked for."
+        "3 pages in 12 s, none left open. The deadline of 2 h 0 min passed: 2 pages were not asked for."
     )
+
+
+def a_limited_crawl(**fields: Any) -> Crawl:
+    """With a page limit of 40, on a site where 457 were found by now."""
+    return a_crawl(options=CrawlOptions(max_pages=40), **{"discovered": 457, "outcomes": {"2xx": 12}, **fields})
+
+
+def test_under_a_page_limit_the_page_shows_how_far_it_is_by_the_limit() -> None:
+    now = time.time()
+    shown = status(a_limited_crawl(samples=[[now - 4, 300, 4, 4]]), now)
+    texts = shown["texts"]
+    assert (texts["at_most"], texts["percent"], texts["eta"]) == ("12 of 40 at most", "30 %", "about 14 s")
+    assert (shown["bar"], shown["title"]) == ({"value": 12, "max": 40}, "30 % · example.com")
+    assert texts["rate"] == "2.0/s"
+
+
+def test_a_crawl_that_reached_its_page_limit_is_done_and_says_so() -> None:
+    now = timezone.now()
+    over = {"state": State.FINISHED, "created_at": now - timedelta(seconds=12), "finished_at": now}
+    shown = status(a_limited_crawl(**over, outcomes={"2xx": 40, "limit": 417}, limits={"pages": 417}))
+    assert shown["texts"]["summary"] == (
+        "40 of 40 at most in 12 s, none left open. Limit reached: 40 pages at most (417 pages were not asked for)."
+    )
+    assert (shown["texts"]["percent"], shown["texts"]["rate"]) == ("100 %", "3.3/s")
+    assert {"name": "ended", "number": "limit reached", "tone": "more"} in shown["lists"]["receipt"]
+
+
+def test_without_a_page_limit_there_is_no_line_about_one() -> None:
+    assert status(a_crawl(discovered=457, outcomes={"2xx": 12}))["texts"]["at_most"] == ""
+
+
+def test_the_time_a_crawl_ran_stands_beside_the_time_with_its_pauses() -> None:
+    now = timezone.now()
+    crawl = a_finished_crawl(created_at=now - timedelta(minutes=65), finished_at=now, idle_seconds=62 * 60 - 3)
+    shown = status(crawl)
+    times = {row["name"]: row["number"] for row in shown["lists"]["receipt"] if row["name"].startswith("time")}
+    assert times == {"time it ran": "3 min 3 s", "time with pauses": "1 h 5 min"}
+    assert shown["texts"]["elapsed"] == summary_of(crawl, time.time())["took"] == "3 min 3 s"
 
 
 def test_a_cancelled_crawl_says_how_far_it_came() -> None:
@@ -189,9 +230,7 @@ def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_red
 )
 def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], real_redis: object) -> None:
     crawl = a_crawl(samples=[sample])
-    assert alerts(crawl) == [
-        "No worker is running, so nothing is fetched. Start one in the project folder: rq worker crawl fetch"
-    ]
+    assert alerts(crawl) == ["No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"]
 
 
 @pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED, State.CANCELLED])
@@ -207,6 +246,16 @@ def test_a_line_of_the_list_counts_failures_and_error_answers_together() -> None
     )
     line = summary_of(crawl, time.time())
     assert (line["failed"], line["pages"], line["took"]) == ("4 errors", "10 pages", "1 min 12 s")
+
+
+def test_a_line_of_the_list_tells_of_a_page_limit_and_of_what_cut_the_crawl_short() -> None:
+    line = summary_of(a_limited_crawl(), time.time())
+    assert (line["pages"], line["done"], line["total"], line["ended"]) == ("12 of 40 at most", 12, 40, "")
+    over = summary_of(
+        a_limited_crawl(state=State.FINISHED, outcomes={"2xx": 40, "limit": 417}, limits={"pages": 417}), time.time()
+    )
+    assert (over["pages"], over["ended"]) == ("40 of 40 at most", "limit reached")
+    assert summary_of(a_finished_crawl(), time.time())["ended"] == ""
 
 
 def test_a_line_of_the_list_shows_the_pace_of_a_running_crawl_alone() -> None:

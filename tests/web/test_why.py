@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from redis import Redis
+from rq import Queue, SimpleWorker
 
 from crawler.core.lifecycle import State
-from crawler.models import Crawl, Disagreement, Page
+from crawler.frontier import keys
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.window import Waiting
+from crawler.models import AuditEntry, Crawl, Disagreement, Page
+from tests.accounts.factories import a_group
+from tests.stops import stop_host
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
-NO_WORKER = "No worker is running: start one in the project folder with rq worker crawl fetch."
+NO_WORKER = "No worker is running: start one in the project folder with bin/worker."
 
 
 def an_open_page(crawl: Crawl, url: str = SITE, **fields: Any) -> Page:
@@ -106,3 +116,85 @@ def test_it_needs_a_login(client: Client) -> None:
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
 def test_it_is_only_looked_at(as_ann: Client, ann: User, method: str) -> None:
     assert getattr(as_ann, method)(path(a_crawl(ann))).status_code == 405
+
+
+def a_waiting_crawl(owner: User, redis: Redis, **fields: Any) -> Crawl:
+    """Of a host that asked to wait for an hour."""
+    crawl = a_crawl(owner, **fields)
+    page = an_open_page(crawl)
+    Frontier(redis, str(crawl.id)).window.put([Waiting(page.pk, "example.com", 0)])
+    stop_host(redis, "example.com", 3600, time.time())
+    return crawl
+
+
+def forget_path(crawl: Crawl, host: str = "example.com") -> str:
+    return f"/crawls/{crawl.id}/hosts/{host}/forget"
+
+
+def test_a_button_ends_the_wait_for_a_host(as_ann: Client, ann: User, real_redis: Redis) -> None:
+    crawl = a_waiting_crawl(ann, real_redis)
+    html = as_ann.get(path(crawl)).content.decode()
+    assert "it answered 429 and asked to wait until" in html
+    assert f'action="{forget_path(crawl)}"' in html
+    response = as_ann.post(forget_path(crawl), follow=True)
+    assert response.redirect_chain == [(path(crawl), 302)]  # type: ignore[attr-defined]  # of test clients
+    html = response.content.decode()
+    assert "The wait for example.com is ended: 1 crawl with pages of it goes on." in html
+    assert forget_path(crawl) not in html
+    entry = AuditEntry.objects.get(act="host.forgotten")
+    assert (entry.actor, entry.via, entry.name) == ("ann", "web", "example.com")
+
+
+def test_a_host_this_crawl_does_not_wait_for_is_left_alone(as_ann: Client, ann: User, real_redis: Redis) -> None:
+    bobs = a_waiting_crawl(a_person("bob"), real_redis)
+    response = as_ann.post(forget_path(a_crawl(ann)), follow=True)
+    assert "This crawl does not wait for example.com." in response.content.decode()
+    assert as_ann.post(forget_path(bobs)).status_code == 404
+    assert real_redis.hexists(keys.host("example.com"), "until")
+
+
+def test_who_may_only_look_gets_no_button(client: Client, ann: User, real_redis: Redis) -> None:
+    bob = a_person("bob")
+    crawl = a_waiting_crawl(ann, real_redis, group=a_group("readers", bob))
+    client.force_login(bob)
+    html = client.get(path(crawl)).content.decode()
+    assert "asked to wait until" in html
+    assert "forget" not in html
+    assert client.post(forget_path(crawl)).status_code == 403
+    assert real_redis.hexists(keys.host("example.com"), "until")
+
+
+def test_a_superuser_may_end_the_wait_of_every_crawl(as_root: Client, ann: User, real_redis: Redis) -> None:
+    as_root.post(forget_path(a_waiting_crawl(ann, real_redis)))
+    assert not real_redis.hexists(keys.host("example.com"), "until")
+
+
+def test_another_owners_crawl_that_uses_the_connections_is_not_named(
+    as_ann: Client, as_root: Client, ann: User, real_redis: Redis
+) -> None:
+    bobs = a_crawl(a_person("bob"), start_urls=["https://secret.test/"])
+    crawl = a_crawl(ann)
+    Frontier(real_redis, str(crawl.id)).window.put([Waiting(an_open_page(crawl).pk, "example.com", 0)])
+    Gate(real_redis, 10).enter("example.com", f"{bobs.id}:b:0", Wish(str(bobs.id)), time.time())
+    by_ann, by_root = (browser.get(path(crawl)).content.decode() for browser in (as_ann, as_root))
+    assert "1 by another crawl" in by_ann
+    assert (str(bobs.id) in by_ann, "secret.test" in by_ann) == (False, False)
+    assert f"1 by crawl {bobs.id} (secret.test)" in by_root
+
+
+def test_the_crawls_own_page_says_what_it_waits_for_once_it_stands_still(
+    as_ann: Client, ann: User, real_redis: Redis
+) -> None:
+    begun, now = timezone.now() - timedelta(minutes=1), time.time()
+    crawl = a_waiting_crawl(ann, real_redis, round_began_at=begun, samples=[[now - 2, 1, 0], [now, 2, 1]])
+    listed = SimpleWorker([Queue(name, connection=real_redis) for name in ("crawl", "fetch")], connection=real_redis)
+    listed.register_birth()
+
+    def told() -> str:
+        text: str = as_ann.get(f"/crawls/{crawl.id}/status").json()["texts"]["waits"]
+        return text
+
+    assert told() == ""
+    Crawl.objects.filter(pk=crawl.pk).update(samples=[[now - 60, 1, 0]])
+    assert told().startswith("example.com answered 429 and asked to wait until ")
+    listed.register_death()

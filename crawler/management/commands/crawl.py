@@ -64,7 +64,7 @@ class Command(Door):
 
     def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
         with display_for(self.stderr.isatty(), self.say) as display, stop.gently():
-            return Waiting(display.show, display.note).until_over(crawl, stop, timeout)
+            return Waiting(display.show, display.note, display.tell_why).until_over(crawl, stop, timeout)
 
     def _end(self, crawl: Crawl, stop: Stop, waited: Waited, options: dict[str, Any]) -> int:
         """Pause a crawl that is not over, print the receipt, and see that export and notices go out."""

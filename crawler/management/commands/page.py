@@ -71,6 +71,8 @@ def _told(report: Mapping[str, Any]) -> Iterator[str]:
     yield _block("From the start to here", *(_step(step) for step in report["path"]["steps"]))
     yield _links("Links to it", report["links_in"], report["links_in"]["number"], "page")
     yield _links("Links on it", report["links_out"], report["links_out"]["number"], "link")
+    if report["said"]:
+        yield _block("Malformed links", *map(_malformed, report["said"]["malformed"]["links"]))
     yield _block("Headers", *(report["headers"] or ["not known"]))
 
 
@@ -94,6 +96,11 @@ def _link(link: Mapping[str, Any]) -> str:
     text = f'  "{one_line(link["text"])}"' if link["text"] else ""
     rel = f"  [{one_line(link['rel'])}]" if link["rel"] else ""
     return f"{page}{text}{rel}"
+
+
+def _malformed(link: Mapping[str, Any]) -> str:
+    text = f'  "{one_line(link["text"])}"' if link["text"] else ""
+    return f"{one_line(link['written'])}{text}  ({one_line(link['problem'])})"
 
 
 def _block(title: str, *parts: str) -> str:

@@ -13,6 +13,7 @@ from crawler.models import Crawl
 from crawler.reports import words
 from crawler.reports.holding import held_because
 from crawler.reports.progress import progress_of
+from crawler.reports.why import stands_still, waits_because
 
 SHOWN = 20  # crawls in the list
 
@@ -48,7 +49,8 @@ class Command(Door):
         self.print(words.receipt_table(progress["receipt"]))
         if not crawl.is_over:
             self.print(f"Now: {wording.progress_line(progress)}\n")
-            if why := held_because(crawl, time.time()):
+            now = time.time()
+            if why := held_because(crawl, now) or (waits_because(crawl) if stands_still(crawl, now) else ""):
                 self.print(f"{why}\n")
 
     def _list(self, as_json: bool) -> None:

@@ -24,8 +24,8 @@ export function showDetails(root, graph, place) {
     Answer: statusOf(node, graph.answerNames),
     Depth: isPage ? count(node.depth) : `${count(node.depth)} and deeper`,
     ...(isPage ? {} : { Pages: count(node.pages) }),
-    ...(graph.has_counts ? { "Links to it": count(node.linked_from) } : {}),
-    ...(graph.has_links ? { "Links on it": count(node.links) } : {}),
+    ...(graph.has_counts ? { "Pages that link to it": count(node.linked_from) } : {}),
+    ...(graph.has_links ? { "Pages it links to": count(node.links) } : {}),
   };
   card.querySelector("dl").replaceChildren(...Object.entries(facts).map(([name, value]) => {
     const line = document.createElement("div");

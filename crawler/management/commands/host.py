@@ -1,0 +1,62 @@
+"""`manage.py host`: what is known of a host, and whose pages wait for it; `--forget` ends the wait."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from crawler.core.errors import BadInput
+from crawler.core.urls import host_of, normalise
+from crawler.engine.hosts import forget
+from crawler.management.door import Door, Exit
+from crawler.reports import host, replies
+
+EXAMPLES = """\
+examples:
+  python manage.py host example.com
+  python manage.py host example.com:8080 --json
+  python manage.py host example.com --forget
+
+--forget lets all crawls ask the host at once: what it asked for by Retry-After, what the throttle learnt, and a
+robots.txt that could not be had are forgotten. Its Crawl-delay and the delays of crawls are kept.
+
+exit codes:
+  0    it was told, or forgotten, or there was nothing to forget
+  1    a service is down
+  2    this is no host
+"""
+
+
+class Command(Door):
+    """Show what is known of a host: whether it has to wait, who uses its connections, which crawls have pages of it."""
+
+    help = __doc__
+    examples = EXAMPLES
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("host", metavar="HOST", help="host, host:port where that is not the usual one, or a URL")
+        parser.add_argument("--forget", action="store_true", help="end what it waits for")
+        parser.add_argument("--json", action="store_true", help="print a JSON object, null if nothing is known")
+
+    def perform(self, options: dict[str, Any]) -> int:
+        name = _host_of(options["host"])
+        if options["forget"]:
+            done = forget(name)
+            return self.tell(replies.to_forget(name, had_to_wait=done.had_to_wait, crawls=done.crawls))
+        known = host.known_of(name)
+        if options["json"]:
+            self.print(json.dumps(known) + "\n")
+        elif known is None:
+            self.print(f"Nothing is known of {name}: no crawl has pages of it, and none asked it within a day.\n")
+        else:
+            self.print(host.text(known))
+        return Exit.DONE
+
+
+def _host_of(typed: str) -> str:
+    """As crawls name it."""
+    url = normalise(typed if "://" in typed else f"http://{typed}/")
+    if url is None:
+        raise BadInput("host", f"{typed!r} is no host; type example.com, or example.com:8080.")
+    return host_of(url)

@@ -1,0 +1,126 @@
+"""What is known of one host over all crawls: whether it is to be asked now, and whose pages wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from redis import Redis
+
+from crawler import queues
+from crawler.core.lifecycle import State
+from crawler.core.urls import origins_of
+from crawler.core.waits import stop_of
+from crawler.frontier.clock import redis_clock
+from crawler.frontier.hosts import HostSeen, pages_of, seen_of
+from crawler.frontier.robots import RobotsMemory
+from crawler.models import Crawl
+from crawler.reports import words
+from crawler.reports.robots import memory_of
+from crawler.reports.why import Plain, moment, rounded
+
+
+def crawls_of(redis: Redis, host: str) -> list[tuple[Crawl, int]]:
+    """Running and paused crawls that have pages of this host, and how many wait."""
+    crawls = {str(crawl.id): crawl for crawl in Crawl.objects.filter(state__in=(State.RUNNING, State.PAUSED))}
+    return [(crawls[crawl], waiting) for crawl, waiting in pages_of(redis, host, list(crawls)).items()]
+
+
+def known_of(host: str) -> Plain | None:
+    """Values JSON can hold; None when nothing is known of this host.
+
+    `stop`        the server asked for no request before a moment: until when, by which status, how often in a row
+    `probe_in`    seconds for which the answer of the one page is waited for that is tried after that
+    `delay`       seconds between two requests by the automatic throttle, after so many `troubles` in a row
+    `crawl_delay` seconds, by its robots.txt
+    `seconds`     it takes for an answer, as of late
+    `asked_at`    the last request
+    `connections` in use: how many, and how many by each crawl
+    `robots`      what is remembered of its robots.txt files, or that one is being asked for
+    `crawls`      those that run or are paused and have pages of it
+    """
+    redis = queues.connection()
+    now = redis_clock(redis)()
+    seen, crawls = seen_of(redis, [host], now)[host], crawls_of(redis, host)
+    if not (seen.is_known or crawls):
+        return None
+    known = seen.manners
+    sites = {str(crawl.id): crawl.site for crawl in Crawl.objects.filter(pk__in=[each for each in seen.slots if each])}
+    return {
+        "host": host,
+        "at": moment(now),
+        "stop": _stop(seen, now),
+        "probe_in": rounded(known.probe_until - now) if known.probe_until > now else None,
+        "delay": rounded(known.throttle.delay),
+        "troubles": known.throttle.troubles,
+        "crawl_delay": known.crawl_delay,
+        "seconds": rounded(known.seconds),
+        "asked_at": moment(seen.asked_at),
+        "connections": [
+            {"crawl": crawl or None, "site": sites.get(crawl, ""), "connections": number}
+            for crawl, number in seen.slots.items()
+        ],
+        "robots": _robots(redis, host, [crawl for crawl, _ in crawls]),
+        "crawls": [
+            {"id": str(crawl.id), "site": crawl.site, "state": str(crawl.state), "waiting": waiting}
+            for crawl, waiting in crawls
+        ],
+    }
+
+
+def _stop(seen: HostSeen, now: float) -> Plain | None:
+    stop = seen.manners.stop
+    if stop.until <= now:
+        return None
+    return {"until": moment(stop.until), "in": rounded(stop.until - now), "status": stop.status, "stops": stop.stops}
+
+
+def _robots(redis: Redis, host: str, crawls: list[Crawl]) -> list[Plain]:
+    """Each once, however many crawls share what is remembered."""
+    memories = {memory.whose: memory for memory in (RobotsMemory(redis), *(memory_of(redis, each) for each in crawls))}
+    told = []
+    for origin in origins_of(host):
+        for memory in memories.values():
+            memo, asked = memory.get(origin), memory.being_asked([origin])
+            if memo is not None or asked:
+                status, error = (memo.status, memo.error) if memo else (None, "")
+                told.append({"origin": origin, "being_asked": asked, "status": status, "error": error})
+    return told
+
+
+def text(known: Plain) -> str:
+    """All of it for a terminal."""
+    return words.aligned(list(_lines(known)))
+
+
+def _lines(known: Plain) -> Iterator[tuple[str, str]]:
+    if stop := known["stop"]:
+        again = f", {words.count(stop['stops'])} times in a row" if stop["stops"] > 1 else ""
+        until = datetime.fromisoformat(stop["until"]).timestamp()
+        yield "Wait", f"it {stop_of(stop['status'], until)} (in {words.duration(stop['in'])}){again}"
+    if known["probe_in"] is not None:
+        yield "Wait", f"one page is tried after a stop; others wait {words.duration(known['probe_in'])} at most"
+    if known["delay"]:
+        troubles = f", {words.counted(known['troubles'], 'trouble')} in a row" if known["troubles"] else ""
+        yield "Throttle", f"one request in {words.duration(known['delay'])}{troubles}"
+    if known["crawl_delay"]:
+        yield "Crawl-delay", words.duration(known["crawl_delay"])
+    if known["seconds"] is not None:
+        yield "Time for an answer", words.duration(known["seconds"])
+    if known["asked_at"] is not None:
+        passed = datetime.fromisoformat(known["at"]) - datetime.fromisoformat(known["asked_at"])
+        yield "Last request", f"{words.duration(max(0.0, passed.total_seconds()))} ago"
+    for used in known["connections"]:
+        by = f"crawl {used['crawl']} ({used['site']})" if used["site"] else used["crawl"] or "a crawl"
+        yield "Connections", f"{words.count(used['connections'])} in use by {by}"
+    for file in known["robots"]:
+        yield "robots.txt", f"{file['origin']}: {_file(file)}"
+    for crawl in known["crawls"]:
+        waiting = words.counted(crawl["waiting"], "page")
+        yield "Crawl", f"{crawl['id']} ({crawl['site']}, {crawl['state']}): {waiting} waiting"
+
+
+def _file(file: Plain) -> str:
+    if file["being_asked"]:
+        return "is being asked for"
+    return f"answered {file['status']}" if file["status"] is not None else f"could not be had: {file['error']}"

@@ -1,0 +1,83 @@
+"""`manage.py host`: what is known of a host, and the end of its wait."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from django.core.management import call_command
+from redis import Redis
+
+from crawler.frontier import keys
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.window import Waiting
+from tests.exports.factories import make_crawl
+from tests.management.calls import exit_code
+from tests.stops import stop_host
+
+pytestmark = pytest.mark.django_db
+
+HOST = "site.test"
+
+
+@pytest.fixture
+def crawl_id(real_redis: Redis) -> str:
+    """Of a crawl of a host that answered 429."""
+    crawl = make_crawl(f"http://{HOST}/", discovered=1)
+    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, HOST, 0)])
+    Gate(real_redis, 10).enter(HOST, f"{crawl.id}:fetch-1:0", Wish(str(crawl.id)), time.time())
+    stop_host(real_redis, HOST, 3600, time.time())
+    mapping = {"stop_status": 429, "stops": 2, "delay": 4.0, "troubles": 3, "crawl_delay": 10, "seconds": 0.3}
+    real_redis.hset(keys.host(HOST), mapping=mapping)
+    return str(crawl.id)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    call_command("host", *words)
+    return capsys.readouterr().out
+
+
+def test_it_prints_what_is_known(crawl_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = said(capsys, HOST).splitlines()
+    assert lines[0].startswith("Wait                it answered 429 and asked to wait until ")
+    assert lines[0].endswith(", 2 times in a row")
+    assert lines[1:] == [
+        "Throttle            one request in 4.0 s, 3 troubles in a row",
+        "Crawl-delay         10 s",
+        "Time for an answer  0.3 s",
+        f"Connections         1 in use by crawl {crawl_id} ({HOST})",
+        f"Crawl               {crawl_id} ({HOST}, running): 1 page waiting",
+    ]
+
+
+def test_a_url_names_its_host(crawl_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = json.loads(said(capsys, f"HTTP://{HOST.upper()}/some/page?x", "--json"))
+    assert (known["host"], known["stop"]["status"], known["crawl_delay"]) == (HOST, 429, 10.0)
+
+
+def test_forgetting_ends_the_wait_and_may_be_repeated(
+    crawl_id: str, real_redis: Redis, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, HOST, "--forget") == f"The wait for {HOST} is ended: 1 crawl with pages of it goes on.\n"
+    assert said(capsys, HOST, "--forget") == f"{HOST} has no wait that can be ended.\n"
+    shown = said(capsys, HOST)
+    assert "Wait" not in shown
+    assert "Throttle" not in shown
+    assert "Crawl-delay         10 s\n" in shown
+
+
+@pytest.mark.usefixtures("real_redis")
+def test_of_an_unknown_host_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "nowhere.test") == (
+        "Nothing is known of nowhere.test: no crawl has pages of it, and none asked it within a day.\n"
+    )
+    assert said(capsys, "nowhere.test", "--json") == "null\n"
+    assert said(capsys, "nowhere.test", "--forget") == "nowhere.test has no wait that can be ended.\n"
+
+
+@pytest.mark.parametrize("typed", ["", "a b", "http://", "exa|mple.com"])
+def test_what_is_no_host_ends_with_2(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("host", typed) == 2
+    assert capsys.readouterr().err == f"{typed!r} is no host; type example.com, or example.com:8080.\n"
