@@ -1,9 +1,10 @@
 """Which address leads to which door."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
+from crawler.api.gate import behind_the_gate, not_there
 from crawler.web.login import admin_login
 
 urlpatterns = [
@@ -12,5 +13,6 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="account-password")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("crawler.api.urls")),
+    re_path("^api/", behind_the_gate(not_there)),
     path("", include("crawler.web.urls")),
 ]

@@ -17,11 +17,15 @@ from crawler.api.problems import Problem
 from crawler.api.shapes import comparison as shapes
 from crawler.api.shapes.crawl import line_of
 from crawler.api.shapes.table import table_of
-from crawler.api.tables import CONTENTS, TableFormat, download
+from crawler.api.tables import TableFormat, contents_of, download
 from crawler.core.scopes import Scope
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.comparison import BY_SLUG, Change, Compared, changes_between
+
+CONTENTS = contents_of(
+    [column.name for column in BY_SLUG["gone"].columns], ("https://example.com/gone", "404", "Not found")
+)
 
 router = Router(tags=["comparisons"])
 

@@ -18,6 +18,7 @@ from crawler.api.shapes.numbers import RowId
 from crawler.core.rights import Right
 from crawler.core.scopes import Scope
 from crawler.engine import control
+from crawler.engine.hosts import forget, has_pages_of
 from crawler.engine.retry import retry_failed
 from crawler.models import Crawl
 from crawler.reports import replies
@@ -37,6 +38,15 @@ class Again(Schema):
 class Sent(Schema):
     sent: int
     message: str
+
+
+class NotWaiting(Schema):
+    """What came of ending the wait for a host."""
+
+    host: str
+    had_to_wait: bool = Field(description="Whether there was something to end.")
+    crawls: int = Field(description="That run or are paused and have pages of it.")
+    message: str = Field(description="The same in words.")
 
 
 @router.post(
@@ -86,6 +96,31 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
     """All of them, or those named. A crawl that was over runs again and is finished anew."""
     sent = retry_failed(crawl_named(request, crawl_id, Right.CONTROL).id, body.pages if body else None)
     return {"sent": sent, "message": replies.to_retry(sent).line}
+
+
+@router.post(
+    "/{uuid:crawl_id}/hosts/{host}/forget",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=NotWaiting,
+    summary="End the wait for a host",
+    openapi_extra=described(
+        {
+            "host": "example.com",
+            "had_to_wait": True,
+            "crawls": 1,
+            "message": "The wait for example.com is ended: 1 crawl with pages of it goes on.",
+        }
+    ),
+)
+def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any]:
+    """Ask a host at once, whatever it asked for by Retry-After and however slow it was; for all crawls, because they
+    share what is known of a host. Its Crawl-delay is kept. 404 when this crawl has no page that waits for it."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    if not has_pages_of(crawl, host):
+        raise Problem(404, replies.no_pages_of(host).line)
+    done = forget(host)
+    reply = replies.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
+    return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
 
 
 def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> dict[str, Any]:

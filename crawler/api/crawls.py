@@ -110,15 +110,13 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 @router.get(
     "/{uuid:crawl_id}/why",
     auth=needs(Scope.CRAWLS_READ),
-    response=dict[str, Any],
+    response=shapes.Why,
     summary="Ask why it is not finished",
-    openapi_extra=described(
-        {"state": "running", "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."]}
-    ),
+    openapi_extra=described(shapes.WHY_EXAMPLE),
 )
 def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """In sentences first, then with what is open, who has it, and when each host may be asked next."""
-    return why_of(crawl_watched(request, crawl_id))
+    return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
 
 
 @router.delete(

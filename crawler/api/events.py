@@ -21,6 +21,7 @@ from crawler.api.callers import ApiRequest, needs, recall
 from crawler.api.described import described
 from crawler.api.finding import crawl_watched
 from crawler.api.problems import Problem
+from crawler.api.shapes.crawl import Progress
 from crawler.core.event_stream import HEARTBEAT, Seen, event, retry, told
 from crawler.core.scopes import Scope
 from crawler.reports.progress import progress_of
@@ -39,14 +40,14 @@ data: {"state":"running"}
 
 id: running.1.120.80
 event: progress
-data: {"discovered":120,"closed":80,"open":40,"rate":61.5,"eta":1}
+data: {"discovered":120,"closed":80,"open":40,"done":80,"total":120,"at_most":false,"percent":66,"rate":61.5,"eta":1}
 
 event: state
 data: {"state":"finished"}
 
 id: finished.1.120.120
 event: finished
-data: {"state":"finished","discovered":120,"fetched":120,"failed":0,...}
+data: {"state":"finished","discovered":120,"fetched":118,"failed":2}
 """
 
 router = Router(tags=["crawls"])
@@ -129,6 +130,6 @@ def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
         round=crawl.round,
         discovered=progress["discovered"],
         closed=progress["closed"],
-        progress={name: progress[name] for name in ("discovered", "closed", "open", "rate", "eta")},
+        progress={name: progress[name] for name in Progress.model_fields},
         receipt=progress["receipt"] if sees_addresses(request.user, crawl) else masked_receipt(progress["receipt"]),
     )

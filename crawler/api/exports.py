@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
-from ninja import Router, Schema
+from ninja import Query, Router, Schema
 from pydantic import Field
 
 from crawler.api.callers import ApiRequest, needs
@@ -14,13 +14,15 @@ from crawler.api.described import described
 from crawler.api.finding import crawl_named
 from crawler.api.problems import Problem
 from crawler.api.shapes.crawl import ROOT
+from crawler.api.shapes.page import ROW_EXAMPLE
+from crawler.api.tables import contents_of
 from crawler.core.scopes import Scope
 from crawler.exports.formats import FORMATS, Format, file_name, formats_for
+from crawler.exports.rows import KEYS
 from crawler.models import Crawl
 
 CONTENTS = {
-    "application/jsonl": {"example": '{"url": "https://example.com/", "status": 1, "http_status": 200, ...}\n'},
-    "text/csv": {"example": "url,status,outcome,http_status,...\r\nhttps://example.com/,1,2xx,200,...\r\n"},
+    **contents_of(KEYS, ROW_EXAMPLE),
     **{
         made.media_type.partition(";")[0]: {"example": f"a file: {made.about}"}
         for made in FORMATS.values()
@@ -75,7 +77,10 @@ def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra={"responses": {200: {"content": CONTENTS}}},
 )
 def get_export(
-    request: ApiRequest, crawl_id: UUID, export_format: str, externals: bool = False
+    request: ApiRequest,
+    crawl_id: UUID,
+    export_format: str,
+    externals: Annotated[bool, Query(description="The links that leave the site in place of the pages.")] = False,
 ) -> StreamingHttpResponse:
     """Streamed; of a crawl that still runs, the pages known by now. With `externals` the links that leave the site in
     their place."""

@@ -17,7 +17,7 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import CRAWL_ID, described
 from crawler.api.finding import crawl_named, crawl_watched
 from crawler.api.once import id_to_make, may_be_made
-from crawler.api.paging import by_id
+from crawler.api.paging import Cursor, Limit, by_id
 from crawler.api.problems import Problem
 from crawler.api.shapes import firecrawl as shapes
 from crawler.core import firecrawl, linkage
@@ -33,6 +33,7 @@ from crawler.core.work import PAGE
 from crawler.engine import control
 from crawler.engine.start import start_crawl
 from crawler.models import NOT_OVER, Page, PageFacts, PageLinks
+from crawler.reports.progress import standing_of
 
 ROOT = "/api/v1/crawl"
 LOOKED_AT = 200  # of the newest crawls, to find one of a site
@@ -99,21 +100,21 @@ def active(request: ApiRequest) -> dict[str, Any]:
 def crawl_status(
     request: ApiRequest,
     crawl_id: UUID,
-    cursor: Annotated[str | None, Query(max_length=200)] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    links: bool = False,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+    links: Annotated[bool, Query(description="Each page with the addresses it links to.")] = False,
 ) -> dict[str, Any]:
     """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
     each with the addresses it links to."""
     found = crawl_watched(request, crawl_id)
     answered = table.in_order(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
     listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
-    tallies = found.tallies
+    stands = standing_of(found)
     return {
         "success": True,
         "status": status_of(State(found.state)),
-        "total": tallies.discovered,
-        "completed": tallies.closed,
+        "total": stands.total,
+        "completed": stands.done,
         "next": listed["next"],
         "data": listed["items"],
     }
@@ -215,12 +216,15 @@ def _documents(pages: Sequence[Page], *, with_links: bool) -> list[dict[str, Any
                 "statusCode": page.http_status,
                 "contentType": page.content_type,
             },
-            "links": [link.url for link in linkage.unpacked(bytes(packed.get(page.pk, b"")), page.url)]
-            if with_links
-            else None,
+            "links": _targets(bytes(packed.get(page.pk, b"")), page.url) if with_links else None,
         }
         for page in pages
     ]
+
+
+def _targets(packed: bytes, page: str) -> list[str]:
+    """What a page links to, each address once."""
+    return list(dict.fromkeys(link.url for link in linkage.unpacked(packed, page)))
 
 
 def _error_of(page: Page) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from crawler.api.callers import ApiRequest, caller_of
 from crawler.api.limits import counted
 from crawler.api.once import done_once, key_of
-from crawler.api.problems import Problem, problem, service_down
+from crawler.api.problems import NOTHING_HERE, Problem, problem, service_down
 from crawler.core.shortages import sentence
 from crawler.engine.shortages import shortage_of
 
@@ -67,7 +67,7 @@ def behind_the_gate(door: View) -> View:
 
 def not_there(request: HttpRequest) -> HttpResponse:
     """No door has this address."""
-    return problem(404, "There is nothing at this address; /api/v1/docs shows what there is.")
+    return problem(404, NOTHING_HERE)
 
 
 def _let_in(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> HttpResponseBase:

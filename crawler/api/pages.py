@@ -17,11 +17,12 @@ from crawler.api.shapes import page as shapes
 from crawler.api.shapes.crawl import ROOT
 from crawler.api.shapes.page import PageId
 from crawler.api.shapes.page_filters import PageFilters
-from crawler.api.tables import CONTENTS, TableFormat
+from crawler.api.tables import TableFormat, contents_of
 from crawler.core import linkage
 from crawler.core.scopes import Scope
 from crawler.core.urls import key_of
 from crawler.exports.formats import FORMATS
+from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Page, PageLinks
 from crawler.reports.dead_letters import dead_letters
 from crawler.reports.inlinks import inlinks
@@ -57,7 +58,7 @@ def list_pages(
     "/{uuid:crawl_id}/pages/exports/{export_format}",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export chosen pages",
-    openapi_extra={"responses": {200: {"content": CONTENTS}}},
+    openapi_extra={"responses": {200: {"content": contents_of(KEYS, shapes.ROW_EXAMPLE)}}},
 )
 def export_pages(
     request: ApiRequest, crawl_id: UUID, export_format: TableFormat, chosen: Annotated[PageFilters, Query()]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 
 MEDIA_TYPE = "application/problem+json"
+TROUBLE = "This should not have happened; the server's log has the particulars."
+NOTHING_HERE = "There is nothing at this address; /api/v1/docs shows what there is."
+DETAILS = {
+    400: "The request cannot be read: look at its address, its Host header and its body.",
+    404: NOTHING_HERE,
+    500: TROUBLE,
+}
 
 
 class Problem(Exception):
@@ -79,3 +87,20 @@ def not_allowed_by(scope: str) -> Problem:
 
 def service_down(detail: str) -> Problem:
     return Problem(503, detail, headers={"Retry-After": "5"})
+
+
+class Problems:
+    """A middleware: below /api/ an error that Django answers by itself, before a call has come to its view or while it
+    was on its way out, is a problem too, and never a page; not even the one with a traceback."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self._get_response(request)
+        status = response.status_code
+        if not f"{request.path_info}/".startswith("/api/") or status < 400:
+            return response
+        if response.headers.get("Content-Type") == MEDIA_TYPE:
+            return response
+        return problem(status, DETAILS.get(status, f"{HTTPStatus(status).phrase}."))

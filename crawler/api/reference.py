@@ -81,6 +81,23 @@ IDEMPOTENCY_KEY = {
 }
 
 
+OF_PATHS = {
+    "crawl_id": "The crawl.",
+    "other_id": "The crawl to compare it with, which is taken for the earlier one.",
+    "host": "The host, with its port unless that is the usual one.",
+    "page_id": "The page, by its `id` in the list of the crawl's pages.",
+    "delivery_id": "The delivery, by its `id` in the list of the crawl's notices.",
+    "channel_id": "The channel.",
+    "schedule_id": "The schedule.",
+    "token_id": "The token, by its `id` in the list of tokens.",
+    "slug": "The report, by its `slug` in the list of reports.",
+    "change": "The kind of difference: `new`, `gone`, `status`, `title` or `content`.",
+    "form": "The format the content was kept in.",
+    "export_format": "The format of the file.",
+}
+"""What the parts of the addresses stand for: each is the same wherever it occurs."""
+
+
 class Document(OpenAPISchema):
     """The document; each operation names the scope it asks for and the problems it may answer with."""
 
@@ -88,6 +105,9 @@ class Document(OpenAPISchema):
         details: dict[str, Any] = super().operation_details(operation)
         problems = {status: _problem_response(status, said) for status, said in PROBLEMS.items()}
         details["responses"] = {str(status): said for status, said in details["responses"].items()} | problems
+        for parameter in details["parameters"]:
+            if parameter["in"] == "path":
+                parameter.setdefault("description", OF_PATHS[parameter["name"]])
         if "POST" in operation.methods:
             details["parameters"] = [*details["parameters"], IDEMPOTENCY_KEY]
         scope = next((auth.scope for auth in operation.auth_callbacks if isinstance(auth, BearerToken)), None)

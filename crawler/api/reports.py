@@ -15,12 +15,17 @@ from crawler.api.paging import Cursor, Limit
 from crawler.api.problems import Problem
 from crawler.api.shapes import report as shapes
 from crawler.api.shapes.table import table_of
-from crawler.api.tables import CONTENTS, TableFormat, download
+from crawler.api.tables import TableFormat, contents_of, download
 from crawler.core.scopes import Scope
 from crawler.reports.catalogue.counted import BUDGET, number_of, numbers_of
 from crawler.reports.catalogue.entries import BY_SLUG, REPORTS
 from crawler.reports.catalogue.lines import Listed
 from crawler.reports.catalogue.report import Report
+
+CONTENTS = contents_of(
+    [column.name for column in BY_SLUG["broken-links"].whole_columns],
+    ("https://example.com/gone", "404", "https://example.com/", "Gone", ""),
+)
 
 router = Router(tags=["reports"])
 

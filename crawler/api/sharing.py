@@ -39,7 +39,7 @@ class Keep(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    keep: bool
+    keep: bool = Field(description="Keep it whatever its age.")
 
 
 class KeptCrawl(Schema):

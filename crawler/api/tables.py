@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 
-from crawler.exports.table import MEDIA_TYPES, Cells, table_pieces
+from crawler.exports.table import MEDIA_TYPES, TABLES, Cells, table_pieces
 
 
 class TableFormat(StrEnum):
@@ -18,11 +18,11 @@ class TableFormat(StrEnum):
     JSONL = "jsonl"
 
 
-CONTENTS: dict[str, Any] = {
-    "text/csv": {"example": "url,answer\r\nhttps://example.com/gone,404\r\n"},
-    "application/jsonl": {"example": '{"url": "https://example.com/gone", "answer": "404"}\n'},
-}
-"""What is answered, by the format that is asked for."""
+def contents_of(names: Sequence[str], row: Cells) -> dict[str, Any]:
+    """What is answered, by the format that is asked for, with a table of this row as the example."""
+    return {
+        MEDIA_TYPES[table].partition(";")[0]: {"example": "".join(TABLES[table](names, [row]))} for table in TableFormat
+    }
 
 
 def download(

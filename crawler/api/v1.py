@@ -39,7 +39,7 @@ from crawler.api import (
     traps,
 )
 from crawler.api.bodies import StrictParser, no_form
-from crawler.api.problems import Problem, nobody, place, problem, service_down
+from crawler.api.problems import TROUBLE, Problem, nobody, place, problem, service_down
 from crawler.api.reference import Document
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.shortages import sentence
@@ -157,7 +157,7 @@ def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
     if isinstance(error, SuspiciousOperation | MultiPartParserError | OperationalError | InterfaceError):
         raise error  # the gate's to answer: they can come before there is a door as well
     log.exception("%s %s failed", request.method, request.path)
-    return problem(500, "This should not have happened; the server's log has the particulars.")
+    return problem(500, TROUBLE)
 
 
 def _place_of(loc: tuple[Any, ...]) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from crawler.models import Crawl
 
@@ -14,9 +13,11 @@ class Kind(StrEnum):
 
     TEXT = "text"
     NUMBER = "number"  # whole
+    DECIMAL = "decimal"  # whole or not
     TRUTH = "truth"
     MOMENT = "moment"  # ISO 8601 in UTC
-    ANY = "any"  # text, a number, a truth value or a list of them, by an extraction rule
+    DATE = "date"  # ISO 8601: a day, or a moment with or without its zone
+    ANY = "any"  # whatever JSON can hold
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Column:
 
     name: str
     kind: Kind = Kind.TEXT
+    many: bool = False  # the values are lists of this kind
 
 
 OF_PAGES = (
@@ -69,16 +71,27 @@ NOTES = "field_notes"
 TAKEN = frozenset((*(column.name for column in USUAL), NOTES))
 
 
+OF_RULES = {
+    "text": Kind.TEXT,
+    "url": Kind.TEXT,
+    "number": Kind.DECIMAL,
+    "integer": Kind.NUMBER,
+    "date": Kind.DATE,
+    "boolean": Kind.TRUTH,
+}
+"""What the values of an extraction rule of each type are, see `core.rules.TYPES`."""
+
+
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
     """The usual ones, then one for each field the crawl extracts, and one that says why some have no value."""
-    names = [column_name(field) for field in fields_of(crawl)]
-    return (*USUAL, *(Column(name, Kind.ANY) for name in (*names, *([NOTES] if names else []))))
+    rules = crawl.chosen.fields
+    fields = (Column(column_name(rule.name), OF_RULES.get(rule.type, Kind.ANY), many=rule.many) for rule in rules)
+    return (*USUAL, *fields, *([Column(NOTES, Kind.ANY)] if rules else []))
 
 
 def fields_of(crawl: Crawl) -> list[str]:
     """The names of the crawl's extraction rules, in their order."""
-    rules: tuple[Any, ...] = getattr(crawl.chosen, "fields", ())
-    return [str(rule.name) for rule in rules]
+    return [rule.name for rule in crawl.chosen.fields]
 
 
 def column_name(field: str) -> str:

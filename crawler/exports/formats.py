@@ -110,7 +110,7 @@ FORMATS: Mapping[str, Format] = {
     **KEPT,
     "links.csv": Format(
         "Links",
-        "every link: source, target, text, rel, status of the target",
+        "every link: source, target, text, rel, status of the target, problem",
         "text/csv; charset=utf-8",
         links.lines,
         what="links",

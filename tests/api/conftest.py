@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
 from crawler.core.scopes import Scope
+from tests import site
 from tests.api.calling import Caller, a_token
+from tests.browser.conftest import answers
+from tests.conftest import free_port
+from tests.site import Site
+from tests.stack import OWN_WORKER, Stack
 from tests.web.conftest import NOWHERE
 from tests.web.factories import a_person
 
@@ -53,3 +59,26 @@ def by_root(root: User) -> Caller:
 @pytest.fixture
 def by_nobody(db: None) -> Caller:
     return Caller(None)
+
+
+@pytest.fixture(scope="module")
+def small_site() -> Iterator[Site]:
+    pages = {"/": site.page("/a", "/missing"), "/a": site.page("/")}
+    with Site(pages).serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str, small_site: Site) -> Iterator[tuple[Stack, str]]:
+    """A stack that crawls the small site, and its address; a token of ann is its TOKEN."""
+    address = f"127.0.0.1:{free_port()}"
+    stack = Stack(tmp_path_factory.mktemp("served"), redis_url, CRAWLER_PRIVATE_HOSTS=small_site.host)
+    stack.redis.flushall()
+    try:
+        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
+        stack.spawn(*OWN_WORKER)
+        stack.env["TOKEN"] = stack.within(lambda: a_token(a_person("ann"), *Scope))
+        stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))
+        yield stack, f"http://{address}"
+    finally:
+        stack.end()

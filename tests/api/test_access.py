@@ -34,7 +34,7 @@ STANDINGS = {
     "root": Standing(is_superuser=True),
 }
 
-CONTROLLED = ("/pause", "/resume", "/cancel", "/retry-failed", "/traps/release", "/again")
+CONTROLLED = ("/pause", "/resume", "/cancel", "/retry-failed", "/traps/release", "/again", "/forget")
 OWNED = {("delete", "/crawls/{crawl_id}"), ("delete", "/schedules/{schedule_id}")}
 OWNED |= {("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 PERSONAL = ("/channels/", "/tokens/")  # nobody sees another's, not even a superuser

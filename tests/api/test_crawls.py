@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
+from redis import Redis
 
 from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
+from crawler.frontier import keys
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.window import Waiting
 from crawler.models import Crawl, Page, Schedule
 from tests.api.calling import Caller
+from tests.stops import stop_host
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
 HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
@@ -138,6 +146,32 @@ def test_a_query_that_cannot_be_used_names_its_parameter(by_ann: Caller, query: 
     assert (response.status_code, error["in"], error["field"]) == (422, "query", name)
 
 
+def test_under_a_page_limit_progress_is_told_by_the_limit_and_has_an_end(by_ann: Caller, ann: User) -> None:
+    moving = {"discovered": 457, "outcomes": {"2xx": 12}, "samples": [[time.time() - 4, 300, 4, 4]]}
+    crawl = a_crawl(ann, options=CrawlOptions(max_pages=40), **moving)
+    progress = by_ann.get(f"/crawls/{crawl.id}").json()["progress"]
+    assert {name: progress[name] for name in ("done", "total", "at_most", "percent")} == {
+        "done": 12,
+        "total": 40,
+        "at_most": True,
+        "percent": 30,
+    }
+    assert (progress["discovered"], progress["closed"], progress["open"]) == (457, 12, 445)
+    assert progress["eta"] > 0
+
+
+def test_a_crawl_says_why_it_ended_wherever_it_is_shown(by_ann: Caller, ann: User) -> None:
+    limited = {"discovered": 3, "outcomes": {"2xx": 1, "limit": 2}, "limits": {"pages": 2}}
+    a_crawl(ann)
+    crawl = a_finished_crawl(ann, options=CrawlOptions(max_pages=1), **limited)
+    assert [item["ended"] for item in items_of(by_ann, "/crawls")] == [None, "limit"]
+    whole = by_ann.get(f"/crawls/{crawl.id}").json()
+    receipt = by_ann.get(f"/crawls/{crawl.id}/receipt").json()
+    assert whole["ended"] == whole["receipt"]["ended"] == receipt["ended"] == "limit"
+    assert receipt["limits"] == {"pages": 2}
+    assert receipt["ended_message"] == "Limit reached: 1 page at most (2 pages were not asked for)."
+
+
 def test_the_receipt_of_a_crawl_is_that_of_its_page(by_ann: Caller, ann: User) -> None:
     crawl = a_finished_crawl(ann)
     receipt = by_ann.get(f"/crawls/{crawl.id}/receipt").json()
@@ -185,6 +219,39 @@ def test_dead_letters_are_sent_again_all_or_those_named(
     letters = [a_page(crawl, f"https://example.com/{n}", Outcome.TIMEOUT, given_up=True) for n in range(2)]
     named = json.loads(json.dumps(body).replace('"first"', str(letters[0].pk)))
     assert by_ann.post(f"/crawls/{crawl.id}/retry-failed", named).json()["sent"] == sent
+
+
+def test_the_wait_for_a_host_is_ended_and_a_second_call_is_no_error(
+    by_ann: Caller, ann: User, real_redis: Redis
+) -> None:
+    crawl = a_crawl(ann)
+    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, "example.com:8080", 0)])
+    stop_host(real_redis, "example.com:8080", 3600, time.time())
+    path = f"/crawls/{crawl.id}/hosts/example.com:8080/forget"
+    assert by_ann.get(f"/crawls/{crawl.id}/why").json()["hosts"]["shown"][0]["reason"] == "stop"
+    first, second = by_ann.post(path).json(), by_ann.post(path).json()
+    assert (first["had_to_wait"], first["crawls"]) == (True, 1)
+    assert (second["had_to_wait"], second["message"]) == (False, "example.com:8080 has no wait that can be ended.")
+    assert not real_redis.hexists(keys.host("example.com:8080"), "until")
+
+
+def test_a_host_the_crawl_does_not_wait_for_is_not_there(by_ann: Caller, ann: User, real_redis: Redis) -> None:
+    stop_host(real_redis, "example.com", 3600, time.time())
+    response = by_ann.post(f"/crawls/{a_crawl(ann).id}/hosts/example.com/forget")
+    assert (response.status_code, response.json()["detail"]) == (404, "This crawl does not wait for example.com.")
+    assert real_redis.hexists(keys.host("example.com"), "until")
+
+
+def test_another_owners_crawl_that_uses_the_connections_is_not_named(
+    by_ann: Caller, ann: User, bob: User, real_redis: Redis
+) -> None:
+    crawl, bobs = a_crawl(ann), a_crawl(bob, start_urls=["https://secret.test/"])
+    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, "example.com", 0)])
+    Gate(real_redis, 10).enter("example.com", f"{bobs.id}:b:0", Wish(str(bobs.id)), time.time())
+    told = by_ann.get(f"/crawls/{crawl.id}/why")
+    [host] = told.json()["hosts"]["shown"]
+    assert host["used_by"] == [{"by": "another crawl", "connections": 1, "crawl": None}]
+    assert "secret.test" not in told.content.decode()
 
 
 def test_every_answer_may_be_kept_by_nobody_and_runs_nothing(by_ann: Caller) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from io import StringIO
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
 
 from crawler.api.shapes.options import Options
 from crawler.api.v1 import api
+from crawler.core.ended import Ended
 from crawler.core.options import CrawlOptions
+from crawler.exports.rows import KEYS
+from crawler.reports.catalogue.entries import REPORTS
+from crawler.reports.comparison import CHANGES
 from tests.api.calling import ROOT
 from tests.stack import ROOT as ROOT_FOLDER
 
@@ -23,10 +33,30 @@ OPERATIONS = [
 ]
 
 
+CONTENTS = [
+    pytest.param(operation.values[0], media_type, content, id=f"{operation.id} {status} {media_type}")
+    for operation in OPERATIONS
+    for status, said in operation.values[0]["responses"].items()
+    if status < "300"
+    for media_type, content in said.get("content", {}).items()
+]
+BODIES = [
+    pytest.param(content, id=operation.id)
+    for operation in OPERATIONS
+    for content in operation.values[0].get("requestBody", {}).get("content", {}).values()
+]
+
+
 def answers_of(operation: dict[str, Any]) -> list[dict[str, Any]]:
     """The contents of its answers that are no problem."""
     good = [said for status, said in operation["responses"].items() if status < "300"]
     return [content for said in good for content in said.get("content", {}).values()]
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema itself where there is only a reference to it."""
+    named = schema.get("$ref", "").rpartition("/")[2]
+    return DOCUMENT["components"]["schemas"][named] if named else schema
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -36,28 +66,175 @@ def test_every_answer_has_an_example(operation: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_body_has_an_example(operation: dict[str, Any]) -> None:
-    assert all("example" in content for content in operation.get("requestBody", {}).get("content", {}).values())
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_operation_says_in_words_what_it_is_and_which_scope_it_needs(operation: dict[str, Any]) -> None:
     assert operation["summary"]
     assert "Scope: `" in operation["description"] or operation["summary"] == "Ask who you are"
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_examples_have_the_keys_their_schemas_ask_for(operation: dict[str, Any]) -> None:
-    for content in answers_of(operation):
-        schema = content.get("schema", {})
-        named = DOCUMENT["components"]["schemas"].get(schema.get("$ref", "").rpartition("/")[2], schema)
-        if "properties" in named:
-            assert set(named.get("required", ())) <= set(content["example"]) <= set(named["properties"])
+@pytest.mark.parametrize(("operation", "media_type", "content"), CONTENTS)
+def test_the_example_of_an_answer_is_what_the_answer_can_be(
+    operation: dict[str, Any], media_type: str, content: dict[str, Any]
+) -> None:
+    example = content["example"]
+    match media_type:
+        case "application/json":
+            assert resolved(content["schema"])["properties"]
+            assert faults(example, content["schema"]) == []
+        case "text/csv":
+            header, *rows = csv.reader(StringIO(example))
+            assert rows
+            assert {len(row) for row in rows} == {len(header)}
+            assert set(header) in columns_of(operation)
+        case "application/jsonl":
+            lines = [json.loads(line) for line in example.splitlines()]
+            assert lines
+            assert all(set(line) in columns_of(operation) for line in lines)
+        case "text/event-stream":
+            said = dict(re.findall(r"event: (\w+)\n(?:id: .*\n)?data: (.*)\n", example))
+            assert set(said) == {"state", "progress", "finished"}
+            assert all(json.loads(data) for data in said.values())
+        case _:
+            assert "schema" not in content
+            assert re.search(r"\w+ \w+", example)
+
+
+@pytest.mark.parametrize("content", BODIES)
+def test_every_body_has_an_example_that_can_be_sent(content: dict[str, Any]) -> None:
+    assert content["example"]
+    assert faults(content["example"], content["schema"]) == []
+
+
+def test_every_body_is_among_those_that_were_judged() -> None:
+    with_body = {operation.id for operation in OPERATIONS if "requestBody" in operation.values[0]}
+    assert with_body == {body.id for body in BODIES}
+    assert len(with_body) > 10
+
+
+def columns_of(operation: dict[str, Any]) -> list[set[str]]:
+    """The names of columns that a table of this operation can have."""
+    match operation["tags"]:
+        case ["reports"]:
+            return [{column.name for column in report.whole_columns} for report in REPORTS]
+        case ["comparisons"]:
+            return [{column.name for column in change.columns} for change in CHANGES]
+        case _:
+            return [set(KEYS)]
+
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+FORMATS: dict[str, Callable[[str], object]] = {"uuid": UUID, "date-time": datetime.fromisoformat}
+
+
+def faults(value: Any, schema: dict[str, Any], where: str = "") -> list[str]:
+    """What of a value its JSON schema does not allow."""
+    schema = resolved(schema)
+    if "anyOf" in schema:
+        each = [faults(value, part, where) for part in schema["anyOf"]]
+        return [] if [] in each else [fault for found in each for fault in found]
+    if "enum" in schema or "const" in schema:
+        return [] if value in schema.get("enum", [schema.get("const")]) else [f"{where}: {value!r} is none of them"]
+    kind = schema.get("type")
+    if kind is None:
+        return []
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return [f"{where}: {value!r} is no {kind}"]
+    try:
+        FORMATS.get(schema.get("format", ""), str)(value)
+    except ValueError:
+        return [f"{where}: {value!r} is no {schema['format']}"]
+    if isinstance(value, list):
+        return [fault for item in value for fault in faults(item, schema.get("items", {}), f"{where}[]")]
+    if isinstance(value, dict):
+        return list(_faults_inside(value, schema, where))
+    return []
+
+
+def _faults_inside(value: dict[str, Any], schema: dict[str, Any], where: str) -> Iterator[str]:
+    known, others = schema.get("properties", {}), schema.get("additionalProperties", not schema.get("properties"))
+    yield from (f"{where}.{name} is missing" for name in schema.get("required", ()) if name not in value)
+    for name, part in value.items():
+        if name not in known and others is False:
+            yield f"{where}.{name} is not known"
+        else:
+            yield from faults(part, known.get(name, others if isinstance(others, dict) else {}), f"{where}.{name}")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"id": 1, "tags": ["a", None]}, []),
+        ({"tags": []}, [".id is missing"]),
+        ({"id": True, "tags": []}, [".id: True is no integer"]),
+        ({"id": 1, "tags": [2]}, [".tags[]: 2 is no string", ".tags[]: 2 is no null"]),
+        ({"id": 1, "tags": [], "other": 1}, [".other is not known"]),
+        ([], [": [] is no object"]),
+    ],
+)
+def test_faults_of_an_example_are_found(value: Any, found: list[str]) -> None:
+    tags = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}
+    schema = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}, "tags": tags}}
+    assert faults(value, schema) == found
+
+
+def test_why_a_crawl_ended_is_one_of_those_words() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["Ended"]["enum"] == [why.value for why in Ended]
+    for schema in ("Receipt", "CrawlLine"):
+        field = schemas[schema]["properties"]["ended"]
+        assert {"$ref": "#/components/schemas/Ended"} in field["anyOf"]
+        assert all(f"`{why}`" in field["description"] for why in Ended)
 
 
 def test_every_option_of_a_crawl_can_be_sent_by_its_name() -> None:
     fields = getattr(Options, "model_fields")  # noqa: B009 (made at run time)
     assert set(CrawlOptions.__struct_fields__) - set(fields) == {"private_hosts"}
+
+
+def taken(operation: dict[str, Any]) -> dict[str, str]:
+    """What an operation takes, parameters and parts of its body, each with its description."""
+    found = {said["name"]: said.get("description", "") for said in operation.get("parameters", ())}
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        found |= described_in(content["schema"])
+    return found
+
+
+def described_in(schema: dict[str, Any], above: str = "") -> dict[str, str]:
+    """Every property below this schema, by its path, with its description."""
+    if "$ref" in schema:
+        return described_in(DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]], above)
+    found: dict[str, str] = {}
+    for name, said in schema.get("properties", {}).items():
+        found[above + name] = said.get("description", "")
+        found |= described_in(said, f"{above}{name}.")
+    for part in [*schema.get("anyOf", ()), *schema.get("allOf", ()), *filter(None, [schema.get("items")])]:
+        found |= described_in(part, above)
+    return found
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_whatever_is_sent_is_described_in_words(operation: dict[str, Any]) -> None:
+    mute = {name for name, said in taken(operation).items() if not re.search(r"\w+ \w+|\w+\.", said)}
+    named = {name for name, said in taken(operation).items() if _letters(said) == _letters(name)}
+    assert mute | named == set()
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W|_", "", text).lower()
+
+
+def test_every_option_of_a_crawl_is_among_what_is_described() -> None:
+    described = taken(DOCUMENT["paths"][f"{ROOT}/crawls"]["post"])
+    assert set(CrawlOptions.__struct_fields__) - set(described) == {"private_hosts"}
+    assert {"start_urls", "schedule", "bearer", "Idempotency-Key"} <= set(described)
+    assert "scrapeOptions.formats" in taken(DOCUMENT["paths"][f"{ROOT}/crawl"]["post"])
 
 
 @pytest.mark.parametrize("path", DOCUMENT["paths"])

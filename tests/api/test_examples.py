@@ -4,53 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from django.contrib.auth.models import User
-
-from crawler.core.scopes import Scope
-from tests import site
-from tests.api.calling import a_token
-from tests.browser.conftest import answers
-from tests.conftest import free_port
 from tests.site import Site
-from tests.stack import OWN_WORKER, ROOT, Stack
-from tests.web.factories import a_person
+from tests.stack import ROOT, Stack
 
 DOCUMENT = (ROOT / "docs" / "api.md").read_text()
 
 
 def examples(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def small_site() -> Iterator[Site]:
-    pages = {"/": site.page("/a", "/missing"), "/a": site.page("/")}
-    with Site(pages).serving() as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str, small_site: Site) -> Iterator[tuple[Stack, str]]:
-    """A stack that crawls the small site, and its address."""
-    address = f"127.0.0.1:{free_port()}"
-    stack = Stack(tmp_path_factory.mktemp("examples"), redis_url, CRAWLER_PRIVATE_HOSTS=small_site.host)
-    stack.redis.flushall()
-    try:
-        stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
-        stack.spawn(*OWN_WORKER)
-        stack.env["TOKEN"] = stack.within(lambda: a_token(_ann(), *Scope))
-        stack.wait_for(lambda: answers(int(address.rpartition(":")[2])))
-        yield stack, f"http://{address}"
-    finally:
-        stack.end()
-
-
-def _ann() -> User:
-    return a_person("ann")
 
 
 def here(example: str, base_url: str, small_site: Site) -> str:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from crawler.core import linkage
 from crawler.core.lifecycle import State
+from crawler.core.options import CrawlOptions
 from crawler.core.outcomes import Outcome
 from crawler.models import Crawl, PageLinks
 from tests.api.calling import Caller
@@ -84,6 +85,12 @@ def test_the_status_is_one_they_know(by_ann: Caller, ann: User, state: State, st
     assert (answer["status"], answer["total"], answer["completed"]) == (status, 3, 3)
 
 
+def test_under_a_page_limit_the_total_is_what_may_be_asked_for(by_ann: Caller, ann: User) -> None:
+    crawl = a_crawl(ann, options=CrawlOptions(max_pages=40), discovered=457, outcomes={"2xx": 12})
+    answer = by_ann.get(f"/crawl/{crawl.id}").json()
+    assert (answer["completed"], answer["total"]) == (12, 40)
+
+
 def test_their_clients_get_a_date_on_which_it_expires(by_ann: Caller, ann: User) -> None:
     answer = by_ann.get(f"/crawl/{a_finished_crawl(ann).id}").json()
     assert datetime.fromisoformat(answer["expiresAt"]).year == 9999
@@ -95,7 +102,7 @@ def test_its_pages_come_with_their_metadata_and_an_address_of_more(by_ann: Calle
     a_page(crawl, "https://example.com/gone", 404)
     a_page(crawl, "https://example.com/b")
     there = ["https://example.com/b"]
-    packed = linkage.packed(there, ["B"], {}, first.url)
+    packed = linkage.packed(there, linkage.Occurrences.once(there, ["B"], {}), first.url)
     PageLinks.objects.create(page_id=first.pk, crawl=crawl, keys=linkage.keys(there), packed=packed)
     answer = by_ann.get(f"/crawl/{crawl.id}?limit=1&links=true").json()
     assert [(page["metadata"]["title"], page["links"]) for page in answer["data"]] == [("Start", there)]

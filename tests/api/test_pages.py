@@ -16,6 +16,7 @@ from crawler.exports.columns import OF_PAGES
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from tests.api.calling import Caller
 from tests.api.test_crawls import items_of
+from tests.exports.factories import SHOP_PAGE, a_shop
 from tests.web.factories import a_finished_crawl, a_page
 
 SITE = "https://example.com"
@@ -96,6 +97,16 @@ def test_a_page_tells_what_its_server_and_the_page_said(by_ann: Caller, crawl: C
     assert (facts["headers"], facts["h1"], facts["words"]) == (["A: 1", "B: 2"], "Hello", 7)
 
 
+def test_a_page_tells_its_malformed_links(by_ann: Caller, crawl: Crawl) -> None:
+    wrong = {"written": "htp:/x", "text": "Manual", "rel": "", "problem": "unknown scheme htp"}
+    page, fine = a_page(crawl), a_page(crawl, f"{SITE}/fine")
+    PageFacts.objects.create(page_id=page.pk, crawl=crawl, malformed={"number": 1, "links": [wrong]})
+    PageFacts.objects.create(page_id=fine.pk, crawl=crawl)
+    told = by_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}").json()["facts"]["malformed"]
+    assert told == {"number": 1, "links": [wrong]}
+    assert by_ann.get(f"/crawls/{crawl.id}/pages/{fine.pk}").json()["facts"]["malformed"] is None
+
+
 def test_a_page_nobody_answered_for_has_no_facts(by_ann: Caller, crawl: Crawl) -> None:
     page = a_page(crawl, answer=Outcome.TIMEOUT)
     assert by_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}").json()["facts"] is None
@@ -109,7 +120,9 @@ def test_links_are_told_out_of_a_page_and_into_it(by_ann: Caller, crawl: Crawl) 
         page_id=start.pk,
         crawl=crawl,
         keys=linkage.keys(there),
-        packed=linkage.packed(there, ["Gone", "What"], {gone.url: "nofollow"}, start.url),
+        packed=linkage.packed(
+            there, linkage.Occurrences.once(there, ["Gone", "What"], {gone.url: "nofollow"}), start.url
+        ),
     )
     out = items_of(by_ann, f"/crawls/{crawl.id}/pages/{start.pk}/links-out?limit=1")
     assert [(link["url"], link["text"], link["page"], link["http_status"]) for link in out] == [
@@ -164,3 +177,16 @@ def test_traps_are_listed_and_released(
     [listed] = by_ann.get(f"/crawls/{crawl.id}/traps").json()["items"]
     assert (listed["pattern"], listed["examples"]) == ("/c/*", [f"{SITE}/c/1"])
     assert by_ann.post(f"/crawls/{crawl.id}/traps/release", body).json()["traps"] == released
+
+
+def test_extracted_values_are_numbers_truth_values_and_dates(by_root: Caller) -> None:
+    crawl = a_shop(SHOP_PAGE.format(price="9,50", since="12 March 2026"))
+    [listed] = items_of(by_root, f"/crawls/{crawl.pk}/pages")
+    fields = by_root.get(f"/crawls/{crawl.pk}/pages/{listed['id']}").json()["facts"]["fields"]
+    assert {name: fields[name] for name in ("price", "stock", "sold", "since", "sizes")} == {
+        "price": 9.5,
+        "stock": 7,
+        "sold": True,
+        "since": "2026-03-12",
+        "sizes": [1.5, 2],
+    }

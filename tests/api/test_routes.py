@@ -10,11 +10,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from crawler import queues
 from crawler.api.v1 import api
 from crawler.content.members import packed
 from crawler.content.shelf import Shelf, named
 from crawler.core.lifecycle import State
 from crawler.core.scopes import EVERY, Scope
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.window import Waiting
 from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from tests.api.calling import ROOT, Caller, a_token
 from tests.content.storages import kept_in
@@ -66,6 +69,7 @@ ROUTES = [
     Route("post", "/crawls/{crawl_id}/resume", WRITE),
     Route("post", "/crawls/{crawl_id}/cancel", WRITE),
     Route("post", "/crawls/{crawl_id}/retry-failed", WRITE),
+    Route("post", "/crawls/{crawl_id}/hosts/{host}/forget", WRITE),
     Route("get", "/crawls/{crawl_id}/pages", READ),
     Route("get", "/crawls/{crawl_id}/pages/{page_id}", READ),
     Route("get", "/crawls/{crawl_id}/pages/exports/{export_format}", READ),
@@ -109,6 +113,7 @@ NO_ID = "00000000-0000-0000-0000-000000000007"
 NEVER = {
     **dict.fromkeys(("crawl_id", "other_id", "schedule_id", "delivery_id", "channel_id"), NO_ID),
     "page_id": 7,
+    "host": "example.com",
     "token_id": 70_000,
     "export_format": "csv",
     "form": "text",
@@ -130,9 +135,11 @@ def things_of(owner: User) -> dict[str, Any]:
     a_token(owner, Scope.CRAWLS_READ)
     page = a_page(crawl)
     PageFacts.objects.create(page_id=page.pk, crawl=crawl, kept={"text": kept_text(str(crawl.pk))})
+    Frontier(queues.connection(), str(crawl.id)).window.put([Waiting(page.pk, "example.com", 0)])
     return {
         "crawl_id": crawl.id,
         "page_id": page.pk,
+        "host": "example.com",
         "other_id": a_crawl(owner).id,
         "slug": "statuses",
         "change": "new",

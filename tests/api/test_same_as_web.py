@@ -33,6 +33,7 @@ TABLE: dict[str, str | tuple[str, ...]] = {
     "crawl-graph-data": ("GET /crawls/{crawl_id}/graph",),
     "crawl-figures": ("GET /crawls/{crawl_id}/figures",),
     "crawl-why": ("GET /crawls/{crawl_id}/why",),
+    "crawl-host-forget": ("POST /crawls/{crawl_id}/hosts/{host}/forget",),
     "crawl-dead-letters": ("GET /crawls/{crawl_id}/dead-letters",),
     "crawl-orphans": ("GET /crawls/{crawl_id}/orphans",),
     "crawl-notices": ("GET /crawls/{crawl_id}/notices",),

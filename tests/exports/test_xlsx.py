@@ -12,7 +12,7 @@ from crawler.exports import xlsx
 from crawler.exports.formats import FORMATS
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl
-from tests.exports.factories import make_crawl, make_page
+from tests.exports.factories import SHOP_PAGE, a_shop, make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,12 @@ def test_every_page_is_a_row_below_the_names() -> None:
     assert list(row) == list(KEYS)
     assert (row["http_status"].value, row["in_sitemap"].value, row["title"].value) == (200, True, "日本")
     assert row["fetched_at"].value == moment.replace(tzinfo=None)
+
+
+def test_an_extracted_number_or_truth_value_is_one_in_its_cell_and_a_date_is_text() -> None:
+    [row] = cells(a_shop(SHOP_PAGE.format(price="9,50", since="12 March 2026")))
+    assert [row[name].data_type for name in ("price", "stock", "sold", "since", "sizes")] == ["n", "n", "b", "s", "s"]
+    assert (row["price"].value, row["sold"].value, row["since"].value) == (9.5, True, "2026-03-12")
 
 
 @pytest.mark.parametrize("title", ["=1+1", "+1", "@SUM(A1)", "{=1+1}", "http://other.test/", "12", "\x02"])

@@ -21,7 +21,7 @@ class ChannelWanted(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    transport: Means
+    transport: Means = Field(description="How you are told.")
     address: str = Field(
         "",
         max_length=2000,

@@ -12,17 +12,23 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from crawler.api.described import CRAWL_ID
+from crawler.core.ended import Ended, Limit
 from crawler.core.lifecycle import State
 from crawler.core.options import RECEIVERS, SECRET_RECEIVERS
 from crawler.core.receivers import Means
 from crawler.models import Crawl
 from crawler.reports.holding import held_because
 from crawler.reports.progress import progress_of
-from crawler.reports.receipt import masked_receipt, stored_shown
+from crawler.reports.receipt import ended_of, masked_receipt, stored_shown
 from crawler.reports.retention import deleted_on
 from crawler.sealing import shown
 
 ROOT = "/api/v1/crawls"
+ENDED = (
+    "Why it ended; null while it is not over. `complete`: every page has its outcome. `complete_with_errors`: the same,"
+    " and some gave no usable answer. `limit`, `deadline`, `cancelled`: pages were not asked for because of a limit"
+    " (`limits` of the receipt), the time for the crawl, or a user."
+)
 
 
 class Progress(Schema):
@@ -31,8 +37,14 @@ class Progress(Schema):
     discovered: int = Field(description="Pages known.")
     closed: int = Field(description="Pages that have their outcome.")
     open: int = Field(description="Pages that have none yet.")
-    rate: float | None = Field(description="Pages a second lately; null when it does not run.")
-    eta: float | None = Field(description="Seconds left; null when nobody can tell.")
+    done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those asked for.")
+    total: int = Field(description="Known pages; under `max_pages` no more than that, and no skipped ones.")
+    at_most: bool = Field(description="`total` is the page limit: at least as many pages are known.")
+    percent: int = Field(description="`done` of `total`, 0 to 100, rounded down.")
+    rate: float | None = Field(description="Pages a second lately, of those `done` counts; null when it does not run.")
+    eta: float | None = Field(
+        description="Seconds left; null when nobody can tell. Under `max_pages` a number as soon as there is a rate."
+    )
 
 
 class CrawlLine(Schema):
@@ -44,6 +56,7 @@ class CrawlLine(Schema):
     start_urls: list[str]
     created_at: datetime
     finished_at: datetime | None
+    ended: Ended | None = Field(description=ENDED)
     discovered: int
     closed: int
     url: str = Field(description="Where the whole of it is.")
@@ -91,7 +104,15 @@ class Receipt(Schema):
     start_urls: Sequence[str]
     started_at: str
     finished_at: str | None
-    seconds: float
+    seconds: float = Field(
+        description="Those in which it ran: without its pauses, and the time before its dead letters were sent again."
+    )
+    elapsed_seconds: float = Field(description="From `started_at` to `finished_at`, or to now.")
+    ended: Ended | None = Field(description=ENDED)
+    ended_message: str | None = Field(description="The same as a sentence for people.")
+    limits: dict[Limit, int] = Field(
+        description="The limits that were reached, each with the pages that were not asked for because of it."
+    )
     discovered: int
     fetched: int
     failed: int
@@ -103,6 +124,31 @@ class Receipt(Schema):
     retries: int
     notifications: Sequence[dict[str, Any]]
     list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
+
+
+class Why(Schema):
+    """Why a crawl is not finished. What is null cannot be told while Redis does not answer."""
+
+    model_config = ConfigDict(extra="allow")  # as above
+
+    id: UUID
+    site: str = Field(description="A short name for people.")
+    state: State
+    at: datetime = Field(description="The moment of all this; `..._in` are seconds from it.")
+    sentences: Sequence[str] = Field(description="The answer first, then what else is to be known.")
+    open: dict[str, Any] = Field(description="How many pages are open, and the first of them.")
+    redis: dict[str, Any] = Field(description="Whether it answers, and what it says when it does not.")
+    workers: dict[str, int] | None = Field(description="How many listen to each queue.")
+    queues: dict[str, Any] | None = Field(description="Jobs that wait in each.")
+    manager: dict[str, Any] | None = Field(description="What it is doing, and its last run.")
+    batches: Sequence[dict[str, Any]] | None = Field(description="Each that is handed out: who holds it, until when.")
+    robots: Sequence[dict[str, Any]] | None = Field(description="What came of asking for each robots.txt.")
+    hosts: dict[str, Any] | None = Field(description="How many have pages that wait, and when each may be asked.")
+    given_up: dict[str, Any] | None = Field(description="How many pages lately, and the newest of them.")
+    ends: dict[str, Any] = Field(
+        description="The crawl's deadline, when the next page expires, and when pages close that their servers put off."
+    )
+    disagreements: dict[str, Any] = Field(description="How often the checks for its end did not say the same.")
 
 
 class Moved(Schema):
@@ -122,6 +168,7 @@ def line_of(crawl: Crawl) -> dict[str, Any]:
         "start_urls": crawl.start_urls,
         "created_at": crawl.created_at,
         "finished_at": crawl.finished_at,
+        "ended": ended_of(crawl),
         "discovered": crawl.discovered,
         "closed": crawl.tallies.closed,
         "url": f"{ROOT}/{crawl.id}",
@@ -182,6 +229,10 @@ RECEIPT_EXAMPLE: dict[str, Any] = {
     "started_at": "2026-11-21T10:00:00.000+00:00",
     "finished_at": "2026-11-21T10:00:01.500+00:00",
     "seconds": 1.5,
+    "elapsed_seconds": 1.5,
+    "ended": "complete_with_errors",
+    "ended_message": "Complete, but 1 page gave no usable answer.",
+    "limits": {},
     "discovered": 120,
     "fetched": 118,
     "failed": 1,
@@ -202,6 +253,7 @@ LINE_EXAMPLE: dict[str, Any] = {
     "start_urls": ["https://example.com/"],
     "created_at": "2026-11-21T10:00:00Z",
     "finished_at": "2026-11-21T10:00:01.500Z",
+    "ended": "complete_with_errors",
     "discovered": 120,
     "closed": 120,
     "url": f"{ROOT}/{CRAWL_ID}",
@@ -222,7 +274,17 @@ EXAMPLE: dict[str, Any] = {
     "list_report": None,
     "options": {"max_pages": 500, "max_depth": None, "subdomains": False},
     "sends": [],
-    "progress": {"discovered": 120, "closed": 120, "open": 0, "rate": None, "eta": None},
+    "progress": {
+        "discovered": 120,
+        "closed": 120,
+        "open": 0,
+        "done": 120,
+        "total": 120,
+        "at_most": False,
+        "percent": 100,
+        "rate": None,
+        "eta": None,
+    },
     "receipt": RECEIPT_EXAMPLE,
     "links": {"self": f"{ROOT}/{CRAWL_ID}", "pages": f"{ROOT}/{CRAWL_ID}/pages"},
 }
@@ -233,4 +295,23 @@ MOVED_EXAMPLE: dict[str, Any] = {
     "state": "paused",
     "moved": True,
     "message": "Paused. What is on its way is still taken in; nothing new is asked for.",
+}
+
+WHY_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "site": "example.com",
+    "state": "running",
+    "at": "2026-11-21T10:00:00Z",
+    "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."],
+    "open": {"count": 2, "shown": []},
+    "redis": {"answers": False, "error": "Redis does not answer."},
+    "workers": None,
+    "queues": None,
+    "manager": None,
+    "batches": None,
+    "robots": None,
+    "hosts": None,
+    "given_up": None,
+    "ends": {"deadline_in": None, "next_expiry_in": None, "put_off_pages_close_in": None},
+    "disagreements": {"count": 0, "newest": []},
 }

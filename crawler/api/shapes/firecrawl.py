@@ -27,24 +27,43 @@ class ScrapeOptions(Firecrawls):
 class CrawlRequest(Firecrawls):
     """A crawl to be started."""
 
-    url: str
-    limit: int = Field(LIMIT, ge=1, le=LARGEST)
+    url: str = Field(description="The start URL.")
+    limit: int = Field(LIMIT, ge=1, le=LARGEST, description="The most pages to request.")
     maxDepth: int | None = Field(None, ge=1, le=LARGEST, description="Links in a row.")  # noqa: N815
-    maxDiscoveryDepth: int | None = Field(None, ge=1, le=LARGEST)  # noqa: N815
-    includePaths: list[str] = []  # noqa: N815
-    excludePaths: list[str] = []  # noqa: N815
-    regexOnFullURL: bool = False  # noqa: N815
-    crawlEntireDomain: bool = False  # noqa: N815
-    allowBackwardLinks: bool = False  # noqa: N815
-    allowSubdomains: bool = False  # noqa: N815
-    allowExternalLinks: bool = False  # noqa: N815
-    ignoreSitemap: bool = False  # noqa: N815
-    sitemap: Literal["include", "skip", "only"] = "include"
-    ignoreQueryParameters: bool = False  # noqa: N815
-    delay: float = Field(0, ge=0, le=3600)
-    maxConcurrency: int | None = Field(None, ge=1, le=64)  # noqa: N815
-    webhook: str | dict[str, Any] | None = None
-    scrapeOptions: ScrapeOptions = ScrapeOptions(formats=[])  # noqa: N815
+    maxDiscoveryDepth: int | None = Field(  # noqa: N815
+        None, ge=1, le=LARGEST, description="The same as `maxDepth`, and preferred to it."
+    )
+    includePaths: list[str] = Field(  # noqa: N815
+        [], description="Take only pages whose path matches one of these regular expressions (RE2)."
+    )
+    excludePaths: list[str] = Field(  # noqa: N815
+        [], description="Leave out pages whose path matches one of these regular expressions (RE2)."
+    )
+    regexOnFullURL: bool = Field(False, description="Match both against the whole URL.")  # noqa: N815
+    crawlEntireDomain: bool = Field(  # noqa: N815
+        False, description="Take all pages of the host, also those outside the path of `url`."
+    )
+    allowBackwardLinks: bool = Field(False, description="The older name of `crawlEntireDomain`.")  # noqa: N815
+    allowSubdomains: bool = Field(False, description="Take pages of subdomains, too.")  # noqa: N815
+    allowExternalLinks: bool = Field(False, description="Refused when true: other sites are not crawled.")  # noqa: N815
+    ignoreSitemap: bool = Field(False, description="Read no sitemaps; the same as `sitemap: skip`.")  # noqa: N815
+    sitemap: Literal["include", "skip", "only"] = Field(
+        "include", description="Whether to take pages from sitemaps; `only` is refused."
+    )
+    ignoreQueryParameters: bool = Field(  # noqa: N815
+        False, description="Take URLs that differ in the query alone for one page."
+    )
+    delay: float = Field(0, ge=0, le=3600, description="Seconds between two requests to one host, at least.")
+    maxConcurrency: int | None = Field(  # noqa: N815
+        None, ge=1, le=64, description="Connections to one host at a time, over all workers."
+    )
+    webhook: str | dict[str, Any] | None = Field(
+        None, description="The address to call when the crawl is over, or an object with it as `url`."
+    )
+    # No default in the document: client generators leave out an operation whose body has an object as a default.
+    scrapeOptions: ScrapeOptions = Field(  # noqa: N815
+        default_factory=lambda: ScrapeOptions(formats=[]), description="What each page comes with."
+    )
 
     def asked(self) -> Asked:
         return Asked(
@@ -106,10 +125,10 @@ class ActiveCrawls(Schema):
 class MapRequest(Firecrawls):
     """A site whose pages are to be listed."""
 
-    url: str
-    search: str = Field("", max_length=500)
-    limit: int = Field(5000, ge=1, le=100_000)
-    includeSubdomains: bool = True  # noqa: N815
+    url: str = Field(description="Any URL of the site.")
+    search: str = Field("", max_length=500, description="Only pages with this text in their URL.")
+    limit: int = Field(5000, ge=1, le=100_000, description="The most pages to list.")
+    includeSubdomains: bool = Field(True, description="Pages of subdomains, too.")  # noqa: N815
 
 
 class MapAnswer(Schema):

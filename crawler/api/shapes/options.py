@@ -44,10 +44,18 @@ _MEANINGS = {
     "obey_noindex": "Leave pages that say noindex out of exports.",
     "revisit": "Ask only for what changed since last time.",
     "response_ttl": "Take an answer another crawl got so many seconds ago instead of asking again.",
+    "near_duplicates": "Compare what pages say, for the report on pages that say nearly the same.",
     "deadline": "Seconds the crawl may take; what is open then is not asked for.",
     "page_ttl": "Seconds a page may stay open.",
+    "fields": "Extraction rules, read from each page: objects with `name` and `selector`, and if wanted `what`, "
+    "`attribute`, `many`, `pattern` and `type`.",
+    "keep": "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`.",
     "notify_emails": "Who is told by e-mail when it is finished.",
     "notify_webhooks": "Which addresses are called when it is finished.",
+    "notify_slack": "Incoming webhooks of Slack that are told when it is finished. Kept encrypted.",
+    "notify_discord": "Webhooks of Discord that are told when it is finished. Kept encrypted.",
+    "notify_events": "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, "
+    "`crawl.failed`, `crawl.cancelled`, and for webhooks `crawl.page`.",
 }
 
 
@@ -89,7 +97,7 @@ class Base(Schema):
 def _fields() -> dict[str, Any]:
     hints = get_type_hints(CrawlOptions)
     return {
-        field.name: (_shape(hints[field.name]), Field(field.default, description=_MEANINGS.get(field.name, "")))
+        field.name: (_shape(hints[field.name]), Field(field.default, description=_MEANINGS[field.name]))
         for field in msgspec.structs.fields(CrawlOptions)
         if field.name not in _OURS
     }

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from crawler.content.one import is_kept
 from crawler.core.cursors import LARGEST
+from crawler.exports.rows import KEYS
 from crawler.models import Page, PageFacts
 
 PageId = Annotated[int, Path(ge=0, le=LARGEST)]
@@ -52,6 +53,20 @@ class PageList(Schema):
     next: str | None = Field(description="The address of the next page; null behind the last.")
 
 
+class MalformedLink(Schema):
+    """A link of a page that leads nowhere because of how it is written."""
+
+    written: str = Field(description="Its address as written, the first 500 characters.")
+    text: str
+    rel: str
+    problem: str = Field(description="What is wrong with it.")
+
+
+class MalformedLinks(Schema):
+    number: int
+    links: list[MalformedLink] = Field(description="The first 100.")
+
+
 class Facts(Schema):
     """What the server and the page said; null in place of all of it when nobody answered."""
 
@@ -64,6 +79,7 @@ class Facts(Schema):
     canonicals: int
     words: int | None = Field(description="Of the visible text; null when they were not counted.")
     insecure: list[str] = Field(description="What an https page loads over http.")
+    malformed: MalformedLinks | None = Field(description="Links that lead nowhere; null when there is none.")
     fields: dict[str, Any] = Field(description="What the crawl's extraction rules found.")
     notes: dict[str, str] = Field(description="Field -> why it has no value, or not all of it.")
 
@@ -217,6 +233,9 @@ EXAMPLE: dict[str, Any] = {
     "given_up": False,
 }
 
+ROW_EXAMPLE = tuple(EXAMPLE.get(name) for name in KEYS)
+"""The same as a row of an export."""
+
 WHOLE_EXAMPLE: dict[str, Any] = {
     **EXAMPLE,
     "hops": 0,
@@ -232,6 +251,10 @@ WHOLE_EXAMPLE: dict[str, Any] = {
         "canonicals": 1,
         "words": 412,
         "insecure": [],
+        "malformed": {
+            "number": 1,
+            "links": [{"written": "htp:/x", "text": "Manual", "rel": "", "problem": "unknown scheme htp"}],
+        },
         "fields": {"price": None},
         "notes": {"price": "the pattern does not match what the selector finds"},
     },

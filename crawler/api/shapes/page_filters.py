@@ -22,7 +22,7 @@ class PageFilters(Schema):
     """All that is said must be true of a page."""
 
     outcome: list[Outcome | Literal["open"]] = Field([], description="Only pages that closed so.")
-    http_status: int | None = Field(None, ge=100, le=999)
+    http_status: int | None = Field(None, ge=100, le=999, description="Only pages that answered with this status.")
     status: str = Field("", max_length=10, description="The same, or a class of them: `404`, `4xx`.")
     kind: Literal["page", "sitemap", "external"] | None = Field(
         None, description="Without it, links that leave the site and were not asked for are left out."
