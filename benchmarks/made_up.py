@@ -164,5 +164,8 @@ def _links(page: Page, site: Site, number: int, short: dict[int, bytes]) -> Page
     targets, texts = [site.url(target) for target in numbers], [f"Go to {target}" for target in numbers]
     keys = b"".join(short[target] for target in numbers)
     return PageLinks(
-        page_id=page.id, crawl_id=page.crawl_id, keys=keys, packed=linkage.packed(targets, texts, {}, page.url)
+        page_id=page.id,
+        crawl_id=page.crawl_id,
+        keys=keys,
+        packed=linkage.packed(targets, linkage.Occurrences.once(targets, texts, {}), page.url),
     )

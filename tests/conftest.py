@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -35,6 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--stories", type=int, default=2, help="how many stories of each kind the state machine tells (default: 2)"
     )
+
+
+def pytest_configure() -> None:
+    """A shell starts what it puts in the background with SIGINT ignored, and all its children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -179,10 +179,9 @@ def _link(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:
     urls = [page.url for page in pages]
     words = [texts[place % len(texts)] for place in range(len(urls))]
     rels = dict(zip(urls, words, strict=True))
+    links = linkage.Occurrences.once(urls, words, rels)
     rows = [
-        PageLinks(
-            page_id=page.pk, crawl=crawl, keys=linkage.keys(urls), packed=linkage.packed(urls, words, rels, page.url)
-        )
+        PageLinks(page_id=page.pk, crawl=crawl, keys=linkage.keys(urls), packed=linkage.packed(urls, links, page.url))
         for page in pages[:6]
     ]
     PageLinks.objects.bulk_create(rows)
@@ -204,6 +203,7 @@ def _keep_facts(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:
             sketch=b"1" * 8,
             words=100,
             insecure=[text, f"http://{ELSEWHERE}/{text}"],
+            malformed={"number": 1, "links": [dict.fromkeys(("written", "text", "rel", "problem"), text)]},
             fields={RULE["name"]: [text, {text: text}]},
             notes={RULE["name"]: text},
             kept=kept if page is pages[0] else dict.fromkeys(FORMS, text),

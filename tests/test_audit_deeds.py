@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from django.utils import timezone
 from redis import ConnectionError as RedisIsAway
 
 import crawler
+from crawler import queues
 from crawler.accounts.invitations import accept, invite, link_for
 from crawler.accounts.links import make_link
 from crawler.accounts.sessions import end_sessions
@@ -27,6 +29,7 @@ from crawler.core.receivers import Means
 from crawler.engine import control, schedules, start
 from crawler.engine.channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
 from crawler.engine.delete import delete
+from crawler.engine.hosts import forget
 from crawler.engine.resend import resend
 from crawler.engine.retry import retry_failed
 from crawler.engine.share import keep, share
@@ -35,6 +38,7 @@ from crawler.models import AuditEntry, Channel, Crawl, Schedule
 from crawler.tokens import make_token, revoke
 from crawler.web.rq_doors import ROOT
 from tests.accounts.factories import a_group
+from tests.stops import stop_host
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 from tests.web.test_schedules import a_schedule
 from tests.web.test_traps import a_trap
@@ -75,6 +79,12 @@ def _traps_released(ann: User) -> None:
     crawl = a_finished_crawl(ann, discovered=1, outcomes={"trap": 1}, statuses={})
     a_trap(crawl)
     release(crawl.id)
+
+
+def _host_forgotten(ann: User) -> None:
+    stop_host(queues.connection(), "example.com", 60, time.time())
+    forget("example.com")
+    forget("example.com")  # there is nothing left to forget
 
 
 def _kept(ann: User) -> Crawl:
@@ -134,6 +144,7 @@ DEEDS: dict[str, Callable[[User], object]] = {
     "crawl.retried": _retried,
     "crawl.traps_released": _traps_released,
     "crawl.kept": _kept,
+    "host.forgotten": _host_forgotten,
     "crawl.not_kept": lambda ann: keep(_kept(ann), is_kept=False),
     "crawl.shared": lambda ann: share(a_crawl(ann), ann, a_group("editors", ann)),
     "notice.sent_again": _sent_again,

@@ -27,6 +27,7 @@ from crawler.core import (
     firecrawl,
     freshness,
     hosts,
+    linkage,
     lists,
     pages_query,
     parameters,
@@ -109,7 +110,12 @@ def read_of_url(url: str) -> None:
 def read_page(data: bytes) -> None:
     html = charsets.utf_8(data)
     page = extract(html, HERE, sketches=True)
-    holds(len(page.links) == len(set(page.links)) == len(page.texts), "a link comes twice, or has no words")
+    holds(len(page.links) == len(set(page.links)), "a target comes twice")
+    places, texts, rels = page.occurrences
+    holds(list(dict.fromkeys(places)) == list(range(len(page.links))), "a target has no link, or not in its turn")
+    holds(len(places) == len(texts) and set(rels) <= set(range(len(places))), "a link has no words, or a rel no link")
+    packed = linkage.packed(page.links, page.occurrences, HERE)
+    holds([link.text for link in linkage.unpacked(packed, HERE)] == list(texts), "what was packed does not come back")
     holds(all(urls.normalise(link) == link for link in page.links[:50]), "a link is no normal one")
     holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
     msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
