@@ -34,8 +34,9 @@ SLOW = {"chaos", "acceptance", "faults", "hostile", "sim", "launch", "test_state
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--stories", type=int, default=2, help="how many stories of each kind the state machine tells (default: 2)"
+        "--stories", type=int, help="how many stories of each kind the state machine tells (default: 2, with --all 6)"
     )
+    parser.addoption("--all", action="store_true", help="run the long tests, too, which are left out otherwise")
 
 
 def pytest_configure() -> None:
@@ -44,10 +45,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each process that shares the tests gets an equal run of them in this order, and takes half of what another has
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Long tests are left to `bin/test --all`, unless they are named on the command line.
+
+    Each process that shares the tests gets an equal run of them in this order, and takes half of what another has
     left when it has done its own. So each begins with slow ones, with which nobody is left alone at the end: the first
     with all of the browser, so that one browser and one web server do, the others with those that start processes."""
+    if not config.getoption("--all"):
+        leave_long_out(config, items)
     shares: list[list[pytest.Item]] = [[] for _ in range(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))]
     quick = list[pytest.Item]()
     places = dict[Path, list[pytest.Item]]()
@@ -64,6 +69,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         share.extend(quick[:taken])
         del quick[:taken]
     items[:] = [*chain.from_iterable(shares), *quick]
+
+
+def leave_long_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    named = {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+    long = {item for item in items if item.get_closest_marker("long") and item.path not in named}
+    if long:
+        config.hook.pytest_deselected(items=[*long])
+        items[:] = [item for item in items if item not in long]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from tests.conftest import free_port
 from tests.site import Site, page
 from tests.stack import Stack
@@ -25,6 +27,7 @@ def trouble_learned_of(crew: Stack, host: str, now: float) -> None:
     crew.redis.hset(f"crawler:host:{host}", mapping=learned)
 
 
+@pytest.mark.long
 def test_crawls_of_a_dead_host_take_no_longer_each_time(crew: Stack) -> None:
     host = f"127.0.0.1:{free_port()}"
     first = seconds(crew, f"http://{host}/")

@@ -27,7 +27,13 @@ WORKERS = {
     "manage.py rqworker": ("python", "manage.py", "rqworker", "crawl", "fetch"),
     "rq worker with the project's class": OWN_WORKER,
 }
-a_worker = pytest.mark.parametrize("command", WORKERS.values(), ids=WORKERS.keys())
+a_worker = pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, id=name, marks=() if name == "bin/worker" else pytest.mark.long)
+        for name, command in WORKERS.items()
+    ],
+)
 
 
 class Late(Stack):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, Stack
 
@@ -12,6 +14,7 @@ PAGES = {"/": page(*(f"/{number}" for number in range(600)))} | {
 }
 
 
+@pytest.mark.long
 def test_one_worker_uses_all_connections(stack: Stack) -> None:
     with Site(PAGES).serving() as site:
         stack.spawn(*OWN_WORKER)

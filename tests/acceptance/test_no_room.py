@@ -45,6 +45,7 @@ def assert_whole(stack: Stack, crawl: UUID) -> None:
     assert [worker.poll() for worker in stack.children] == [None, None]
 
 
+@pytest.mark.long
 def test_a_redis_that_is_full_pauses_the_crawl_until_there_is_room(stack: Stack, site: Site) -> None:
     crawl = begun(stack, site)
     try:

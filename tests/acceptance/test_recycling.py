@@ -23,6 +23,7 @@ def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
     assert stack.log().count("Listening on") > 2
 
 
+@pytest.mark.long
 def test_in_a_worker_pool_another_takes_its_place(stack: Stack) -> None:
     """The program of a pool's worker is the pool's: begun anew, it would be a pool within the pool."""
     stack.env["CRAWLER_WORKER_JOBS"] = "2"

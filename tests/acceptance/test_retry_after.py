@@ -22,6 +22,7 @@ def site_with(status: int) -> Site:
     return Site(LEAVES | {"/": page("/1", "/2"), "/17": asked_to_wait})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("status", [429, 503])
 def test_one_page_of_three_hundred_costs_seconds(crew: Stack, status: int) -> None:
     undisturbed = Site(LEAVES | {"/": page("/1", "/2")})

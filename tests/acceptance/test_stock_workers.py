@@ -18,6 +18,7 @@ STARTED_BY = {
     "manage.py rqworker": [("python", "manage.py", "rqworker", "crawl", "fetch")],
     "the project's own worker": [OWN_WORKER],
 }
+LONG = ("an rq worker-pool", "manage.py rqworker")
 
 
 def small_site() -> Site:
@@ -57,7 +58,13 @@ def site() -> Iterator[Site]:
         yield site
 
 
-@pytest.mark.parametrize("workers", STARTED_BY.values(), ids=STARTED_BY.keys())
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param(workers, id=name, marks=pytest.mark.long if name in LONG else ())
+        for name, workers in STARTED_BY.items()
+    ],
+)
 def test_they_alone_finish_a_crawl(stack: Stack, site: Site, workers: list[tuple[str, ...]]) -> None:
     for command in workers:
         stack.spawn(*command)

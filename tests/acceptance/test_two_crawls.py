@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.core.management import call_command
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
@@ -21,6 +22,7 @@ def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
         stack.wait_for(lambda: not stack.left_over(), 10)
 
 
+@pytest.mark.long
 def test_a_crawl_that_is_cancelled_and_deleted_leaves_the_other_one_alone(stack: Stack) -> None:
     with small_site().serving() as site:
         first = stack.start(f"{site.url}/", delay=0.5)  # so slow that it still runs when it is cancelled

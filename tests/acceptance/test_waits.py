@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.site import Reply, Site, page
 from tests.stack import Stack
 
@@ -14,6 +16,7 @@ BUSY = Reply("busy", status=429, headers={"Retry-After": "3600"})
 SAID = re.compile(r"answered 429 and asked to wait until \d\d:\d\d:\d\d UTC \(in \d min \d+ s\)\.")
 
 
+@pytest.mark.long
 def test_while_every_page_answers_429_the_server_is_named_and_not_its_connections(crew: Stack) -> None:
     with Site(dict.fromkeys(("/robots.txt", "/", "/a", "/b"), BUSY)).serving() as site:
         crawl = crew.start(f"{site.url}/", f"{site.url}/a", f"{site.url}/b", concurrency=2)

@@ -39,6 +39,7 @@ def test_what_makes_no_sense_is_refused(words: list[str]) -> None:
     assert ended.value.code == 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("wget") is None, reason="there is no wget here")
 def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, drawing = tmp_path / "all.json", tmp_path / "bench.svg"
@@ -52,6 +53,7 @@ def test_rounds_of_a_peer_alone(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "Generated site, 30 pages" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_a_crawl_of_ours_is_watched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "flat.json"
 

@@ -12,6 +12,7 @@ from crawler.models import Crawl, Page, PageFacts, PageLinks
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.long
 def test_doors_to_a_made_up_crawl_open(monkeypatch: pytest.MonkeyPatch, settings: object) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"  # type: ignore[attr-defined]  # nobody listens: pages open nonetheless
     every = doors.doors

@@ -85,7 +85,7 @@ def test_a_crawl_ends_exactly(variety: str, world: World, pytestconfig: pytest.C
     run_state_machine_as_test(
         told,
         settings=story_settings(
-            max_examples=pytestconfig.getoption("stories"),
+            max_examples=pytestconfig.getoption("stories") or (6 if pytestconfig.getoption("all") else 2),
             stateful_step_count=HAPPENINGS,
             deadline=None,
             derandomize=True,  # the same stories each time

@@ -22,6 +22,7 @@ COPIED = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_tens_of_thousands_of_pages_are_streamed() -> None:
     crawl = a_large_crawl()

@@ -74,6 +74,7 @@ def test_it_crawls_on_an_empty_machine_and_leaves_nothing_running(
     assert small_site.hits["/"] == small_site.hits["/a"] == small_site.hits["/b"] == 1
 
 
+@pytest.mark.long
 def test_under_a_page_limit_the_bar_counts_to_the_limit_and_the_receipt_names_it(
     tmp_path: Path, redis_url: str, slow_site: Site
 ) -> None:

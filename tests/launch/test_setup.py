@@ -61,6 +61,7 @@ def stamp_of(project: Path) -> Path:
     return project / ".venv" / "requirements.txt.stamp"
 
 
+@pytest.mark.long
 def test_it_is_set_up_once_and_again_when_something_is_amiss(project: Path, tools: Path) -> None:
     python_in(tools, "python3.11")
 
@@ -86,6 +87,7 @@ def test_it_is_set_up_once_and_again_when_something_is_amiss(project: Path, tool
     assert str(moved) in (moved / ".venv" / "bin" / "pip").read_text()
 
 
+@pytest.mark.long
 def test_a_set_up_that_was_broken_off_is_repaired(project: Path, tools: Path) -> None:
     python_in(tools)
     (project / ".venv" / "bin").mkdir(parents=True)
