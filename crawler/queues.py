@@ -262,7 +262,7 @@ def started(queue: str) -> set[str]:
 
 
 def is_stopping() -> bool:
-    """Whether the worker that does this job was asked to end; `ends_soon` is set if so."""
+    """Whether the worker that does this job was asked to end."""
     return stop_listener()()
 
 
@@ -270,14 +270,13 @@ def stop_listener() -> Callable[[], bool]:
     """`is_stopping` for threads, which RQ does not tell what the current job is. A stock worker does a job in a process
     of its own, which RQ does not tell of the request either; but it notes it in Redis."""
     job = get_current_job()
-    name = job.worker_name if job is not None else None
+    worker = job.worker_name if job is not None else None
 
     def is_stopping() -> bool:
-        if not ends_soon.is_set() and name is not None:
-            worker = Worker.redis_worker_namespace_prefix + name
-            if connection().hexists(worker, "shutdown_requested_date"):
-                ends_soon.set()
-        return ends_soon.is_set()
+        if ends_soon.is_set() or worker is None:
+            return ends_soon.is_set()
+        key = Worker.redis_worker_namespace_prefix + worker
+        return bool(connection().hexists(key, "shutdown_requested_date"))
 
     return is_stopping
 

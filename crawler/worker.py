@@ -90,7 +90,11 @@ class SafeQueue(Queue):
         if ends_soon.is_set():
             raise StopRequested
         _fetch.kept.let_go()
-        return None if timeout is None else super().dequeue_any(wanted, timeout, connection, *more, **named)
+        if timeout is None:
+            return None
+        found = super().dequeue_any(wanted, timeout, connection, *more, **named)
+        SafeQueue.takes_one = True
+        return found
 
 
 class Worker(SimpleWorker):

@@ -129,8 +129,8 @@ class _Job:
     """Slices of one or more batches at work. A slice is in one place at a time: on the heap, waiting for its moment; in
     the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
 
-    def __init__(self, listen_for_stop: Callable[[], bool]) -> None:
-        self._listen_for_stop = listen_for_stop
+    def __init__(self, is_stopping: Callable[[], bool]) -> None:
+        self._is_stopping = is_stopping
         self._runs: list[BatchRun] = []  # those at work; what is over is let go of, for a job may last for minutes
         self._summary = Summary()  # of those that are over
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
@@ -148,7 +148,8 @@ class _Job:
     def renew(self) -> bool:
         for run in tuple(self._runs):  # in the heartbeat's thread
             run.renew()
-        self._listen_for_stop()
+        if self._is_stopping():
+            queues.ends_soon.set()
         return True
 
     def summary(self) -> dict[str, Any]:
