@@ -28,7 +28,7 @@ from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anyth
 from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf, startup
-from crawler.core.stopping import STOP_SECONDS
+from crawler.core.stopping import COLD_SECONDS, STOP_SECONDS
 from crawler.engine import announce as _announce
 from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
@@ -46,7 +46,6 @@ LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it loo
 LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
-COLD_SECONDS = 1.0  # for a second SIGTERM, so that RQ can note the worker's end; then the process is gone
 
 BEGUN_ANEW = "CRAWLER_BEGUN_ANEW"
 """In the environment of a worker that has become a new program: it has found Redis already, and outlasts the rest."""

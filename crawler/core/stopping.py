@@ -16,6 +16,7 @@ from enum import IntEnum
 PAGE_GRACE_SECONDS = 3.0
 THREAD_GRACE_SECONDS = 8.0
 STOP_SECONDS = 10.0
+COLD_SECONDS = 1.0  # after a second signal, so that RQ can note the worker's end; then the process is gone
 
 
 class Phase(IntEnum):
