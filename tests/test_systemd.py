@@ -66,7 +66,7 @@ def test_systemd_knows_every_directive(tmp_path: Path) -> None:
         text = file.read_text().replace(f"{INSTALLED}/.venv/bin", str(Path(sys.executable).parent))
         (tmp_path / file.name).write_text(text.replace(INSTALLED, str(ROOT)))
     units = sorted(str(file) for file in tmp_path.iterdir())
-    verified = subprocess.run(["systemd-analyze", "verify", *units], capture_output=True, text=True, timeout=60)
+    verified = subprocess.run(["systemd-analyze", "verify", *units], check=False, capture_output=True, text=True)
     said = [line for line in (verified.stdout + verified.stderr).splitlines() if "crawler" in line]
     assert (verified.returncode, said) == (0, [])
 
