@@ -86,3 +86,15 @@ def test_a_second_signal_ends_it_at_once(stack: Stack) -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(1.2)
         stopped(worker, COLD_SECONDS + 1.0)
+
+
+def test_a_worker_ends_in_time_even_in_the_middle_of_what_cannot_be_given_up(stack: Stack) -> None:
+    """A receiver of notices that does not answer. The notice is told by another worker."""
+    with Site({"/": page(), "/hook": slow_once}).serving() as site:
+        worker = stack.spawn(*OWN_WORKER)
+        crawl = stack.start(f"{site.url}/", notify_webhooks=[f"{site.url}/hook"])
+        stack.wait_for(lambda: site.hits["/hook"] == 1)
+        stopped(worker, STOP_SECONDS + 2.0)
+        stack.spawn(*OWN_WORKER)
+        stack.wait_for(lambda: site.hits["/hook"] == 2)
+    assert stack.crawl(crawl)["state"] == "finished"
