@@ -10,7 +10,8 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -40,8 +41,26 @@ _TAIL = 64  # jobs at the end of a queue among which a watch is looked for
 _LIFELINE_KIND = "watch-lifeline"
 _LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
 
-ends_soon = threading.Event()
-"""Set once the project's own worker was asked to end: the job at work takes nothing more on, and a watch ends."""
+
+class StopRequest(threading.Event):
+    """Whether this process was asked to end, and when."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._at = clock, 0.0
+
+    def set(self) -> None:
+        if not self.is_set():
+            self._at = self._clock()
+        super().set()
+
+    def seconds(self) -> float | None:
+        """How long ago; None = it was not."""
+        return self._clock() - self._at if self.is_set() else None
+
+
+ends_soon = StopRequest()
+"""Set once the worker of this process was asked to end: the job at work begins nothing new, see `core.stopping`."""
 
 
 def connection() -> Redis:
@@ -243,13 +262,23 @@ def started(queue: str) -> set[str]:
 
 
 def is_stopping() -> bool:
-    """Whether the worker that does this job was asked to end. A stock worker does a job in a process of its own, which
-    RQ does not tell; but it notes the request in Redis."""
+    """Whether the worker that does this job was asked to end."""
+    return stop_listener()()
+
+
+def stop_listener() -> Callable[[], bool]:
+    """`is_stopping` for threads, which RQ does not tell what the current job is. A stock worker does a job in a process
+    of its own, which RQ does not tell of the request either; but it notes it in Redis."""
     job = get_current_job()
-    if ends_soon.is_set() or job is None or job.worker_name is None:
-        return ends_soon.is_set()
-    worker = Worker.redis_worker_namespace_prefix + job.worker_name
-    return bool(connection().hexists(worker, "shutdown_requested_date"))
+    worker = job.worker_name if job is not None else None
+
+    def is_stopping() -> bool:
+        if ends_soon.is_set() or worker is None:
+            return ends_soon.is_set()
+        key = Worker.redis_worker_namespace_prefix + worker
+        return bool(connection().hexists(key, "shutdown_requested_date"))
+
+    return is_stopping
 
 
 def is_idle() -> bool:

@@ -34,11 +34,16 @@ PAGES_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0) 
 
 
 def announce() -> str:
-    """Try every delivery that is due; one line saying what came of it, for the dashboard."""
+    """Try every delivery that is due; one line saying what came of it, for the dashboard. A worker that was asked to
+    end begins no other, and leaves them to the watch."""
     queues.notify_begins()
     if _is_anything_pending():
         keep_watch()  # should this worker die, somebody tries again
-    came_of_it = Counter(_try(delivery) for delivery in outbox.due(timezone.now()))
+    came_of_it = Counter[str]()
+    for delivery in outbox.due(timezone.now()):
+        if queues.is_stopping():
+            break
+        came_of_it[_try(delivery)] += 1
     came_of_it += _tell_of_pages()
     if not _is_anything_pending():
         keep_or_cut_lifeline()
@@ -65,6 +70,8 @@ def _try_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
     """One that fails puts off the others to the same receiver, which then cannot be claimed."""
     done = list[str]()
     for delivery in due:
+        if queues.is_stopping():
+            break
         done.append(_try(delivery, PAGES_LIMITS))
         if time.monotonic() - began >= PAGES_SECONDS:
             break

@@ -50,7 +50,7 @@ class BatchRun:
         self.reporter = Reporter(batch, self._leave, on_full=partial(note, Shortage.STORAGE_FULL))
         self._guard = guard_of(batch.policy.private_hosts)
         self.slices = [self._slice(number) for number in range(len(batch.slices))]
-        self._open = len(self.slices)
+        self._open = set(range(len(self.slices)))
 
     @classmethod
     def claimed(cls, batch: Batch, now: Clock, keep: Keep) -> BatchRun | None:
@@ -65,7 +65,7 @@ class BatchRun:
     @property
     def is_over(self) -> bool:
         """Whether all slices have ended."""
-        return self._open == 0
+        return not self._open
 
     def may_go_on(self) -> bool:
         """Whether another page may be begun."""
@@ -94,6 +94,16 @@ class BatchRun:
         is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
         self._lost = not is_ours or self.frontier.is_held()
 
+    def abort(self) -> None:
+        """Give up the pages that are being asked for at this moment: they get no result."""
+        for number in self._open:
+            self.slices[number].abort()
+
+    def end_all(self) -> None:
+        """End every slice, those too that a thread is still busy with: what it comes to find is dropped."""
+        for number in tuple(self._open):
+            self.end_slice(number)
+
     def end_slice(self, number: int) -> None:
         """A slice is over: pages without a result were not asked for."""
         part = self.slices[number]
@@ -103,17 +113,18 @@ class BatchRun:
         except RedisError as error:  # its connection runs out by itself
             log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
         self.reporter.end(number, part.turns.next_at, requests)
-        self._open -= 1
+        self._open.discard(number)
         if self.is_over:
             crash_point("fetch: pages asked")
             self.reporter.flush()
 
     def _leave(self, reports: Sequence[SliceReport]) -> None:
         """A batch that is over sends no tick while enough others of its crawl wait: the end of the next one does. Of a
-        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away."""
+        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away. What is
+        handed back by a worker that ends waits for nobody."""
 
         def left() -> None:
-            is_urgent = not self.is_over or self.frontier.leases.waiting() < ENOUGH
+            is_urgent = not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.waiting() < ENOUGH
             wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
 
         patiently(left)

@@ -44,6 +44,8 @@ def manage(crawl_id: UUID) -> str:
     2. Clear the mark, *then* drain: whoever leaves a result from now on sets it again (rule R5).
     3. Collect results, repair leases, hand out batches, conclude.
     4. Give the lock back only if the mark is still clear; else begin again at 2.
+
+    A tick whose worker was asked to end leaves the rest to a fresh one, between two transactions.
     """
     with about(crawl=str(crawl_id)):
         try:
@@ -112,7 +114,31 @@ def _part(crawl_id: UUID) -> None:
         keep_watch()
 
 
+class _StopRequested(Exception):
+    """Raised between two transactions: what is committed stays, and nothing else was begun."""
+
+
+def _check_stop() -> None:
+    if queues.is_stopping():
+        raise _StopRequested
+
+
 def _work(desk: Desk, token: str) -> str:
+    try:
+        return _in_rounds(desk, token)
+    except _StopRequested:
+        _hand_over(desk, token)
+        return "the worker was asked to end; a fresh tick takes over"
+
+
+def _hand_over(desk: Desk, token: str) -> None:
+    """Leave the rest to a fresh tick."""
+    desk.frontier.results.drop_lock(token)
+    desk.frontier.results.clear_mark()  # the tick it speaks of may have come and found the lock taken
+    wake(desk.frontier, desk.crawl.site)
+
+
+def _in_rounds(desk: Desk, token: str) -> str:
     results = desk.frontier.results
     began = desk.now()
     collected = handed_out = 0
@@ -123,17 +149,17 @@ def _work(desk: Desk, token: str) -> str:
         collected += taken_in
         if is_drained:  # else a lease may have run out whose job has ended, and whose reports wait to be taken in
             repair(desk)
+        _check_stop()
         said = Verdict.GO_ON
         if _may_dispatch(desk, has_stored=taken_in > 0):
             expire(desk)
             handed_out += dispatch(desk)
+            _check_stop()
             said = conclude(desk)
             if said is Verdict.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if desk.now() - began > TICK_SECONDS:
-            results.drop_lock(token)
-            results.clear_mark()  # the tick it speaks of may have come and found the lock taken
-            wake(desk.frontier, desk.crawl.site)
+            _hand_over(desk, token)
             break
         if said is Verdict.DISAGREE or not is_drained:
             continue  # the frontier was forgotten: fill it again at once; or there are more results
@@ -146,9 +172,15 @@ def _drain(desk: Desk, token: str) -> tuple[int, bool]:
     """Take in what was left; how many reports, and whether that was all. Many workers may leave results faster than
     they are taken in, and must be given new work in between."""
     results, until, collected = desk.frontier.results, desk.now() + DRAIN_SECONDS, 0
-    while taken_in := collect(desk, lambda: results.lock(token)):
-        collected += taken_in
+
+    def between() -> None:
+        _check_stop()
         results.lock(token)
+
+    _check_stop()
+    while taken_in := collect(desk, between):
+        collected += taken_in
+        between()
         if desk.now() > until:
             return collected, False
     return collected, True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -176,14 +175,6 @@ def watch_that_is_stopped() -> None:
 
     watch(sleep=sleep, clock=time.clock)
     stopped_watch.append(time.time)
-
-
-@pytest.fixture
-def handlers_are_put_back() -> Iterator[None]:
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
-    yield
-    for number, handler in before:
-        signal.signal(number, handler)
 
 
 def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, time: GivenTime) -> None:
