@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
+
 import pytest
 from redis import Redis
 
@@ -204,18 +207,31 @@ def test_a_lease_that_ran_out_while_the_reports_were_taken_in_is_left_for_the_ne
     assert handed.repair() == 1
 
 
+def with_pages(bench: Bench) -> Handed:
+    """The start page is closed, and has led to forty others."""
+    handed = Handed(bench)
+    handed.desk.frontier.take_back(handed.lease, [])
+    start = handed.page
+    found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
+    result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
+    pages.apply(bench.crawl.id, [result], [], found, handed.time)
+    return handed
+
+
+def close(handed: Handed, lease: Lease, in_hand: list[int]) -> None:
+    """The worker reports all of its batch."""
+    results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
+    pages.apply(handed.desk.id, results, [], [], handed.time)
+    for number, (lane, _) in lease.slices.items():
+        handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
+
+
 class TestPoison:
     """A page that kills whoever works on it costs its own outcome, and not that of the pages it travels with."""
 
     @pytest.fixture
     def handed(self, bench: Bench) -> Handed:
-        handed = Handed(bench)
-        handed.desk.frontier.take_back(handed.lease, [])
-        start = handed.page
-        found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
-        result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
-        pages.apply(bench.crawl.id, [result], [], found, handed.time)
-        return handed
+        return with_pages(bench)
 
     def run(self, handed: Handed, poison: int) -> list[int]:
         """Work on what is handed out until nothing is; how many pages each batch held that died of the poison."""
@@ -229,16 +245,10 @@ class TestPoison:
                         handed.take_in_hand(lease, poison)
                     deaths.append(len(in_hand))
                 else:
-                    self.close(handed, lease, in_hand)
+                    close(handed, lease, in_hand)
             handed.time += LEASE_SECONDS
             handed.repair()
         return deaths
-
-    def close(self, handed: Handed, lease: Lease, in_hand: list[int]) -> None:
-        results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
-        pages.apply(handed.desk.id, results, [], [], handed.time)
-        for number, (lane, _) in lease.slices.items():
-            handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
 
     def test_the_batch_is_split_and_the_page_is_alone_from_its_first_death_on(self, handed: Handed) -> None:
         poison = Page.objects.get(url__endswith="/17").id
@@ -260,6 +270,44 @@ class TestPoison:
         poison = Page.objects.get(url__endswith="/17").id
         assert self.run(handed, poison) == deaths
         assert Page.objects.get(outcome=Outcome.CRASHED).id == poison
+
+
+class TestRandomKills:
+    """Workers are killed at any moment, again and again, and no page is to blame."""
+
+    @pytest.fixture
+    def handed(self, bench: Bench) -> Handed:
+        return with_pages(bench)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_only_deaths_over_a_page_are_counted_against_it(self, handed: Handed, seed: int) -> None:
+        chance, asked, died_over = Random(seed), Counter[int](), Counter[int]()
+        while dispatch(handed.desk):
+            for lease, _ in handed.desk.frontier.leases.all():
+                handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+                self.work(handed, lease, chance, asked, died_over)
+            handed.time += LEASE_SECONDS
+            handed.repair()
+        rows = list(Page.objects.all())
+        assert {row.id: row.deaths for row in rows if row.deaths} == dict(died_over)
+        assert all(row.status == Page.CLOSED and asked[row.id] >= row.deaths for row in rows)
+        assert all(row.deaths >= 3 for row in rows if row.outcome == Outcome.CRASHED)
+        assert died_over.total() > 0, "nobody died over a page: this shows nothing"
+
+    def work(self, handed: Handed, lease: Lease, chance: Random, asked: Counter[int], died_over: Counter[int]) -> None:
+        """Page after page; reported are all of them, at the end. Killed before the first of them was asked for, or with
+        the last that was asked for not reported."""
+        ((lane, ids),) = lease.slices.values()
+        in_hand = list[int]()
+        for page in ids:
+            if chance.random() < 0.15:
+                died_over.update(in_hand)
+                return
+            if company(lane) is not None:
+                handed.take_in_hand(lease, page)
+                in_hand = [page]
+            asked[page] += 1
+        close(handed, lease, list(ids))
 
 
 def test_a_death_whose_tick_died_after_counting_it_is_counted_once(handed: Handed) -> None:
