@@ -113,7 +113,8 @@ class Happenings(People):
                 self.a_batch()
             self.clock.sleep(seconds)
 
-        with self.stage.process(Process(self._moment_in("manage"), others_work)):
+        moment = self.chance.choice(("tick: reports taken in", self._moment_in("manage")))
+        with self.stage.process(Process(moment, others_work)):
             manage.manage(ledger.id)
 
     def something_happens_meanwhile(self) -> None:
