@@ -105,8 +105,8 @@ class Page(models.Model):
     hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
     attempts = models.SmallIntegerField(default=0)
-    deaths = models.SmallIntegerField(default=0)  # workers that died with it in hand
-    died_with = models.CharField(max_length=16, default="")  # token of the last lease whose holder died with it
+    deaths = models.SmallIntegerField(default=0)  # workers that died while it was in hand: asked for, or read
+    died_with = models.CharField(max_length=16, default="")  # token of its last lease whose holder died; "" = none did
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
     put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After that is; None = our own
     expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never

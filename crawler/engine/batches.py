@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from crawler import queues
 from crawler.core.politeness import chosen_delay
 from crawler.core.shortages import Shortage
-from crawler.core.work import Batch, SliceReport
+from crawler.core.work import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.engine.fetchers import fetcher_for
 from crawler.engine.guards import guard_of
@@ -29,7 +29,7 @@ from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.hosts import holder_name
-from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.leases import LEASE_SECONDS, InHand
 from crawler.frontier.manners import HostBook
 from crawler.frontier.robots import RobotsMemory
 from crawler.logs import about
@@ -137,7 +137,13 @@ class BatchRun:
         wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
         turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
         memory = RobotsMemory.of(redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts)
-        add = partial(self.reporter.add, number)
+        take_in_hand, add = self._take_in_hand, partial(self.reporter.add, number)
         silences = self.frontier.silences
         open_fetcher = partial(fetcher_for, policy, self._guard)
-        return SliceRun(part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, add)
+        return SliceRun(
+            part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, take_in_hand, add
+        )
+
+    def _take_in_hand(self, task: PageTask | None) -> bool:
+        suspect = InHand(task.id, task.attempt) if task is not None else None
+        return self.frontier.leases.take_in_hand(self.id, self._batch.token, suspect)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from crawler import conf, queues
+from crawler import queues
 from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
 from crawler.core.politeness import ONE_BY_ONE, Pace
@@ -35,9 +35,7 @@ class Desk:
 
 def waiting(page: OpenPage) -> Waiting:
     """An open page as the window keeps it, in its lane of its host."""
-    lane = suspects.lane_of(
-        host_of(page.url), deaths=page.deaths, attempts=page.attempts, max_attempts=conf.max_attempts()
-    )
+    lane = suspects.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
     return Waiting(page.id, lane, page.due_at, page.priority)
 
 

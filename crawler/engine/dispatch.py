@@ -200,7 +200,10 @@ def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
             id=draft.id,
             token=draft.token,
             policy=policy,
-            slices=tuple(Slice(suspects.host_of(lane), _tasks(ids, rows, known)) for lane, ids in draft.slices),
+            slices=tuple(
+                Slice(suspects.host_of(lane), _tasks(ids, rows, known), suspects.company(lane) is not None)
+                for lane, ids in draft.slices
+            ),
         )
         for draft in drafts
     ]

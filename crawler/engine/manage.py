@@ -145,10 +145,12 @@ def _in_rounds(desk: Desk, token: str) -> str:
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
+        overdue = desk.frontier.leases.overdue(desk.now())
         taken_in, is_drained = _drain(desk, token)
         collected += taken_in
-        if is_drained:  # else a lease may have run out whose job has ended, and whose reports wait to be taken in
-            repair(desk)
+        crash_point("tick: reports taken in")
+        if is_drained:  # a job that had ended had left its reports before its lease ran out: what is left is dead
+            repair(desk, overdue)
         _check_stop()
         said = Verdict.GO_ON
         if _may_dispatch(desk, has_stored=taken_in > 0):

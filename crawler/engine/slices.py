@@ -12,6 +12,7 @@ from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
+from crawler.crashpoints import crash_point
 from crawler.engine.ask import Asker
 from crawler.engine.keeping import Keep, Standby
 from crawler.engine.more import More
@@ -31,7 +32,8 @@ LATER = 1.0  # seconds after which a host whose connections are all in use is tr
 
 
 class SliceRun:
-    """One slice at work. `add` takes each result. Only one thread works on it at a time."""
+    """One slice at work. `add` takes each result. `take_in_hand` notes a suspect, or that none is in hand; False when
+    the batch is in other hands. Only one thread works on it at a time."""
 
     def __init__(
         self,
@@ -44,12 +46,14 @@ class SliceRun:
         silences: Silences,
         holder: str,
         now: Clock,
+        take_in_hand: Callable[[PageTask | None], bool],
         add: Callable[[PageResult], None],
     ) -> None:
         self.turns = turns
         self._part, self._policy, self._memory = part, policy, memory
         self._open_fetcher, self._keep, self._terms = open_fetcher, keep, (part.host, policy)
         self._silences, self._holder, self._now, self._add = silences, holder, now, add
+        self._note_in_hand = take_in_hand
         self._silence: Silence | None = None  # of the host, when nothing more is asked for because of it
         self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
         self._untold = 0  # requests made that no result has told of yet
@@ -73,11 +77,15 @@ class SliceRun:
             if task.expires_at is not None and self._now() >= task.expires_at:
                 self._place += 1  # it is closed in the table by now, or will be at the next tick
                 continue
+            if not self._take_in_hand(task):
+                return None
             try:
                 answer = self._ask(task)
             except Aborted:
+                self._put_down()
                 return None
             if isinstance(answer, NotYet):
+                self._put_down()
                 return self._later(answer.at, give_up_at=answer.at)
             self._waited_since = None
             self._place += 1
@@ -131,6 +139,21 @@ class SliceRun:
             return at
         self.turns.next_at = max(self.turns.next_at, give_up_at)
         return None
+
+    def _take_in_hand(self, task: PageTask) -> bool:
+        """Note a suspect that is about to be asked for; False = ask for nothing more. It stays noted until it waits for
+        its turn, another one is in hand, or its report is taken in: what kills the worker on the way is its doing."""
+        if not self._part.suspects or self._silence is not None:
+            return True
+        if not self._note_in_hand(task):
+            return False
+        crash_point("fetch: suspect in hand")
+        return True
+
+    def _put_down(self) -> None:
+        """The page waits for its turn: who dies meanwhile does not die of it."""
+        if self._part.suspects:
+            self._note_in_hand(None)
 
     def _ask(self, task: PageTask) -> PageResult | NotYet:
         """Ask for one page. A fault of ours that it brings to light costs this page, and not the others."""

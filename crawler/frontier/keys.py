@@ -115,7 +115,8 @@ class CrawlKeys:
         return self._key("leases")
 
     def lease(self, batch: str) -> str:
-        """hash: token, state, absent (since when RQ does not know the job), and a field a slice: "lane member ..." """
+        """hash: token, state, absent (since when RQ does not know the job), hand (the suspect that is being asked for,
+        "page attempt"), and a field a slice: "lane member ..." """
         return self._key(f"lease:{batch}")
 
     @property

@@ -20,7 +20,7 @@ from rq.worker import BaseWorker
 
 from crawler import crashpoints, queues
 from crawler.core.options import CrawlOptions
-from crawler.engine import control, delete, permission, reconcile, reporter, retry, traps, watch
+from crawler.engine import control, delete, manage, permission, reconcile, reporter, retry, traps, watch
 from crawler.engine.ask import Asker
 from crawler.engine.schedules import add_schedule, run_due
 from crawler.engine.start import start_crawl
@@ -72,6 +72,9 @@ class Actor:
     def work(self, worker: str, jobs: int | None = None) -> None:
         """Work RQ's queues until they are empty, or for some jobs."""
         _WORKERS[worker](self).work(burst=True, max_jobs=jobs, logging_level="WARNING")
+
+    def tick(self) -> None:
+        manage.manage(_crawl())
 
     def report_often(self) -> None:
         """From now on a fetch job leaves a report after every other page."""

@@ -39,6 +39,7 @@ from crawler.engine import (
     watch,
 )
 from crawler.engine import traps as release_verb
+from crawler.engine.slices import SliceRun
 from crawler.frontier import frontier as frontier_module
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
@@ -103,6 +104,7 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
+            (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
         ):
             self.patches.setattr(owner, name, value)
         for module in (announce, start, retry, release_verb, control, fetch, batches, reporter):
