@@ -28,7 +28,7 @@ from crawler.core.errors import ServiceDown
 from crawler.core.visible import one_line
 
 RETRY_EVERY_S = 1.0
-CONNECT_TIMEOUT_S = 2  # of one attempt, so that a server which does not answer delays the next line only so long
+CONNECT_TIMEOUT_S = 2  # of one attempt at Redis, so that one which does not answer delays the next line only so long
 
 NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
 
@@ -132,9 +132,6 @@ def _database() -> Service:
 def _database_trouble() -> str | None:
     """Over a connection of its own, which is not kept."""
     connection = connections.create_connection(DEFAULT_DB_ALIAS)
-    if connection.vendor == "postgresql":
-        options = {"connect_timeout": CONNECT_TIMEOUT_S, **connection.settings_dict["OPTIONS"]}
-        connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
     try:
         executor = MigrationExecutor(connection)
         is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

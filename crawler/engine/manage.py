@@ -30,11 +30,14 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
 from crawler.logs import about
 from crawler.models import Crawl
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 0.5  # results are taken in for so long before new work is handed out
 TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
+
+GIVE_WAY_SECONDS = 3.0  # until a tick that could not have the crawl's row is tried again
 
 
 def manage(crawl_id: UUID) -> str:
@@ -77,13 +80,27 @@ def _tick(crawl_id: UUID) -> str:
         desk.frontier.results.note_tick(desk.now(), done, desk.now() - began)
     except Crawl.DoesNotExist:
         done = "the crawl was deleted in the middle of this tick"
-    except Exception:
+    except Exception as error:
+        if is_lock_timeout(error):
+            return _give_way(desk, token, began)
         patiently(lambda: _leave_to_others(desk, token))  # Redis or the database is away: somebody must look again
         raise
     desk.frontier.results.drop_lock(token)
     crash_point("tick: lock given back")
     _part(crawl_id)
     return done
+
+
+def _give_way(desk: Desk, token: str, began: float) -> str:
+    """Somebody else's transaction has locked what this tick must write. Nothing was written, and the reports are still
+    there: whoever looks (rule R7) sends the next tick once the lock on ticks has run out. So one worker at a time waits
+    for the row, and for no more than a part of its time."""
+    said = "gave way: another connection to the database has locked the crawl's row"
+    log.warning("crawl %s: %s", desk.id, said)
+    desk.frontier.results.note_tick(desk.now(), said, desk.now() - began)
+    desk.frontier.results.lock(token, GIVE_WAY_SECONDS)
+    stay_awake()
+    return said
 
 
 def _leave_to_others(desk: Desk, token: str) -> None:

@@ -34,6 +34,7 @@ from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS, Mark
 from crawler.models import NOT_OVER, Crawl
 from crawler.notify import outbox
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ def _see_to_room(now: float) -> None:
     try:
         let_go_on(datetime.fromtimestamp(now, UTC))
     except DatabaseError as error:  # what can be read is still to be looked at
-        if noted(error) is None:
+        if noted(error) is None and not is_lock_timeout(error):
             raise
 
 

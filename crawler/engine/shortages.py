@@ -19,10 +19,11 @@ from redis.exceptions import RedisError
 
 from crawler import logs, queues, table
 from crawler.core.lifecycle import State
-from crawler.core.shortages import Shortage, because, concerns, of_database, of_redis
+from crawler.core.shortages import Shortage, because, concerns, of_database, of_redis, sentence
 from crawler.engine import control
 from crawler.frontier import room
 from crawler.models import Crawl
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,14 @@ def shortage_of(error: Exception) -> Shortage | None:
         return of_redis(str(error))
     sqlstate = getattr(error.__cause__, "sqlstate", None) or getattr(error.__cause__, "pgcode", None)
     return of_database(sqlstate or "", str(error))
+
+
+def database_trouble(error: Exception) -> str:
+    """What an error of the database says to a person, in sentences."""
+    if is_lock_timeout(error):
+        return "Another process is changing this at the moment: try again in a few seconds."
+    short = shortage_of(error)
+    return "The database does not answer." if short is None else sentence(short)
 
 
 def shortage_now(*, held: bool = False) -> Shortage | None:

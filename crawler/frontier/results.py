@@ -125,9 +125,9 @@ class Results:
         at, _, said = raw.decode().partition(" ")
         return Tick(float(at), said)
 
-    def lock(self, token: str) -> bool:
-        """Become, or stay, the one tick at work."""
-        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(LOCK_SECONDS * 1000)])
+    def lock(self, token: str, seconds: float = LOCK_SECONDS) -> bool:
+        """Become, or stay, the one tick at work, for so long unless it is called again."""
+        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(seconds * 1000)])
         return bool(answer == 1)
 
     def release(self, token: str) -> Released:

@@ -31,6 +31,7 @@ from crawler.frontier.leases import LEASE_SECONDS, Lease
 from crawler.frontier.results import FRESH_SECONDS, LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
 from crawler.models import Crawl, Page
+from crawler.postgresql import silent_lock
 from crawler.reports.holding import is_for_the_day, shortage_for
 from crawler.reports.robots import memory_of
 
@@ -251,6 +252,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
         held_for_the_day=crawl.held_until is not None and is_for_the_day(crawl.held_until, now),
         shortage=None if crawl.is_over else shortage_for(crawl),
+        locked=None if crawl.is_over else silent_lock(crawl.id),
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 
