@@ -13,11 +13,10 @@ from uuid import UUID
 
 from django.db import DatabaseError
 from django.db.models import Count, Min
-from django.utils import timezone
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from crawler import audit, queues, table
+from crawler import audit, clock, queues, table
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
@@ -28,7 +27,6 @@ from crawler.engine.expire import has_deadlines
 from crawler.engine.shortages import hold_all, let_go_on, noted, shortage_now, shortage_of
 from crawler.engine.wake import wake
 from crawler.frontier import room
-from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
 from crawler.frontier.results import FRESH_SECONDS, Mark
@@ -86,7 +84,7 @@ def survey() -> Reconciled:
 
 def _surveyed() -> Reconciled:
     redis = queues.connection()
-    now = redis_clock(redis)()
+    now = clock.epoch_seconds()
     woken = 0
     moments: list[float] = []
     _see_to_room(now)
@@ -111,7 +109,7 @@ def _surveyed() -> Reconciled:
     _sweep(redis, {str(crawl.id) for crawl in crawls})
     pending, notice_due = _next_notice()
     if notice_due is not None:
-        if notice_due <= timezone.now():
+        if notice_due <= clock.now():
             queues.send_notify()
         moments.append(notice_due.timestamp())
     next_in = max(0.0, min(moments) - now) if moments else None
@@ -137,7 +135,7 @@ def _next_notice() -> tuple[int, datetime | None]:
     of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
     moments = [said["first"]] if said["number"] else []
     if of_pages["number"]:
-        rested = timezone.now() + timedelta(seconds=queues.rest_from_pages())
+        rested = clock.now() + timedelta(seconds=queues.rest_from_pages())
         moments.append(max(of_pages["first"], rested))
     return said["number"] + of_pages["number"], min(moments, default=None)
 

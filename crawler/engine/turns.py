@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from redis import Redis
 
 from crawler import conf
+from crawler.clock import Clock
 from crawler.core import politeness, throttle
 from crawler.core.host_stop import Refusal
 from crawler.core.outcomes import Outcome
 from crawler.core.throttle import BUSY_STATUSES, Throttle
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
-from crawler.frontier.clock import Clock
 from crawler.frontier.gate import HEARD_WITHIN, Entry, Gate, Wish
 from crawler.frontier.manners import HostBook
 

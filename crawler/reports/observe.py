@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from redis import Redis, RedisError
 
 from crawler import queues, sealing, table
+from crawler.clock import Clock
 from crawler.core import suspects
 from crawler.core.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
 from crawler.core.errors import ServiceDown
@@ -23,7 +24,6 @@ from crawler.core.shortages import Memory
 from crawler.core.urls import origins_of
 from crawler.core.waits import HOLD_UP_A_WORKER, HostLook, HostWait, Reason, Used, what_holds
 from crawler.frontier import room
-from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.glance import Glance, LaneSeen, glance
 from crawler.frontier.hosts import HostSeen
