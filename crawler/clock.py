@@ -13,9 +13,9 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
@@ -69,45 +69,36 @@ class SharedClock:
                 self._ahead = self._own() - self._monotonic()
             return self._ahead
         known, self._is_read = self._ahead if self._is_read else None, True
-        if known is None:
-            self._tell_of_own_clock(ahead)
-        elif abs(ahead - known) <= took / 2:  # the answer says no more exactly what the time is
+        if known is not None and abs(ahead - known) <= took / 2:  # the answer says no more exactly what the time is
             return known
-        elif abs(ahead - known) > TOLERATED_S:
+        if known is not None and abs(ahead - known) > TOLERATED_S:
             log.warning("Redis's clock was moved by %+.1f s, or another Redis answers", ahead - known)
         self._ahead = ahead
         return ahead
 
-    def _tell_of_own_clock(self, ahead: float) -> None:
-        own_ahead = self._own() - self._monotonic() - ahead
-        if sentence := Skew(redis=own_ahead).sentence:
-            log.warning("%s", sentence)
-
 
 def measure(database: BaseDatabaseWrapper) -> Skew:
-    """By how much this machine's own clock differs from Redis's and the database's, read now."""
+    """By how much this machine's own clock differs from Redis's and the database's, read now. SQLite has no clock but
+    that of whoever opens it."""
+    has_clock = database.vendor == "postgresql"
+    return Skew(
+        redis=_own_ahead_of(redis_time), database=_own_ahead_of(partial(_time_of, database)) if has_clock else None
+    )
+
+
+def _own_ahead_of(there: Clock) -> float | None:
+    """None when it does not answer."""
     try:
-        redis: float | None = -_ahead(redis_time, time.time)[1]
-    except RedisError:
-        redis = None
-    return Skew(redis=redis, database=_ahead_of_database(database))
-
-
-def _ahead_of_database(database: BaseDatabaseWrapper) -> float | None:
-    """None also for SQLite, which has no clock but that of whoever opens it."""
-    if database.vendor != "postgresql":
+        there()  # so that the time it takes to connect is not in what follows
+        return -_ahead(there, time.time)[1]
+    except (RedisError, DatabaseError):
         return None
 
-    def moment() -> float:
-        with database.cursor() as cursor:
-            cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
-            return float(cursor.fetchone()[0])
 
-    try:
-        moment()  # so that the time it takes to connect is not in what follows
-        return -_ahead(moment, time.time)[1]
-    except DatabaseError:
-        return None
+def _time_of(database: BaseDatabaseWrapper) -> float:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())")
+        return float(cursor.fetchone()[0])
 
 
 def _ahead(there: Clock, here: Clock) -> tuple[float, float]:

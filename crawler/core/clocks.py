@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 TOLERATED_S = 2.0
 AGREE = "The clocks agree."
-NOT_COMPARED = "The clocks were not compared, because Redis does not answer."
+NOT_COMPARED = "The clocks were not compared."
 TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-timesyncd: see docs/deployment.md."
 
 
@@ -17,6 +17,11 @@ class Skew:
 
     redis: float | None = None
     database: float | None = None
+
+    @property
+    def known(self) -> dict[str, float]:
+        """Those that were compared."""
+        return {name: seconds for name, seconds in asdict(self).items() if seconds is not None}
 
     @property
     def sentence(self) -> str:

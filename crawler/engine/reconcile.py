@@ -29,7 +29,7 @@ from crawler.engine.wake import wake
 from crawler.frontier import room
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
-from crawler.frontier.results import FRESH_SECONDS, Mark
+from crawler.frontier.results import Mark, Tick
 from crawler.models import NOT_OVER, Crawl
 from crawler.notify import outbox
 
@@ -173,11 +173,12 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
         pipe.get(keys.mark)
         pipe.get(keys.closing)
-        locked, lined_up, results, leases, overdue, first, raw, closing = pipe.execute()
-    mark = Mark.read(raw)
+        pipe.get(keys.tick)
+        locked, lined_up, results, leases, overdue, first, raw, closing, ticked = pipe.execute()
+    mark, last = Mark.read(raw), Tick.read(ticked)
     return Signs(
         locked=bool(locked),
-        tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or mark.job in waiting()),
+        tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
         results=results,
         leases=leases,
         overdue_leases=overdue,
@@ -185,5 +186,5 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         next_expiry=table.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
-        rewound=not lined_up,
+        rewound=not lined_up or (last is not None and last.is_to_come(now)),
     )

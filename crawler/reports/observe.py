@@ -28,7 +28,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.glance import Glance, LaneSeen, glance
 from crawler.frontier.hosts import HostSeen
 from crawler.frontier.leases import LEASE_SECONDS, Lease
-from crawler.frontier.results import FRESH_SECONDS, LOCK_SECONDS
+from crawler.frontier.results import LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
 from crawler.models import Crawl, Page
 from crawler.reports.holding import is_for_the_day, shortage_for
@@ -80,7 +80,7 @@ class Seen:
     @property
     def manager(self) -> Manager:
         mark, left = self.glance.mark, self.glance.lock_left
-        is_fresh = mark is not None and self.glance.now - mark.sent_at <= FRESH_SECONDS
+        is_fresh = mark is not None and mark.is_fresh(self.glance.now)
         is_queued = mark is not None and mark.job in self.queued[queues.CRAWL]
         silent_for = None if left is None else LOCK_SECONDS - left
         return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
