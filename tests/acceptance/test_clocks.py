@@ -49,6 +49,7 @@ def test_a_notice_that_a_slow_clock_sends_is_not_sent_again_by_a_fast_one(stack:
         stack.spawn(*skewed(-600, *OWN_WORKER))
         stack.start(f"{site.url}/", notify_webhooks=[f"{site.url}/hook"])
         stack.wait_for(lambda: site.hits["/hook"] > 0)
+        assert "This machine's clock is 600.0 s behind Redis's." in stack.log()
         stack.spawn(*skewed(600, *OWN_WORKER))  # looks at what is due when it starts, and then every few seconds
         assert set(times_told(stack, site).values()) == {1}
 
