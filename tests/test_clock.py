@@ -113,6 +113,7 @@ def test_threads_that_come_first_at_one_moment_all_know_the_time(real_redis: Red
     assert max(abs(moment - time.time()) for moment in moments) < 60  # and not that of the machine, which is 0
 
 
+@pytest.mark.django_db
 def test_a_wrong_clock_is_measured_against_redis(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     right = time.time
     monkeypatch.setattr(time, "time", lambda: right() - 600)
@@ -130,6 +131,7 @@ def test_a_wrong_clock_is_measured_against_the_database(monkeypatch: pytest.Monk
     assert clock.measure(connection).database == pytest.approx(600, abs=2)
 
 
+@pytest.mark.django_db
 def test_services_that_are_away_have_no_clock(settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     assert clock.measure(connection).redis is None
