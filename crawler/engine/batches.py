@@ -12,6 +12,7 @@ from functools import partial
 from redis.exceptions import RedisError
 
 from crawler import queues
+from crawler.clock import Clock
 from crawler.core.politeness import chosen_delay
 from crawler.core.shortages import Shortage
 from crawler.core.work import Batch, PageTask, SliceReport
@@ -25,7 +26,6 @@ from crawler.engine.shortages import note
 from crawler.engine.slices import SliceRun
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.hosts import holder_name

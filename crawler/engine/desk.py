@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
 from crawler.core.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls import host_of
-from crawler.frontier.clock import steady_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.manners import HostBook, Manners
 from crawler.frontier.window import Waiting
@@ -65,4 +64,4 @@ def _pace(options: CrawlOptions, manners: Manners) -> Pace:
 def desk_of(crawl: Crawl) -> Desk:
     options, redis = crawl.chosen, queues.connection()
     usual = _pace(options, Manners())
-    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=steady_clock(redis)))
+    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
-from crawler import conf, queues
+from crawler import clock, conf, queues
 from crawler.core.stopping import Phase, phase
 from crawler.core.work import Batch
 from crawler.crashpoints import crash_point
@@ -28,7 +28,6 @@ from crawler.engine.reconcile import reconcile
 from crawler.engine.reporter import FIRST_LINKS
 from crawler.engine.wake import wake
 from crawler.fetching import memory
-from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +58,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     what a free worker would do, see `helping`.
     """
     memory.settle()
-    run = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
+    run = BatchRun.claimed(batch, clock.epoch_seconds, kept)
     if run is None:
         _look_around()
         return "the batch is in other hands"
@@ -196,7 +195,7 @@ class _Job:
         has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
         has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
-            helped = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
+            helped = BatchRun.claimed(batch, clock.epoch_seconds, kept)
             if helped is not None:
                 self.add(helped)
 

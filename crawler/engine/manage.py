@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.completion import Verdict
 from crawler.core.figures import counted
 from crawler.core.lifecycle import State
@@ -76,6 +76,7 @@ def _tick(crawl_id: UUID) -> str:
     crash_point("tick: lock taken")
     began = desk.now()
     try:
+        _mind_the_clock(desk)
         done = _work(desk, token)
         desk.frontier.results.note_tick(desk.now(), done, desk.now() - began)
     except Crawl.DoesNotExist:
@@ -101,6 +102,18 @@ def _give_way(desk: Desk, token: str, began: float) -> str:
     desk.frontier.results.lock(token, GIVE_WAY_SECONDS)
     stay_awake()
     return said
+
+
+def _mind_the_clock(desk: Desk) -> None:
+    """Redis's clock was set back: so that nothing waits for moments that were written before, the window is filled
+    again from the table. A process that stood still with its machine may only believe so, and so asks again."""
+    last = desk.frontier.results.last_tick()
+    if last is None or not last.is_to_come(desk.now()):
+        return
+    clock.shared.read()
+    if last.is_to_come(desk.now()):
+        log.warning("crawl %s: Redis's clock was set back; its frontier is built again from the table", desk.id)
+        desk.frontier.window.forget()
 
 
 def _leave_to_others(desk: Desk, token: str) -> None:

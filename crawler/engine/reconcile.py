@@ -13,11 +13,10 @@ from uuid import UUID
 
 from django.db import DatabaseError
 from django.db.models import Count, Min
-from django.utils import timezone
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from crawler import audit, queues, table
+from crawler import audit, clock, queues, table
 from crawler.core.completion import Signs, needs_tick
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
@@ -28,10 +27,9 @@ from crawler.engine.expire import has_deadlines
 from crawler.engine.shortages import hold_all, let_go_on, noted, shortage_now, shortage_of
 from crawler.engine.wake import wake
 from crawler.frontier import room
-from crawler.frontier.clock import redis_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
-from crawler.frontier.results import FRESH_SECONDS, Mark
+from crawler.frontier.results import Mark, Tick
 from crawler.models import NOT_OVER, Crawl
 from crawler.notify import outbox
 from crawler.postgresql import is_lock_timeout
@@ -87,7 +85,7 @@ def survey() -> Reconciled:
 
 def _surveyed() -> Reconciled:
     redis = queues.connection()
-    now = redis_clock(redis)()
+    now = clock.epoch_seconds()
     woken = 0
     moments: list[float] = []
     _see_to_room(now)
@@ -112,7 +110,7 @@ def _surveyed() -> Reconciled:
     _sweep(redis, {str(crawl.id) for crawl in crawls})
     pending, notice_due = _next_notice()
     if notice_due is not None:
-        if notice_due <= timezone.now():
+        if notice_due <= clock.now():
             queues.send_notify()
         moments.append(notice_due.timestamp())
     next_in = max(0.0, min(moments) - now) if moments else None
@@ -138,7 +136,7 @@ def _next_notice() -> tuple[int, datetime | None]:
     of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
     moments = [said["first"]] if said["number"] else []
     if of_pages["number"]:
-        rested = timezone.now() + timedelta(seconds=queues.rest_from_pages())
+        rested = clock.now() + timedelta(seconds=queues.rest_from_pages())
         moments.append(max(of_pages["first"], rested))
     return said["number"] + of_pages["number"], min(moments, default=None)
 
@@ -176,11 +174,12 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
         pipe.get(keys.mark)
         pipe.get(keys.closing)
-        locked, lined_up, results, leases, overdue, first, raw, closing = pipe.execute()
-    mark = Mark.read(raw)
+        pipe.get(keys.tick)
+        locked, lined_up, results, leases, overdue, first, raw, closing, ticked = pipe.execute()
+    mark, last = Mark.read(raw), Tick.read(ticked)
     return Signs(
         locked=bool(locked),
-        tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or mark.job in waiting()),
+        tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
         results=results,
         leases=leases,
         overdue_leases=overdue,
@@ -188,5 +187,5 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         next_expiry=table.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
-        rewound=not lined_up,
+        rewound=not lined_up or (last is not None and last.is_to_come(now)),
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
+from crawler.clock import Clock
 from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE, is_hopeless
@@ -20,7 +21,6 @@ from crawler.engine.permission import Permission
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.http import HttpFetcher
 from crawler.fetching.trouble import Aborted
-from crawler.frontier.clock import Clock
 from crawler.frontier.robots import RobotsMemory
 from crawler.frontier.silence import Silence, Silences
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from redis import Redis
 
 from crawler import conf, queues
+from crawler.clock import Clock
 from crawler.core import politeness, throttle
 from crawler.core.host_stop import Refusal
 from crawler.core.outcomes import Outcome
@@ -16,7 +17,6 @@ from crawler.core.throttle import BUSY_STATUSES, Throttle
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
 from crawler.fetching.trouble import Aborted
-from crawler.frontier.clock import Clock
 from crawler.frontier.gate import HEARD_WITHIN, Entry, Gate, Wish
 from crawler.frontier.manners import HostBook
 

@@ -13,10 +13,9 @@ from datetime import timedelta
 
 from django.db import DatabaseError
 from django.db.models import Q
-from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.patience import patiently
 from crawler.engine.reconcile import survey
@@ -76,7 +75,7 @@ def _watch(sleep: Callable[[float], None], clock: Callable[[], float]) -> str:
 def _is_needed() -> bool:
     """A delivery that is to be tried again in some hours is left to `clock`, or to the next job that comes along; a
     crawl that is held for hours to the lifeline, which wakes somebody within the horizon."""
-    soon = timezone.now() + timedelta(seconds=HORIZON)
+    soon = clock.now() + timedelta(seconds=HORIZON)
     if Crawl.objects.filter(RUNNING | HELD & Q(held_until__lte=soon)).exists():
         return True
     return Delivery.objects.filter(state=Delivery.PENDING, due_at__lte=soon).exists()

@@ -10,6 +10,7 @@ from typing import Self
 import requests
 from msgspec.structs import replace
 
+from crawler import clock
 from crawler.core.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.credentials import Credentials
 from crawler.core.outcomes import Outcome, of_status
@@ -48,7 +49,7 @@ class HttpFetcher:
         own_hosts: Sequence[str] = (),
         gateway: Gateway | None = None,
         clock: Clock = time.monotonic,
-        now: Clock = time.time,
+        now: Clock = clock.epoch_seconds,
         trust: Trust = public_trust,
         records: bool = False,
     ) -> None:

@@ -16,13 +16,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, SupportsFloat
 
-from django.apps import apps
-from django.db.models import Field
 from django.utils import timezone
 from redis import Redis
 
+from crawler import clock as shared_clock
 from crawler import queues
-from crawler.engine import batches, desk, fetch, reconcile, reporter, watch
+from crawler.engine import batches, fetch, reconcile, reporter, watch
 from crawler.frontier.keys import RECONCILED
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
@@ -110,6 +109,7 @@ def live_by(clock: GivenClock) -> None:
     replaced: list[tuple[object, str, object]] = [
         (time, "sleep", clock.pass_by),
         (time, "time", clock.now),
+        (timezone, "now", clock.moment),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (watch.watch, "__defaults__", (clock.pass_by, clock.now)),
         (reconcile, "EVERY_MS", reconcile.EVERY_MS * _SLOWER),
@@ -117,20 +117,10 @@ def live_by(clock: GivenClock) -> None:
         (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
         (fetch, "LOOK_EVERY", 600.0),  # the same
         (fetch, "ThreadPoolExecutor", Threads),
-        (fetch, "steady_clock", lambda redis: clock.now),
-        (desk, "steady_clock", lambda redis: clock.now),
+        (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
         (reporter, "FLUSH_SECONDS", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]
-    _date_rows_by(clock)  # first: it looks for Django's own clock
-    for owner, name, value in (*replaced, (timezone, "now", clock.moment)):
+    for owner, name, value in replaced:
         setattr(owner, name, value)
-
-
-def _date_rows_by(clock: GivenClock) -> None:
-    for model in apps.get_app_config("crawler").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, Field) and field.default is timezone.now:
-                field.default = clock.moment
-                field.__dict__.pop("_get_default", None)  # Django keeps what it made of the default

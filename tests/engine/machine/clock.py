@@ -32,7 +32,7 @@ end
 
 
 class Clock:
-    """Can stand in for the module `time`. It begins at the real time, because rows get their defaults from there."""
+    """Can stand in for the module `time`. It begins at the real time, by which RQ goes."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis, self._pass = redis, redis.register_script(_PASS)
