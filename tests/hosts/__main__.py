@@ -47,7 +47,8 @@ def main() -> int:
         _forget(folder)
         return 130
     finally:
-        shutil.rmtree(folder / "template", ignore_errors=True)
+        for name in ("template", "template-data"):
+            _forget(folder / name)
         if folder.exists() and not list(folder.iterdir()):
             folder.rmdir()
 
@@ -80,7 +81,6 @@ def _session(given: argparse.Namespace, folder: Path) -> int:
         data = folder / "template-data"
         data.mkdir()
         template = made_database(children, folder / "template", environment_of("", "redis://:-@127.0.0.1:1/0", data))
-        shutil.rmtree(data)
     ran: list[Ran] = []
     planned = _planned(given)
     try:

@@ -24,7 +24,7 @@ from tests.chaos.processes import children_of
 
 NETWORK = "10.77.0"
 MOST_HOSTS = 30
-FORWARDING, BLOCKING = 3, 4  # states of a bridge's port, see bridge(8)
+FORWARDING, DISABLED = 3, 0  # states of a bridge's port, see bridge(8)
 NAMESPACES = ("--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 PATIENCE = 20.0  # seconds a namespace has to come up
 _CLONE_NEWNET = 0x40000000
@@ -40,8 +40,8 @@ def check_usable() -> None:
     """Raises Unavailable where namespaces cannot be made; tried, because containers differ."""
     if os.uname().sysname != "Linux" or os.geteuid() != 0:
         raise Unavailable("hosts are made of Linux's namespaces, which takes root on Linux")
-    bridge = "ip link add b type bridge && ip link add p type veth peer name q && ip link set p master b up"
-    trial = f"{bridge} && ip link set b up && bridge link set dev p state {BLOCKING}"
+    bridge = "ip link add br0 type bridge && ip link add p1 type veth peer name q1 && ip link set p1 master br0 up"
+    trial = f"{bridge} && ip link set br0 up && bridge link set dev p1 state {DISABLED}"
     try:
         made = subprocess.run(
             ["unshare", *NAMESPACES, "sh", "-c", trial], capture_output=True, text=True, check=False, timeout=30
@@ -107,7 +107,7 @@ class Network:
         self._in_switch(f"link del p{number}")
 
     def cut(self, number: int) -> None:
-        self._port(number, BLOCKING)
+        self._port(number, DISABLED)
 
     def join(self, number: int) -> None:
         self._port(number, FORWARDING)

@@ -79,7 +79,7 @@ class PostgreSQL:
         self._process: subprocess.Popen[bytes] | None = None
         self.data = folder / "postgresql"
         self.url = f"postgres://crawler:{DATABASE_PASSWORD}@{host.address if host else ''}:5432/crawler"
-        self.local_url = f"postgres://crawler:{DATABASE_PASSWORD}@{str(folder).replace('/', '%2F')}:5432/crawler"
+        self.local_url = f"postgres://crawler:{DATABASE_PASSWORD}@/{folder}/crawler"
 
     def start(self) -> None:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
