@@ -118,7 +118,7 @@ def _one(given: argparse.Namespace, scenario: Scenario, seed: int, folder: Path,
     except KeyboardInterrupt:
         _forget(folder)
         raise
-    ran = Ran(scenario.name, seed, found, judged(found, scenario.promises))
+    ran = Ran(scenario.name, seed, found, judged(found, scenario.promises), scenario.promises.delay is not None)
     _say(f"  {ran.run.seconds:.0f} s: {'kept' if ran.is_kept else 'BROKEN'}")
     if ran.is_kept:
         _forget(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def _crawled(scene: Scene, crawl: Running) -> Crawled:
         received=told,
         receipt=notices[0]["receipt"] if notices else {},
         left_in_redis=left_in_redis(scene.redis, crawl.id),
-        left_in_queues=left_in_queues(scene.redis),
+        left_in_queues=left_in_queues(scene.redis) if scene.over else [],
         left_working=[],
         hits=Counter() if shared else crawl.site.hits,
         struck=[],
@@ -106,12 +107,13 @@ def _crawled(scene: Scene, crawl: Running) -> Crawled:
         announced=None,
     )
     ended = [found["at"] for found in finishes]
+    last = [] if ended else [time.time()]
     excused = [(fault.began, fault.ended) for fault in scene.faults if fault.excuses]
     return Crawled(
         id=str(crawl.id),
         evidence=evidence,
         expected=crawl.expected,
-        stuck=stillness([crawl.began, *(found["at"] for found in closings), *ended], excused),
+        stuck=stillness([crawl.began, *(found["at"] for found in closings), *ended, *last], excused),
         crashed=sum(page["outcome"] == CRASHED for page in pages),
         deaths=sum(page["deaths"] for page in pages),
         off=_off(scene, crawl, row, ended),

@@ -18,6 +18,7 @@ class Ran:
     seed: int
     run: Run
     verdict: Verdict
+    has_delay: bool = False
 
     @property
     def is_kept(self) -> bool:
@@ -37,7 +38,7 @@ class Ran:
             f"{max(crawl.stuck for crawl in crawls):.1f} s",
             str(sum(crawl.crashed for crawl in crawls)),
             "+".join(str(crawl.delivered) for crawl in crawls),
-            f"{run.shortest_gap:.3f} s",
+            f"{run.shortest_gap:.3f} s" if self.has_delay else "-",
             f"{run.seconds:.0f} s",
             "kept" if self.is_kept else "BROKEN",
         )

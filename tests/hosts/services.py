@@ -97,7 +97,7 @@ class PostgreSQL:
 
     def _wait(self) -> None:
         deadline = time.monotonic() + PATIENCE
-        question = [str(self._programs / "pg_isready"), "-q", "-h", str(self._folder), "-p", "5432"]
+        question = [str(self._programs / "pg_isready"), "-q", "-h", str(self._folder), "-p", "5432", "-U", "crawler"]
         while subprocess.run(question, check=False, capture_output=True).returncode:
             if time.monotonic() > deadline or self._process is None or self._process.poll() is not None:
                 raise RuntimeError(f"PostgreSQL did not start; see {self._folder / 'postgresql.log'}")
