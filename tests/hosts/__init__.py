@@ -3,7 +3,7 @@
 network      namespaces joined by a bridge; cut off, unplugged
 units        what a systemd unit file says
 supervisor   process 1 of a host: runs services as their unit files say
-host         one host: its life, its processes, its clock (skewed/)
+host         one host: its life, its processes, its clock (injected/)
 services     PostgreSQL and Redis on hosts of their own
 site         what is crawled, with the moment each request came in
 begin        starts crawls on the host of the web pages

@@ -112,7 +112,15 @@ def vanish(scene: Scene, seconds: float) -> None:
 
 
 def stall(scene: Scene, seconds: float) -> None:
-    """The worker at a tick is held up for so long, and goes on as if nothing had happened."""
+    """The worker at a tick is held up for so long, and goes on as if nothing had happened: in the middle of a
+    transaction, or just before it looks at leases."""
+    if scene.dice.random() < 0.5:
+        stall_in_transaction(scene, seconds)
+    else:
+        stall_before_leases(scene, seconds)
+
+
+def stall_in_transaction(scene: Scene, seconds: float) -> None:
     found = _frozen_in_tick(scene, lambda host: not scene.holds_lease(host))
     if found is None:
         scene.say("stall: no tick was met")
@@ -122,6 +130,35 @@ def stall(scene: Scene, seconds: float) -> None:
         fault.crawl = crawl
         scene.rest(seconds)
         send(frozen, signal.SIGCONT)
+
+
+def stall_before_leases(scene: Scene, seconds: float) -> None:
+    until = time.monotonic() + FIND_SECONDS
+    while time.monotonic() < until and not scene.over:
+        found = _stopped_before_leases(scene)
+        if found is None:
+            continue
+        host, stopped = found
+        if scene.holds_lease(host):  # of which it would be right to say that its holder does not answer
+            send(stopped, signal.SIGCONT)
+            continue
+        with noted(scene, "stall", f"a tick on {host.name} is held up for {seconds:.0f} s before it looks at leases"):
+            scene.rest(seconds)
+            send(stopped, signal.SIGCONT)
+        return
+    scene.say("stall: no tick was met")
+
+
+def _stopped_before_leases(scene: Scene) -> tuple[Host, list[int]] | None:
+    """The host whose tick came to the moment, and what stopped there; see injected/sitecustomize.py."""
+    file = scene.workers[0].stop_file
+    file.touch()
+    scene.wait_for(lambda: not file.exists() or scene.over, 5)
+    file.unlink(missing_ok=True)
+    for host in scene.alive():
+        if stopped := host.stopped():
+            return host, stopped
+    return None
 
 
 def _frozen_in_tick(scene: Scene, fits: Callable[[Host], bool]) -> tuple[Host, list[int], UUID] | None:

@@ -13,7 +13,7 @@ from tests.chaos.processes import all_pids, send
 from tests.hosts.network import Network, address_of
 from tests.stack import ROOT
 
-SKEWED = Path(__file__).parent / "skewed"  # its sitecustomize.py sets the clock of every Python that starts
+INJECTED = Path(__file__).parent / "injected"  # its sitecustomize.py is imported by every Python that starts
 
 
 @dataclass
@@ -36,6 +36,11 @@ class Host:
         return address_of(self.number)
 
     @property
+    def stop_file(self) -> Path:
+        """While it is there the next tick of any host stops before it looks at leases."""
+        return self.folder / "stop"
+
+    @property
     def has_power(self) -> bool:
         return self.pid != 0
 
@@ -43,7 +48,8 @@ class Host:
         folder = self.folder / self.name
         folder.mkdir(exist_ok=True)
         (folder / "connected").unlink(missing_ok=True)
-        extra = {"PYTHONPATH": str(SKEWED), "TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {}
+        extra = {"PYTHONPATH": str(INJECTED), "TEST_STOP_FILE": str(self.stop_file)}
+        extra |= {"TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {}
         told = {
             "name": self.name,
             "moved": dict(self.moved),
@@ -81,6 +87,10 @@ class Host:
             frozen += new
         return frozen
 
+    def stopped(self) -> list[int]:
+        """Those of its processes that stand still."""
+        return [pid for pid in self.processes() if _state(pid) == "T"]
+
     def processes(self) -> list[int]:
         """All of them but the first, as this machine counts."""
         mine = _namespace(self.pid)
@@ -88,6 +98,14 @@ class Host:
 
 
 _SUPERVISOR = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tests.hosts.supervisor import main; main()"
+
+
+def _state(pid: int) -> str:
+    """As proc(5) has it; "" when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 def _namespace(pid: int) -> Path | None:

@@ -70,9 +70,13 @@ def _power(scene: Scene) -> None:
 
 
 def _stall(scene: Scene) -> None:
-    for share in (0.2, 0.5):
+    for share, stall in (
+        (0.15, faults.stall_before_leases),
+        (0.35, faults.stall_in_transaction),
+        (0.55, faults.stall_before_leases),
+    ):
         scene.await_share(share)
-        faults.stall(scene, scene.dice.uniform(10, 15))
+        stall(scene, scene.dice.uniform(10, 15))
 
 
 def _recover(scene: Scene) -> None:
