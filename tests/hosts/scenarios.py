@@ -27,7 +27,7 @@ class Scenario:
 
     def shortened(self) -> Scenario:
         """The same in less time, for a test."""
-        return replace(self, setting=replace(self.setting, pages=150, latency=0.3, seconds=150.0))
+        return replace(self, setting=replace(self.setting, pages=self.setting.pages // 2, seconds=150.0))
 
 
 def _exact(scene: Scene) -> None:
@@ -76,7 +76,8 @@ def _stall(scene: Scene) -> None:
         (0.55, faults.stall_before_leases),
     ):
         scene.await_share(share)
-        stall(scene, scene.dice.uniform(10, 15))
+        # Longer than a lease lasts; before leases are looked at, shorter than the tick's lock, or another takes over.
+        stall(scene, scene.dice.uniform(10.5, 11.8 if stall is faults.stall_before_leases else 15.0))
 
 
 def _recover(scene: Scene) -> None:
@@ -116,7 +117,8 @@ SCENARIOS = {
             "stall",
             "the worker at a tick is held up",
             _stall,
-            promises=Promises(no_deaths=True, strikes=1),
+            Setting(pages=1000, latency=0.12),  # batches end while the tick stands still
+            Promises(no_deaths=True, strikes=1),
         ),
     )
 }

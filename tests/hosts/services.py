@@ -148,8 +148,6 @@ def made_database(children: Children, folder: Path, environment: Mapping[str, st
     rules = f"local all all trust\nhost crawler crawler {NETWORK}.0/24 scram-sha-256\n"
     (server.data / "pg_hba.conf").write_text(rules)
     with (server.data / "postgresql.conf").open("a") as settings:
-        for file in sorted((ROOT / "deploy").glob("**/postgresql*.conf")):
-            settings.write(file.read_text())
         settings.write("\nfsync = off\n")  # processes are killed here, and no disk
     server.start()
     psql = [str(programs() / "psql"), "-q", "-h", str(folder), "-U", USER, "-v", "ON_ERROR_STOP=1", "-c"]
