@@ -32,6 +32,8 @@ UNITS = ROOT / "deploy" / "systemd"
 WORKERS = 4
 DATABASE, REDIS, WEB, FIRST_WORKER = 1, 2, 3, 10  # numbers of hosts
 STEP = 0.05  # seconds between two looks at everything
+LOOK_SECONDS = 0.5  # between two looks at whether the crawls are over
+START_SECONDS = 120.0  # workers have to begin
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Scene:
     deadline: float = 0.0  # monotonic seconds
     measured: dict[str, float] = field(default_factory=dict)  # what a scenario timed, in seconds
     _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    _looked_at: float = 0.0
+    _over: bool = False
 
     def start_crawls(self) -> None:
         """Two, at once."""
@@ -143,9 +147,12 @@ class Scene:
 
     @property
     def over(self) -> bool:
-        """Whether every crawl is."""
-        rows = self.postgresql.rows("SELECT state FROM crawler_crawl")
-        return bool(rows) and all(row["state"] != "running" for row in rows)
+        """Whether every crawl is, as it was found half a second ago at most."""
+        if not self._over and time.monotonic() - self._looked_at > LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            rows = self.postgresql.rows("SELECT state FROM crawler_crawl")
+            self._over = bool(rows) and all(row["state"] != "running" for row in rows)
+        return self._over
 
     @property
     def out_of_time(self) -> bool:
@@ -237,7 +244,7 @@ def set_up(folder: Path, template: Path, setting: Setting, dice: Random, say: Ca
             ends.enter_context(site.serving())
         services = {"PostgreSQL": hosts["database"], "Redis": hosts["redis"]}
         scene = Scene(folder, setting, network, postgresql, memory, workers, web, services, sites, dice, say)
-        if not scene.wait_for(lambda: memory.worker_count() >= WORKERS, 60):
+        if not scene.wait_for(lambda: memory.worker_count() >= WORKERS, START_SECONDS):
             raise RuntimeError(f"only {memory.worker_count()} of {WORKERS} workers have begun; see {folder}")
         scene.start_crawls()
         yield scene
