@@ -9,7 +9,6 @@ import shutil
 import signal
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -107,9 +106,7 @@ def _planned(given: argparse.Namespace) -> list[tuple[Scenario, int]]:
         chosen = [(SCENARIOS[name], seed) for seed in seeds for name in named]
     if given.short:
         chosen = [(scenario.shortened(), seed) for scenario, seed in chosen]
-    return [
-        (replace(scenario, setting=replace(scenario.setting, stock=given.stock)), seed) for scenario, seed in chosen
-    ]
+    return [(scenario.stocked() if given.stock else scenario, seed) for scenario, seed in chosen]
 
 
 def _one(given: argparse.Namespace, scenario: Scenario, seed: int, folder: Path, template: Path) -> Ran:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from tests.chaos.evidence import left_in_queues, left_in_redis
+from tests.chaos.evidence import left_in_redis
 from tests.hosts import evidence
 from tests.hosts.evidence import Run
 from tests.hosts.scenarios import Scenario
@@ -47,4 +47,4 @@ def _await_rest(scene: Scene) -> None:
 
 def _nothing_left(scene: Scene) -> bool:
     left = [key for crawl in scene.crawls for key in left_in_redis(scene.redis, crawl.id)]
-    return not left and not left_in_queues(scene.redis)
+    return not left and not evidence.left_jobs(scene.redis)

@@ -25,6 +25,11 @@ class Scenario:
     setting: Setting = USUAL
     promises: Promises = EXACT
 
+    def stocked(self) -> Scenario:
+        """The same with RQ's own workers, which tell RQ of themselves only when they begin."""
+        promises = replace(self.promises, registered=False)
+        return replace(self, setting=replace(self.setting, stock=True), promises=promises)
+
     def shortened(self) -> Scenario:
         """The same in less time, for a test."""
         return replace(self, setting=replace(self.setting, pages=self.setting.pages // 2, seconds=150.0))
