@@ -59,8 +59,8 @@ def collect(scene: Scene, seconds: float) -> Run:
 
 
 def left_jobs(memory: Memory) -> list[str]:
-    """Jobs that wait, and a lifeline that is still planted. A job whose worker lost its power stays known to RQ for a day,
-    as a failed one or in no list at all: it wakes nobody."""
+    """Jobs that wait, and a lifeline that is still planted. A job whose worker lost its power stays known to RQ for a
+    day, as a failed one or in no list at all: it wakes nobody."""
     try:
         planted = [entry.partition(":")[0] for entry in memory.started("crawl") if entry.endswith(":planted")]
         return sorted({*memory.queued("crawl"), *memory.queued("fetch"), *planted})
