@@ -32,7 +32,7 @@ class Scenario:
 
     def shortened(self) -> Scenario:
         """The same in less time, for a test."""
-        return replace(self, setting=replace(self.setting, pages=self.setting.pages // 2, seconds=150.0))
+        return replace(self, setting=replace(self.setting, pages=self.setting.pages // 2, seconds=200.0))
 
 
 def _exact(scene: Scene) -> None:
@@ -94,7 +94,13 @@ SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario("exact", "nothing happens", _exact, promises=Promises(is_calm=True, no_deaths=True)),
-        Scenario("partition", "PostgreSQL, Redis, a worker cut off", _partition, promises=Promises(strikes=3)),
+        Scenario(
+            "partition",
+            "PostgreSQL, Redis, a worker cut off",
+            _partition,
+            Setting(seconds=420.0),
+            Promises(strikes=3),
+        ),
         Scenario(
             "vanish",
             "a worker's machine is gone in the middle of a tick",
@@ -147,7 +153,7 @@ def mixture(seed: int) -> Scenario:
         "mixture",
         str(schedule),
         lambda scene: _follow(scene, schedule),
-        Setting(pages=700, skews=schedule.skews, seconds=480.0),
+        Setting(pages=700, skews=schedule.skews, seconds=700.0),
     )
 
 
