@@ -65,6 +65,8 @@ def _settled(chosen: Namespace) -> Namespace:
         chosen.tools = chosen.tools or names
         if chosen.manuals is None:
             chosen.manuals = [manual.name for manual in MANUALS if not (chosen.quick and manual.is_long)]
+    elif chosen.what == "idle":
+        chosen.states = chosen.states or list(STATES)
     elif chosen.what == "million":
         chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
         chosen.hosts = chosen.hosts or max(LEAST_HOSTS, chosen.urls // URLS_A_HOST)
@@ -139,7 +141,7 @@ def _load() -> ArgumentParser:
 def _idle() -> ArgumentParser:
     parser = _parser("bin/bench idle", _IDLE)
     states = "; ".join(f"{name}: {what}" for name, what in STATES.items())
-    parser.add_argument("states", nargs="*", choices=[*STATES, []], default=list(STATES), metavar="STATE", help=states)
+    parser.add_argument("states", nargs="*", choices=[*STATES, []], default=[], metavar="STATE", help=states)
     parser.add_argument("--workers", type=_positive, default=2, metavar="N", help=_default("that are started"))
     parser.add_argument("--stock", action="store_true", help="RQ's own worker, which forks for each job")
     parser.add_argument("--seconds", type=_positive, default=60, metavar="S", help=_default("of each state"))

@@ -53,11 +53,11 @@ class Reconciled:
     next_in: float | None  # seconds until something is due; None = nothing has a time
 
 
-def reconcile() -> Reconciled | None:
-    """Wake what needs waking. None when somebody else did so just now: it is cheap to call often. None as well while
-    Redis takes nothing in: then nobody can be woken, and crawls are held."""
+def reconcile(*, at_once: bool = False) -> Reconciled | None:
+    """Wake what needs waking. None when somebody else did so just now (unless it is to be done `at_once`): it is cheap
+    to call often. None as well while Redis takes nothing in: then nobody can be woken, and crawls are held."""
     try:
-        if not queues.connection().set(RECONCILED, 1, nx=True, px=int(LONGEST * MS)):
+        if not queues.connection().set(RECONCILED, 1, nx=not at_once, px=int(LONGEST * MS)):
             return None
     except ResponseError as error:
         short = shortage_of(error)

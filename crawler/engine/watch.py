@@ -59,12 +59,14 @@ def _watch(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
     crash_point("watch: begun")
     stay_awake()
     until, keep_registered = clock() + WATCH_SECONDS, queues.registration_of_stock_worker()
+    is_first = True  # look: what this worker did before may have changed what is due
     while clock() < until and not queues.is_stopping():
         if queues.has_work():
             keep_watch()  # somebody else may take it, and leave us with nothing
             return "there is work to do"
         keep_registered()
-        found = reconcile()
+        found = reconcile(at_once=is_first)
+        is_first = False
         if found is not None and not found.running and not _is_needed():
             keep_or_cut_lifeline()
             return "nothing left to watch over"

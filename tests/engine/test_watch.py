@@ -17,7 +17,8 @@ from crawler import queues
 from crawler.core.outcomes import Outcome
 from crawler.engine import watch as watch_module
 from crawler.engine.manage import manage
-from crawler.engine.watch import LOOK_EVERY, STEP, WATCH_SECONDS, watch
+from crawler.engine.watch import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.frontier.keys import RECONCILED
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted
@@ -45,7 +46,7 @@ def time() -> GivenTime:
 
 
 def watched(time: GivenTime) -> str:
-    return watch(sleep=time.sleep, clock=time.clock)
+    return watch(wait=time.sleep, clock=time.clock, sleep=time.sleep)
 
 
 def leave_nothing_to_do(bench: Bench) -> None:
@@ -94,10 +95,10 @@ def test_a_database_that_is_away_for_a_while_is_watched_until_it_is_back(
 ) -> None:
     leave_nothing_to_do(bench)
 
-    def is_away() -> None:
+    def is_away(*, at_once: bool) -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(watch_module, "survey", is_away)
+    monkeypatch.setattr(watch_module, "reconcile", is_away)
     assert "does not answer" in watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
@@ -115,9 +116,9 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
         Crawl.objects.update(state="finished")
         Page.objects.update(status=Page.CLOSED, outcome=Outcome.SUCCESS)
         time.sleep(seconds)
+        queues.connection().delete(RECONCILED)  # what Redis forgets after some seconds
 
-    queues.connection().set("crawler:watch", "coming")
-    watch(sleep=finish_it, clock=time.clock)
+    watch(wait=finish_it, clock=time.clock)
     assert time.time < WATCH_SECONDS
 
 
@@ -144,8 +145,8 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
         if time.time >= 0.5:
             ending.set()
 
-    watch(sleep=sleep, clock=time.clock)
-    assert 0.5 <= time.time <= 0.5 + STEP
+    watch(wait=sleep, clock=time.clock)
+    assert 0.5 <= time.time <= 0.5 + LOOK_EVERY
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -158,7 +159,7 @@ def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
     bench.work("fetch", at_most=1)
-    assert stopped_watch == [pytest.approx(LOOK_EVERY, abs=2 * STEP)]
+    assert stopped_watch == [pytest.approx(LOOK_EVERY)]
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -174,7 +175,7 @@ def watch_that_is_stopped() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(seconds)
 
-    watch(sleep=sleep, clock=time.clock)
+    watch(wait=sleep, clock=time.clock)
     stopped_watch.append(time.time)
 
 

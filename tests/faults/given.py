@@ -111,9 +111,8 @@ def live_by(clock: GivenClock) -> None:
         (time, "sleep", clock.pass_by),
         (time, "time", clock.now),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
-        (watch.watch, "__defaults__", (clock.pass_by, clock.now)),
-        (reconcile, "EVERY_MS", reconcile.EVERY_MS * _SLOWER),
-        (watch, "STEP", 0.1),  # fewer looks, so that waiting costs less
+        (watch.watch, "__defaults__", (clock.pass_by, clock.now, clock.pass_by)),
+        (reconcile, "MS", reconcile.MS * _SLOWER),
         (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
         (fetch, "LOOK_EVERY", 600.0),  # the same
         (fetch, "ThreadPoolExecutor", Threads),

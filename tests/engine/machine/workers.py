@@ -124,7 +124,7 @@ class Workers:
         name = str(job.func_name).rpartition(".")[2]
         try:
             if name == "watch":
-                watch(sleep=self._clock.sleep, clock=self._clock.time)
+                watch(wait=self._clock.sleep, clock=self._clock.time, sleep=self._clock.sleep)
             else:
                 door: Callable[..., Any] = getattr(jobs, name)
                 door(*job.args)
