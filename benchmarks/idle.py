@@ -72,9 +72,7 @@ def main(chosen: Namespace) -> int:
             ours.migrate(python, ours.environment_of(work, python, ours.NO_REDIS, url))
         kind = ours.Worker.STOCK if chosen.stock else ours.Worker.OWN
         stack = services.enter_context(
-            ours.stack(
-                work / "ours", python, workers=chosen.workers, worker=kind, database_url=url, settings=PATIENT
-            )
+            ours.stack(work / "ours", python, workers=chosen.workers, worker=kind, database_url=url, settings=PATIENT)
         )
         os.environ |= {**stack.environment, "DJANGO_SETTINGS_MODULE": "settings.development"}
         django.setup()

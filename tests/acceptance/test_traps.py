@@ -109,7 +109,9 @@ PRODUCTS = 300
 IN_HAND = 1300  # pages that are handed out when the part is judged: four batches of 32 slices of ten, and some more
 
 
-def test_a_parameter_or_path_with_a_new_value_in_every_link_is_noticed_while_few_pages_are_in_hand(stack: Stack) -> None:
+def test_a_parameter_or_path_with_a_new_value_in_every_link_is_noticed_while_few_pages_are_in_hand(
+    stack: Stack,
+) -> None:
     with Endless({}).serving() as site:
         for _ in range(2):
             stack.spawn(*OWN_WORKER)

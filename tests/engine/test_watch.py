@@ -7,18 +7,22 @@ import signal
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from queue import SimpleQueue
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Queue
 
 from crawler import queues
+from crawler.core.completion import EVERY
 from crawler.core.outcomes import Outcome
+from crawler.engine import reconcile as reconcile_module
 from crawler.engine import watch as watch_module
 from crawler.engine.manage import manage
 from crawler.engine.watch import LOOK_EVERY, WATCH_SECONDS, watch
-from crawler.frontier.keys import RECONCILED
+from crawler.frontier.keys import BELL, RECONCILED
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted
@@ -209,6 +213,71 @@ def test_a_crawl_that_is_held_for_hours_is_left_to_the_lifeline(bench: Bench, ti
     Crawl.objects.update(held_until=None)
     assert watched(time) == "nothing to watch over"
     assert planted() == []
+
+
+class TestWhatItCosts:
+    """Redis commands and SQL statements of a minute with nothing to do, which a thousand workers may spend at once."""
+
+    SECONDS = 60
+
+    @BUSY
+    @pytest.mark.parametrize("who", ["alone", "beside one who looks at the crawls"])
+    def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+        leave_nothing_to_do(bench)
+        monkeypatch.setattr(watch_module, "WATCH_SECONDS", self.SECONDS)
+        monkeypatch.setattr(reconcile_module, "MS", 10**6)  # in Redis time passes by what is slept here, and only so
+        redis, time = queues.connection(), GivenTime()
+
+        def wait(seconds: float) -> None:
+            time.sleep(seconds)
+            left = redis.pttl(RECONCILED) - int(seconds * 10**6)
+            if who == "alone" and left <= 0:
+                redis.delete(RECONCILED)
+            else:
+                redis.pexpire(RECONCILED, max(left, 10**6))
+
+        redis.config_resetstat()
+        with CaptureQueriesContext(connection) as statements:
+            assert watch(wait=wait, clock=time.clock) == "nothing to do yet"
+        helpers = ("pttl", "pexpire", "del", "config|resetstat", "info")
+        said = redis.info("commandstats")
+        commands = sum(one["calls"] for name, one in said.items() if name.removeprefix("cmdstat_") not in helpers)
+        surveys = 1 if who != "alone" else self.SECONDS / EVERY
+        assert commands <= 5 * self.SECONDS + 40 * surveys
+        assert len(statements) <= 5 * (surveys + 2)
+
+    def test_one_job_wakes_one_of_them(self) -> None:
+        redis, woken = queues.connection(), SimpleQueue[float]()
+
+        def block() -> None:
+            queues.await_job(9)
+            woken.put(0)
+
+        threads = [threading.Thread(target=block) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while redis.info("clients")["blocked_clients"] < 3:
+            pass
+        queues.send_notify()
+        woken.get()
+        assert redis.info("clients")["blocked_clients"] == 2
+        assert not redis.exists(BELL)
+        for _ in range(2):
+            redis.rpush(BELL, 1)
+        for thread in threads:
+            thread.join()
+
+    def test_one_that_is_asked_to_end_is_woken_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ending, redis = type(queues.ends_soon)(), queues.connection()
+        monkeypatch.setattr(queues, "ends_soon", ending)
+        thread = threading.Thread(target=queues.await_job, args=(9,))
+        thread.start()
+        while not redis.info("clients")["blocked_clients"]:
+            pass
+        ending.set()
+        thread.join(5)
+        assert not thread.is_alive()
+        assert not redis.exists(BELL)
 
 
 class TestItsPlaceInTheQueue:
