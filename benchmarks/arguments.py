@@ -32,8 +32,8 @@ _LOAD = """\
 Let many people watch many running crawls while RQ's queues are full, with the programs of the Procfile, and time each
 kind of page meanwhile. Everything is its own and is ended. The exit code is 1 when a page is too slow."""
 _IDLE = f"""\
-Start workers that have nothing to do, and tell what each costs: CPU time, Redis commands, SQL transactions. Everything is
-its own and is ended. The exit code is 1 when one takes more than {MOST_PERCENT} % of a core."""
+Start workers that have nothing to do, and tell what each costs: CPU time, Redis commands, SQL transactions.
+Everything is its own and is ended. The exit code is 1 when one takes more than {MOST_PERCENT} % of a core."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, some twenty minutes

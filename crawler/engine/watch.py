@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import count
 
 from django.db import DatabaseError
 from django.db.models import Q
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 240.0  # a watch lasts no longer than this, then the next one takes over: a stock worker forks for each
 LOOK_EVERY = 1.0  # seconds between two looks at the queues, unless a job is sent
+REGISTER_LOOKS = 5  # of those; how often a stock worker's registration is seen to
 HORIZON = 900.0  # seconds; a notice that is due later, or a hold that ends later, is not waited for
 
 
@@ -59,14 +61,15 @@ def _watch(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
     crash_point("watch: begun")
     stay_awake()
     until, keep_registered = clock() + WATCH_SECONDS, queues.registration_of_stock_worker()
-    is_first = True  # look: what this worker did before may have changed what is due
-    while clock() < until and not queues.is_stopping():
+    for look in count():
+        if clock() >= until or queues.is_stopping():
+            break
         if queues.has_work():
             keep_watch()  # somebody else may take it, and leave us with nothing
             return "there is work to do"
-        keep_registered()
-        found = reconcile(at_once=is_first)
-        is_first = False
+        if look % REGISTER_LOOKS == 0:
+            keep_registered()
+        found = reconcile(at_once=look == 0)  # what this worker did before may have changed what is due
         if found is not None and not found.running and not _is_needed():
             keep_or_cut_lifeline()
             return "nothing left to watch over"

@@ -226,7 +226,8 @@ class TestWhatItCosts:
         leave_nothing_to_do(bench)
         monkeypatch.setattr(watch_module, "WATCH_SECONDS", self.SECONDS)
         monkeypatch.setattr(reconcile_module, "MS", 10**6)  # in Redis time passes by what is slept here, and only so
-        redis, time = queues.connection(), GivenTime()
+        redis, time, hosts = queues.connection(), GivenTime(), bench.desk.frontier.keys.hosts
+        redis.zadd(hosts, {host: bench.desk.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
 
         def wait(seconds: float) -> None:
             time.sleep(seconds)

@@ -118,6 +118,7 @@ def live_by(clock: GivenClock) -> None:
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (watch.watch, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
         (reconcile, "MS", reconcile.MS * _SLOWER),
+        (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
         (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
         (fetch, "LOOK_EVERY", 600.0),  # the same
         (fetch, "ThreadPoolExecutor", Threads),

@@ -106,7 +106,7 @@ class Machine:
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (announce, start, retry, release_verb, control, fetch, batches, reporter):
+        for module in (announce, start, retry, release_verb, control, fetch, batches, reporter, reconcile):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)
