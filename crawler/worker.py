@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,12 +28,13 @@ from rq.worker import WorkerStatus
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
-from crawler import conf, startup
+from crawler import conf, queues, startup
 from crawler.core.stopping import COLD_SECONDS, STOP_SECONDS
 from crawler.engine import announce as _announce
 from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
 from crawler.engine import watch as _watch
+from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.reconcile import reconcile
 from crawler.engine.shortages import hold_all, shortage_of
 from crawler.frontier.keys import PROBE
@@ -43,6 +45,7 @@ LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 
 FETCH = "crawler.jobs.fetch"  # the kind of job that goes on over the connections of the last one
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
+REGISTER_EVERY = 5.0  # seconds; how long RQ may not know a worker, after Redis lost its data
 LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
@@ -112,6 +115,7 @@ class Worker(SimpleWorker):
         self._jobs_done, self._began = 0, time.monotonic()
         self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
+        self._registration = ExitStack()
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
         """As RQ's, but for good: it ends when it is asked to, or was meant to end."""
@@ -193,6 +197,20 @@ class Worker(SimpleWorker):
         except SystemExit:
             _end_within(COLD_SECONDS)
             raise
+
+    def register_birth(self) -> None:
+        """As RQ's, and seen to from then on, also while a job is at work."""
+        super().register_birth()  # type: ignore[no-untyped-call]  # RQ gives it no types
+        self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_EVERY))
+
+    def register_death(self) -> None:
+        self._registration.close()  # first, or it would be registered again
+        super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
+
+    def _keep_registered(self) -> bool:
+        with suppress(RedisError):  # the next time, then
+            queues.keep_registered(self)
+        return True
 
     def unsubscribe(self) -> None:
         """RQ wakes the thread that listens for its orders, and then tells it to stop: too late, now and then, and waits

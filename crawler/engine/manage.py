@@ -23,6 +23,7 @@ from crawler.engine.equip import is_equipped
 from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
 from crawler.engine.ration import ration
+from crawler.engine.reconcile import look_when_due
 from crawler.engine.repair import repair
 from crawler.engine.shortages import hold, may_go_on, noted
 from crawler.engine.wake import keep_watch, stay_awake, wake
@@ -88,6 +89,7 @@ def _tick(crawl_id: UUID) -> str:
         raise
     desk.frontier.results.drop_lock(token)
     crash_point("tick: lock given back")
+    look_when_due(desk.frontier, desk.now())
     _part(crawl_id)
     return done
 

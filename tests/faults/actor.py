@@ -48,14 +48,14 @@ class Actor:
         """Moments inside a step have no crash point: a page, or a robots.txt, is about to be asked for."""
         self._before(Asker, "ask", "fetch: page to be asked for")
         self._before(permission, "fetch_robots", "fetch: robots.txt to be asked for")
-        self._before(watch, "survey", "watch: crawls to be looked at")
+        self._before(watch, "reconcile", "watch: crawls to be looked at")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
 
-        def reached(*given: Any) -> Any:
+        def reached(*given: Any, **named: Any) -> Any:
             self.reach(moment)
-            return step(*given)
+            return step(*given, **named)
 
         setattr(owner, name, reached)
 

@@ -29,6 +29,7 @@ from crawler.engine import (
     fetch,
     helping,
     manage,
+    reconcile,
     reporter,
     turns,
     watch,
@@ -38,7 +39,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.models import Crawl, Trap
 from tests.engine.machine import memory
-from tests.engine.machine.clock import Clock, Line, Pulse
+from tests.engine.machine.clock import SLOWER, Clock, Line, Pulse
 from tests.engine.machine.ledger import Excuses, Ledger
 from tests.engine.machine.stage import OneAfterAnother, Stage
 from tests.engine.machine.workers import Workers
@@ -83,8 +84,9 @@ class Machine:
             (politeness, "MOST_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
-            (watch, "STEP", 1.0),
+            (watch, "WATCH_SECONDS", 5.0),  # a story is short
             (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
+            (reconcile, "MS", reconcile.MS * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
@@ -96,7 +98,7 @@ class Machine:
             (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (announce, fetch, batches, reporter):
+        for module in (announce, fetch, batches, reporter, reconcile):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)

@@ -146,11 +146,16 @@ class Workers:
 
         return noted
 
+    def _await_job(self, seconds: float) -> None:
+        """No time passes when a job was sent: whoever sent it rang the bell."""
+        if not self.has_work:
+            self._clock.sleep(seconds)
+
     def _perform(self, job: Job) -> None:
         name = str(job.func_name).rpartition(".")[2]
         try:
             if name == "watch":
-                watch(sleep=self._clock.sleep, clock=self._clock.time)
+                watch(wait=self._await_job, clock=self._clock.time, sleep=self._clock.sleep)
             else:
                 door: Callable[..., Any] = getattr(jobs, name)
                 door(*job.args)
