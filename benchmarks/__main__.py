@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import compare, flat, load, million, reports
+from benchmarks import compare, flat, idle, load, million, reports
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
@@ -17,6 +17,7 @@ COMMANDS = {
     "flat": flat.main,
     "reports": reports.main,
     "load": load.main,
+    "idle": idle.main,
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.idle import MOST_PERCENT, STATES
 from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.options import CrawlOptions
@@ -30,6 +31,9 @@ export of them. The exit code is 1 when one takes longer than it may."""
 _LOAD = """\
 Let many people watch many running crawls while RQ's queues are full, with the programs of the Procfile, and time each
 kind of page meanwhile. Everything is its own and is ended. The exit code is 1 when a page is too slow."""
+_IDLE = f"""\
+Start workers that have nothing to do, and tell what each costs: CPU time, Redis commands, SQL transactions.
+Everything is its own and is ended. The exit code is 1 when one takes more than {MOST_PERCENT} % of a core."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, some twenty minutes
@@ -38,7 +42,8 @@ examples:
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
   bin/bench flat --pages 10000 --pages 1000000
   bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)
-  bin/bench load                       a hundred people, two hundred crawls, 20,000 jobs: a minute and a half"""
+  bin/bench load                       a hundred people, two hundred crawls, 20,000 jobs: a minute and a half
+  bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do"""
 
 
 def parse(arguments: Sequence[str]) -> Namespace:
@@ -60,6 +65,8 @@ def _settled(chosen: Namespace) -> Namespace:
         chosen.tools = chosen.tools or names
         if chosen.manuals is None:
             chosen.manuals = [manual.name for manual in MANUALS if not (chosen.quick and manual.is_long)]
+    elif chosen.what == "idle":
+        chosen.states = chosen.states or list(STATES)
     elif chosen.what == "million":
         chosen.urls = chosen.urls or (QUICK_URLS if chosen.quick else URLS)
         chosen.hosts = chosen.hosts or max(LEAST_HOSTS, chosen.urls // URLS_A_HOST)
@@ -131,7 +138,19 @@ def _load() -> ArgumentParser:
     return parser
 
 
-_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports, "load": _load}
+def _idle() -> ArgumentParser:
+    parser = _parser("bin/bench idle", _IDLE)
+    states = "; ".join(f"{name}: {what}" for name, what in STATES.items())
+    parser.add_argument("states", nargs="*", choices=[*STATES, []], default=[], metavar="STATE", help=states)
+    parser.add_argument("--workers", type=_positive, default=2, metavar="N", help=_default("that are started"))
+    parser.add_argument("--stock", action="store_true", help="RQ's own worker, which forks for each job")
+    parser.add_argument("--seconds", type=_positive, default=60, metavar="S", help=_default("of each state"))
+    parser.add_argument("--postgres", action="store_true", help="a PostgreSQL server of its own, to count SQL, too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
+_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports, "load": _load, "idle": _idle}
 
 
 def _parser(name: str, text: str) -> ArgumentParser:

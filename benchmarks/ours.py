@@ -82,13 +82,19 @@ class Stack:
 
 @contextmanager
 def stack(
-    folder: Path, python: Path, *, workers: int, worker: Worker = Worker.OWN, database_url: str | None = None
+    folder: Path,
+    python: Path,
+    *,
+    workers: int,
+    worker: Worker = Worker.OWN,
+    database_url: str | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Stack]:
     """1. Redis, and the tables unless they are there; a database that is named has them. 2. Workers, until RQ knows
-    all of them."""
+    all of them. `settings`: variables for all of it."""
     folder.mkdir(parents=True, exist_ok=True)
     with own_redis(folder) as redis_url, Children(GRACE) as children:
-        environment = environment_of(folder, python, redis_url, database_url)
+        environment = {**environment_of(folder, python, redis_url, database_url), **(settings or {})}
         if database_url is None and not (folder / DATABASE).exists():
             migrate(python, environment)
         with (folder / "workers.log").open("ab") as log:

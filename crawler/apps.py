@@ -1,4 +1,5 @@
-"""What is to be in place once Django knows the tables: checks of the settings, and who notes changes of accounts."""
+"""What is to be in place once Django knows the tables: checks of the settings, who notes changes of accounts,
+and the limits of connections."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ class CrawlerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from crawler import checks  # these want the tables
+        from crawler import checks, postgresql  # these want the tables
         from crawler.accounts import changes
 
         checks.register_all()
         changes.watch()
+        postgresql.watch()

@@ -1,4 +1,4 @@
-"""Checks of the settings of an installation that others can reach: `manage.py check --deploy`."""
+"""Checks of an installation that others can reach, of its settings and its clocks: `manage.py check --deploy`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
-from crawler import conf
+from crawler import clock, conf, startup
+from crawler.core.clocks import TO_DO
 from crawler.core.deployment import troubles
 
 
 def register_all() -> None:
     """Have Django ask for them with `--deploy`."""
     register(deployment, Tags.security, deploy=True)
+    register(clocks, Tags.security, deploy=True)
 
 
 def deployment(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
@@ -23,3 +25,10 @@ def deployment(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
         )
         for trouble in troubles(conf.setup())
     ]
+
+
+def clocks(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
+    """Whether this machine's clock agrees with Redis's and the database's, as far as these answer within seconds."""
+    with startup.brief_connection() as database:
+        sentence = clock.measure(database).sentence
+    return [Warning(sentence, hint=TO_DO, id="crawler.W011")] if sentence else []

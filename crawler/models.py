@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import models
-from django.utils import timezone
 
+from crawler import clock
 from crawler.core.events import ENDS, USUAL
 from crawler.core.lifecycle import State
 from crawler.core.options import CrawlOptions
@@ -42,10 +42,10 @@ class Crawl(models.Model):
     held_until = models.DateTimeField(null=True, blank=True)  # paused till then: its owner's pages of the day are used
     paused_at = models.DateTimeField(null=True, blank=True)  # since when it is paused or held; None = it is not
     idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between an end and the next round
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
     round = models.SmallIntegerField(default=1)  # one more each time dead letters reopen it
-    round_began_at = models.DateTimeField(default=timezone.now)  # what a deadline counts from
+    round_began_at = models.DateTimeField(default=clock.now)  # what a deadline counts from
 
     # Moved in the transaction that changes the rows they count, by the number of rows changed.
     discovered = models.BigIntegerField(default=0)
@@ -105,8 +105,8 @@ class Page(models.Model):
     hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
     attempts = models.SmallIntegerField(default=0)
-    deaths = models.SmallIntegerField(default=0)  # workers that died with it in hand
-    died_with = models.CharField(max_length=16, default="")  # token of the last lease whose holder died with it
+    deaths = models.SmallIntegerField(default=0)  # workers that died while it was in hand: asked for, or read
+    died_with = models.CharField(max_length=16, default="")  # token of its last lease whose holder died; "" = none did
     due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
     put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After that is; None = our own
     expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
@@ -287,7 +287,7 @@ class Schedule(models.Model):
     group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # as its runs
     group_controls = models.BooleanField(default=False)
     enabled = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
     next_at = models.DateTimeField()
     last_error = models.TextField(default="", blank=True)  # why the last time came to nothing
 
@@ -352,7 +352,7 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hex
     shown = models.CharField(max_length=16)  # the first characters of the secret, for people to know it by
     scopes = models.JSONField(default=list)  # see `core.scopes`
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
     expires_at = models.DateTimeField(null=True, blank=True)  # None = never
     revoked_at = models.DateTimeField(null=True, blank=True)
@@ -369,7 +369,7 @@ class RepeatedCall(models.Model):
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64)  # keyed digest of method, path and body: bodies may hold passwords
     made_id = models.UUIDField(default=uuid.uuid4)  # the id of what the call makes, whichever try makes it
-    claimed_at = models.DateTimeField(default=timezone.now, db_index=True)  # when the last try began
+    claimed_at = models.DateTimeField(default=clock.now, db_index=True)  # when the last try began
     status = models.SmallIntegerField(null=True)  # None = a try is under way, or died
     headers = models.JSONField(default=dict)
     body = models.TextField(default="")
@@ -385,7 +385,7 @@ class Disagreement(models.Model):
     """A moment when the two completion checks did not say the same, or the counters did not match the rows."""
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="disagreements")
-    seen_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(default=clock.now)
     what = models.TextField()
 
     def __str__(self) -> str:
@@ -403,7 +403,7 @@ class Notice(models.Model):
     receipt = models.JSONField(default=dict)  # of that moment; empty for pages
     pages = models.JSONField(default=list)  # ids of the pages it tells of
     gathering = models.BooleanField(default=False)  # further pages may be added: nobody was sent it yet
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints: ClassVar = [
@@ -431,7 +431,7 @@ class Channel(models.Model):
     address = models.TextField()  # encrypted where it is a secret, see `core.receivers`
     events = models.JSONField(default=usual_events)
     enabled = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
     tested_at = models.DateTimeField(null=True, blank=True)  # when its owner last tried it
 
     class Meta:
@@ -453,8 +453,8 @@ class Delivery(models.Model):
     address = models.TextField()  # encrypted where it is a secret
     state = models.CharField(max_length=16, default=PENDING, choices=[(s, s) for s in (PENDING, DELIVERED, GIVEN_UP)])
     attempts = models.SmallIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now)
-    due_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=clock.now)
+    due_at = models.DateTimeField(default=clock.now)
     tried_at = models.DateTimeField(null=True)  # when the last try began
     delivered_at = models.DateTimeField(null=True)
     answer = models.TextField(default="")  # what the receiver said when it took it
@@ -487,7 +487,7 @@ class AuditEntry(models.Model):
 
     STAYS = "The audit log is added to; nothing in it is changed or deleted."
 
-    at = models.DateTimeField(default=timezone.now, db_index=True)
+    at = models.DateTimeField(default=clock.now, db_index=True)
     act = models.CharField(max_length=40)  # "crawl.started", "account.changed"
     actor_id = models.BigIntegerField(null=True)  # of the account; None = nobody's, or nobody known
     actor = models.CharField(max_length=150, default="")  # the account's name by then, or the system's user

@@ -155,34 +155,38 @@ def apply(
     return Applied(row.tallies, row.is_over, judged.left_out)
 
 
-def count_lost_attempts(
+def count_death(
     crawl: UUID,
     ids: Sequence[int],
     token: str,
     now: float,
     *,
-    blamed_from: int | None,
+    in_hand: tuple[int, int] | None,
+    crashed_from: int | None,
     on_closed: OnClosed | None = None,
 ) -> list[int]:
-    """A worker died with these pages in hand: count the attempt and the death, once a lease (`token`).
+    """A worker died with these pages in its batch: the open ones are suspects from now on. The death, and an attempt,
+    is counted against the page `in_hand` (its id, and which attempt it was), once a lease (`token`), and not when that
+    attempt is counted already: its report came in.
 
-    With `blamed_from` a page that has been tried so often is closed as crashed; without it nobody is to blame, because
-    the page was not alone. Answers the pages that were closed; `on_closed` as for `apply`.
+    When so many workers have died over it (`crashed_from`) it is closed as crashed; None = it was not alone. Answers
+    the pages that were closed; `on_closed` as for `apply`.
     """
+    page, attempt = in_hand or (0, 0)
     with _change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(id__in=table.still_open(crawl, ids), status=Page.OPEN)
-        change.retries += pages.exclude(died_with=token).update(
-            attempts=F("attempts") + 1, deaths=F("deaths") + 1, died_with=token
-        )
-        if blamed_from is None:
+        blamed = pages.filter(id=page, attempts__lt=attempt).exclude(died_with=token)
+        counted = blamed.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
+        change.retries += counted
+        pages.update(died_with=token)
+        deaths = pages.get(id=page).deaths if counted else 0
+        if not counted or crashed_from is None or deaths < crashed_from:
             return []
-        blamed = list(pages.filter(attempts__gte=blamed_from).values_list("id", "attempts"))
-        for page, attempts in blamed:
-            error = f"the worker died {attempts} times while it had this page in hand"
-            _close_all(Page.objects.filter(id=page), Outcome.CRASHED, error, change)
-        if on_closed is not None and blamed:
-            on_closed(row, [page for page, _ in blamed])
-        return [page for page, _ in blamed]
+        error = f"the worker died {deaths} times while it had this page in hand"
+        _close_all(pages.filter(id=page), Outcome.CRASHED, error, change)
+        if on_closed is not None:
+            on_closed(row, [page])
+        return [page]
 
 
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
@@ -239,6 +243,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
             given_up=False,
             attempts=0,
             deaths=0,
+            died_with="",
             due_at=0,
             put_off=None,
             expires_at=expiry(row.chosen, began, now),

@@ -10,19 +10,24 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Sequence
-from functools import cache
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from typing import Any, cast
 
+import click
 import django_rq
 from redis import Redis
 from redis.client import Pipeline
-from rq import Queue, Worker, get_current_job
+from redis.exceptions import RedisError
+from rq import Queue, Worker, get_current_job, worker_registration
 from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
-from rq.worker import BaseWorker
+from rq.utils import now
+from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
 from crawler.core.work import Batch
@@ -40,8 +45,36 @@ _TAIL = 64  # jobs at the end of a queue among which a watch is looked for
 _LIFELINE_KIND = "watch-lifeline"
 _LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
 
-ends_soon = threading.Event()
-"""Set once the project's own worker was asked to end: the job at work takes nothing more on, and a watch ends."""
+_BELLS = 512  # jobs for which a watch is woken, at most, should many be sent at once: others are seen within a second
+_BELL_MS = 1000  # after this whoever should have come has looked by itself
+
+
+class StopRequest(threading.Event):
+    """Whether this process was asked to end, and when. It wakes the watch that blocks in this process, if one does. Set
+    by a handler of signals, so it must not raise."""
+
+    bell: str | None = None  # on which that watch blocks
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._at = clock, 0.0
+
+    def set(self) -> None:
+        if not self.is_set():
+            self._at = self._clock()
+        super().set()
+        if self.bell is not None:
+            with suppress(RedisError), connection().pipeline() as pipe:
+                _ring(pipe, self.bell)
+                pipe.execute()
+
+    def seconds(self) -> float | None:
+        """How long ago; None = it was not."""
+        return self._clock() - self._at if self.is_set() else None
+
+
+ends_soon = StopRequest()
+"""Set once the worker of this process was asked to end: the job at work begins nothing new, see `core.stopping`."""
 
 
 def connection() -> Redis:
@@ -75,11 +108,34 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
         ],
         pipeline=pipe,
     )
+    _ring(pipe)
 
 
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
-    _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches])
+    with connection().pipeline() as pipe:
+        _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches], pipeline=pipe)
+        _ring(pipe, times=len(batches))
+        pipe.execute()
+
+
+def _ring(pipe: Pipeline, bell: str = keys.BELL, *, times: int = 1) -> None:
+    """Wake as many watches as jobs are sent in this transaction."""
+    if times:
+        pipe.rpush(bell, *[1] * times)
+        pipe.ltrim(bell, -_BELLS, -1)
+        pipe.pexpire(bell, _BELL_MS)
+
+
+def await_job(seconds: float) -> None:
+    """Block until a job is sent, for at most so many seconds; sooner when this process is asked to end. Of several that
+    block each job wakes one, that which has waited longest; it may find that the job is gone."""
+    ends_soon.bell = keys.own_bell(secrets.token_hex(8))
+    try:
+        if not ends_soon.is_set():
+            connection().blpop([ends_soon.bell, keys.BELL], max(seconds, 0.01))
+    finally:
+        ends_soon.bell = None
 
 
 def plant_lifeline() -> None:
@@ -157,7 +213,10 @@ def send_notify() -> None:
     job = new_id("notify")
     if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
         data = _errand_data("crawler.jobs.notify", job, "tell people about a crawl", result_ttl=_KEPT)
-        _crawl_queue().enqueue_many([data])
+        with connection().pipeline() as pipe:
+            _crawl_queue().enqueue_many([data], pipeline=pipe)
+            _ring(pipe)
+            pipe.execute()
 
 
 def notify_begins() -> None:
@@ -243,13 +302,51 @@ def started(queue: str) -> set[str]:
 
 
 def is_stopping() -> bool:
-    """Whether the worker that does this job was asked to end. A stock worker does a job in a process of its own, which
-    RQ does not tell; but it notes the request in Redis."""
+    """Whether the worker that does this job was asked to end."""
+    return stop_listener()()
+
+
+def stop_listener() -> Callable[[], bool]:
+    """`is_stopping` for threads, which RQ does not tell what the current job is. A stock worker does a job in a process
+    of its own, which RQ does not tell of the request either; but it notes it in Redis."""
     job = get_current_job()
-    if ends_soon.is_set() or job is None or job.worker_name is None:
-        return ends_soon.is_set()
-    worker = Worker.redis_worker_namespace_prefix + job.worker_name
-    return bool(connection().hexists(worker, "shutdown_requested_date"))
+    worker = job.worker_name if job is not None else None
+
+    def is_stopping() -> bool:
+        if ends_soon.is_set() or worker is None:
+            return ends_soon.is_set()
+        key = Worker.redis_worker_namespace_prefix + worker
+        return bool(connection().hexists(key, "shutdown_requested_date"))
+
+    return is_stopping
+
+
+def keep_registered(worker: BaseWorker) -> None:
+    """See that RQ knows this worker. RQ registers it only when it starts, and Redis may have lost its data since; what
+    RQ's heartbeats write then is a part of its hash."""
+    with worker.connection.pipeline() as pipe:
+        worker_registration.register(worker, pipe)
+        pipe.hexists(worker.key, "birth")
+        *added, is_whole = pipe.execute()
+        if any(added) or not is_whole:
+            pipe.hset(worker.key, mapping={**worker.serialize(), "state": worker.get_state()})
+            pipe.expire(worker.key, worker.worker_ttl + 60)
+            pipe.execute()
+
+
+def registration_of_stock_worker() -> Callable[[], None]:
+    """What a job calls every few seconds, from any thread, so that RQ knows the stock worker which forked for it. That
+    worker never says again that it is there; its fork knows its name, and its queues from the command line `rq worker`.
+    Nothing is done in any other worker: the project's own sees to itself."""
+    job, command = get_current_job(), click.get_current_context(silent=True)
+    names = command.params.get("queues") if command is not None else None
+    if job is None or not names or not job.worker_name or os.environ.get("RQ_WORKER_ID") != job.worker_name:
+        return lambda: None
+    own = Redis.from_url(conf.redis_url())  # RQ gives the connection of a worker another timeout
+    worker = Worker(list(names), job.worker_name, connection=own, prepare_for_work=False)
+    worker.hostname, worker.pid, worker._state = socket.gethostname(), os.getppid(), WorkerStatus.BUSY
+    worker.birth_date = worker.last_heartbeat = now()
+    return partial(keep_registered, worker)
 
 
 def is_idle() -> bool:

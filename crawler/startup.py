@@ -18,17 +18,19 @@ from typing import NoReturn
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import Error as DatabaseError
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from crawler import conf
+from crawler import clock, conf
+from crawler.core.clocks import TO_DO
 from crawler.core.errors import ServiceDown
 from crawler.core.visible import one_line
 
 RETRY_EVERY_S = 1.0
-CONNECT_TIMEOUT_S = 2  # of one attempt, so that a server which does not answer delays the next line only so long
+CONNECT_TIMEOUT_S = 2  # of one attempt at Redis, so that one which does not answer delays the next line only so long
 
 NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
 
@@ -95,6 +97,9 @@ def _wait(redis_urls: Sequence[str]) -> None:
     urls = dict.fromkeys([*redis_urls, conf.redis_url()])  # each once
     with _ended_by_signals():
         wait_for([*map(_redis, urls), _database()], conf.startup_timeout())
+        with brief_connection() as database:
+            if sentence := clock.measure(database).sentence:
+                _say(f"{sentence} {TO_DO}")
 
 
 def _redis(url: str) -> Service:
@@ -130,19 +135,24 @@ def _database() -> Service:
 
 
 def _database_trouble() -> str | None:
-    """Over a connection of its own, which is not kept."""
+    with brief_connection() as connection:
+        try:
+            executor = MigrationExecutor(connection)
+            is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        except DatabaseError as error:
+            return _reason(error)
+    return NOT_MIGRATED if is_behind else None
+
+
+@contextmanager
+def brief_connection() -> Iterator[BaseDatabaseWrapper]:
+    """A connection to the database that is not kept. It is opened by the first statement, which waits CONNECT_TIMEOUT_S
+    at most for a PostgreSQL that does not answer."""
     connection = connections.create_connection(DEFAULT_DB_ALIAS)
-    if connection.vendor == "postgresql":
-        options = {"connect_timeout": CONNECT_TIMEOUT_S, **connection.settings_dict["OPTIONS"]}
-        connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
     try:
-        executor = MigrationExecutor(connection)
-        is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-    except DatabaseError as error:
-        return _reason(error)
+        yield connection
     finally:
         connection.close()
-    return NOT_MIGRATED if is_behind else None
 
 
 def without_secrets(url: str) -> str:

@@ -25,6 +25,7 @@ class OpenPage:
     attempts: int
     due_at: float
     deaths: int = 0
+    died_with: str = ""
     expires_at: float | None = None
     priority: int = USUAL_PRIORITY
     kind: str = PAGE
@@ -68,8 +69,9 @@ def priorities(crawl: UUID) -> list[int]:
 
 
 def tried_before(crawl: UUID) -> list[OpenPage]:
-    """Open pages that were asked for at least once."""
-    return list(_open(Page.objects.filter(crawl_id=crawl, status=Page.OPEN, attempts__gt=0).order_by("id")))
+    """Open pages that were asked for at least once, or may have been by a worker that died."""
+    was_tried = Q(attempts__gt=0) | ~Q(died_with="")
+    return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
 
 
 def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
@@ -118,6 +120,6 @@ def _named(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
-    fields = ("id", "url", "attempts", "due_at", "deaths", "expires_at", "priority", "kind")
+    fields = ("id", "url", "attempts", "due_at", "deaths", "died_with", "expires_at", "priority", "kind")
     for values in rows.values_list(*fields):
         yield OpenPage(*values)

@@ -9,8 +9,10 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,24 +23,29 @@ from rq import SimpleWorker
 from rq.exceptions import StopRequested
 from rq.job import Job
 from rq.queue import Queue
+from rq.worker import WorkerStatus
 
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf, queues, startup
+from crawler.core.stopping import COLD_SECONDS, STOP_SECONDS
 from crawler.engine import announce as _announce
 from crawler.engine import fetch as _fetch
 from crawler.engine import manage as _manage
 from crawler.engine import watch as _watch
+from crawler.engine.heartbeat import Heartbeat
 from crawler.engine.reconcile import reconcile
 from crawler.engine.shortages import hold_all, shortage_of
 from crawler.frontier.keys import PROBE
+from crawler.queues import ends_soon
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
 
 FETCH = "crawler.jobs.fetch"  # the kind of job that goes on over the connections of the last one
 LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
+REGISTER_EVERY = 5.0  # seconds; how long RQ may not know a worker, after Redis lost its data
 LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
 PAUSE = 1.0  # seconds before a worker that lost Redis tries again
 SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
@@ -66,6 +73,8 @@ _wait_for_services()
 class SafeQueue(Queue):
     """A queue from which a job is popped and noted as taken in one step, as RQ does for workers of a single queue."""
 
+    takes_one = False  # a job may have been popped that has not begun: a stop in this moment must not lose it
+
     @classmethod
     def dequeue_any(
         cls, queues: Iterable[Queue], timeout: int | None, connection: Redis, *more: Any, **named: Any
@@ -74,12 +83,20 @@ class SafeQueue(Queue):
         in no safe way: should the worker die before it begins a job that comes then, that job is lost, and found again
         as the protocol says."""
         wanted = list(queues)
+        SafeQueue.takes_one = True
         for queue in wanted:
             found = super().dequeue_any([queue], None, connection, *more, **named)
             if found is not None:
                 return found
+        SafeQueue.takes_one = False
+        if ends_soon.is_set():
+            raise StopRequested
         _fetch.kept.let_go()
-        return None if timeout is None else super().dequeue_any(wanted, timeout, connection, *more, **named)
+        if timeout is None:
+            return None
+        found = super().dequeue_any(wanted, timeout, connection, *more, **named)
+        SafeQueue.takes_one = True
+        return found
 
 
 class Worker(SimpleWorker):
@@ -98,6 +115,7 @@ class Worker(SimpleWorker):
         self._jobs_done, self._began = 0, time.monotonic()
         self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
+        self._registration = ExitStack()
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
         """As RQ's, but for good: it ends when it is asked to, or was meant to end."""
@@ -159,9 +177,40 @@ class Worker(SimpleWorker):
         return self._lasts and not self._was_stopped and multiprocessing.parent_process() is None
 
     def request_stop(self, signum: int, frame: Any) -> None:
+        """As RQ's, but it takes STOP_SECONDS at most; see `core.stopping`."""
         self._was_stopped = True  # RQ notes it only while a job is at work
-        queues.ends_soon.set()
+        ends_soon.set()
+        _end_within(STOP_SECONDS)
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
+
+    def _shutdown(self) -> None:
+        """A job that was popped a moment ago is begun, and hands back what it has."""
+        if SafeQueue.takes_one and self.get_state() != WorkerStatus.BUSY:
+            self._stop_requested = True
+        else:
+            super()._shutdown()  # type: ignore[no-untyped-call]  # RQ gives it no types
+
+    def request_force_stop(self, signum: int, frame: Any) -> None:
+        """As RQ's, but it waits for no thread that is busy with a page."""
+        try:
+            super().request_force_stop(signum, frame)
+        except SystemExit:
+            _end_within(COLD_SECONDS)
+            raise
+
+    def register_birth(self) -> None:
+        """As RQ's, and seen to from then on, also while a job is at work."""
+        super().register_birth()  # type: ignore[no-untyped-call]  # RQ gives it no types
+        self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_EVERY))
+
+    def register_death(self) -> None:
+        self._registration.close()  # first, or it would be registered again
+        super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
+
+    def _keep_registered(self) -> bool:
+        with suppress(RedisError):  # the next time, then
+            queues.keep_registered(self)
+        return True
 
     def unsubscribe(self) -> None:
         """RQ wakes the thread that listens for its orders, and then tells it to stop: too late, now and then, and waits
@@ -204,6 +253,18 @@ class Worker(SimpleWorker):
             log.warning("the crawls could not be looked at: %s", error)
         finally:
             close_old_connections()
+
+
+def _end_within(seconds: float) -> None:
+    """End this process then, whatever it does: what it was busy with is found as that of a dead worker is."""
+
+    def end() -> None:
+        log.warning("this worker ends now, in the middle of what it does: it was asked to %s s ago", f"{seconds:g}")
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
 
 
 def is_worn(jobs: int, seconds: float) -> bool:

@@ -27,6 +27,15 @@ from crawler.core.proxies import Proxy
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
+LIVELY = {
+    "connect_timeout": 5,  # seconds
+    "keepalives_idle": 5,  # seconds
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds
+}
+"""Parameters of libpq: a server that vanished is given up within 14 s. DATABASE_URL may name others. The server's side,
+and why: `crawler.postgresql`."""
 ROOT = Path(__file__).resolve().parent.parent
 
 _env = environ.Env()
@@ -92,6 +101,8 @@ def database(default_file: Path) -> dict[str, Any]:
         raise ImproperlyConfigured(
             'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
         )
+    if engine == POSTGRESQL:
+        config["OPTIONS"] = {**LIVELY, **config.get("OPTIONS", {})}
     if engine == SQLITE:
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",

@@ -24,6 +24,7 @@ from django.db import connections
 
 from settings import environment
 from tests.emptying import empty
+from tests.postgresql import PostgresStack, serve_postgresql
 from tests.stack import Stack, new_database
 
 hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no failure
@@ -149,6 +150,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.wait(10)
 
 
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """An empty database on a real PostgreSQL server, for the whole test run."""
+    yield from serve_postgresql()
+
+
 @pytest.fixture
 def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
     """An empty real Redis, which is also what the code under test uses."""
@@ -172,6 +179,18 @@ def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
     client.flushall()
     client.close()
     stack = Stack(tmp_path, redis_url)
+    try:
+        yield stack
+    finally:
+        stack.end()
+
+
+@pytest.fixture
+def postgres_stack(tmp_path: Path, redis_url: str, postgresql_url: str) -> Iterator[PostgresStack]:
+    """The same over PostgreSQL."""
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+    stack = PostgresStack(tmp_path, redis_url, postgresql_url)
     try:
         yield stack
     finally:

@@ -53,6 +53,9 @@ class Stack:
             **settings,
         }
         self.children: list[subprocess.Popen[bytes]] = []
+        self.make_database()
+
+    def make_database(self) -> None:
         if not self.database.exists():
             self.database.write_bytes(new_database())
 
@@ -92,9 +95,7 @@ class Stack:
         the second that Python takes to begin. In a thread, because a Playwright in this one would stop Django there."""
 
         def in_thread() -> T:
-            connections["default"] = connection = _Connection(
-                {**connections.settings["default"], "NAME": str(self.database.resolve())}, "default"
-            )
+            connections["default"] = connection = self.connection_of()
             try:
                 return work()
             finally:
@@ -107,6 +108,10 @@ class Stack:
             ThreadPoolExecutor(1) as thread,
         ):
             return thread.submit(in_thread).result()
+
+    def connection_of(self) -> Any:
+        """One of Django's to the database of the stack."""
+        return _Connection({**connections.settings["default"], "NAME": str(self.database.resolve())}, "default")
 
     def start(self, *urls: str, **options: Any) -> UUID:
         """Start a crawl as the web page does, and leave it alone: nothing here wakes it later."""

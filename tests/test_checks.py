@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.stack import ROOT
 
 TEXT = (ROOT / "docs" / "deployment.md").read_text()
@@ -40,6 +42,17 @@ def test_what_is_wrong_is_told_by_its_number(python: str, tmp_path: Path) -> Non
     said = run(OF_THE_PLACE, python, tmp_path, ALLOWED_HOSTS="*", CRAWLER_LOGIN_TRIES="0")
     assert said.returncode == 1
     assert re.findall(r"crawler\.[EW]\d+", said.stderr) == ["crawler.E002", "crawler.W010"]
+
+
+@pytest.mark.parametrize(("ahead", "number"), [("0", []), ("600", ["crawler.W011"]), ("-600", ["crawler.W011"])])
+def test_a_clock_that_is_off_is_told(
+    python: str, tmp_path: Path, redis_url: str, ahead: str, number: Sequence[str]
+) -> None:
+    guarded = redis_url.replace("redis://", "redis://default:whatever@")  # which a Redis without a password takes
+    skew = {"PYTHONPATH": str(ROOT / "tests" / "skewed"), "TESTS_CLOCK_AHEAD": ahead}
+    said = run(OF_THE_PLACE, python, tmp_path, REDIS_URL=guarded, **skew)
+    assert re.findall(r"crawler\.[EW]\d+", said.stderr) == number
+    assert ("600." in said.stderr and "by NTP" in said.stderr) == bool(number)
 
 
 IN_PRODUCTION = """

@@ -125,26 +125,45 @@ def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
     assert (crawl.retries, crawl.requests) == (1, 1)
 
 
+def test_a_death_with_nothing_in_hand_makes_suspects_and_counts_against_nobody(crawl: Crawl) -> None:
+    page = page_id(crawl)
+    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=None, crashed_from=1) == []
+    row = Page.objects.get(id=page)
+    assert (row.status, row.attempts, row.deaths, row.died_with) == (Page.OPEN, 0, 0, "a")
+    crawl.refresh_from_db()
+    assert crawl.retries == 0
+
+
 def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Crawl) -> None:
     page = page_id(crawl)
-    for lease in "abcde":
+    for attempt, lease in enumerate("abcde", start=1):
         for _ in range(2):  # a lease is counted once
-            assert pages.count_lost_attempts(crawl.id, [page], lease, NOW, blamed_from=None) == []
+            assert pages.count_death(crawl.id, [page], lease, NOW, in_hand=(page, attempt), crashed_from=None) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths) == (Page.OPEN, 5, 5)
     assert_counters_match_rows(crawl)
     assert crawl.retries == 5
 
 
-def test_a_page_alone_with_its_worker_is_blamed_once_its_attempts_are_used_up(crawl: Crawl) -> None:
+def test_a_page_alone_with_its_worker_is_blamed_once_workers_enough_died_over_it(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert pages.count_lost_attempts(crawl.id, [page], "a", NOW, blamed_from=2) == []
-    assert pages.count_lost_attempts(crawl.id, [page], "a", NOW, blamed_from=2) == []
-    assert pages.count_lost_attempts(crawl.id, [page], "b", NOW, blamed_from=2) == [page]
+    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 1), crashed_from=2) == []
+    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 2), crashed_from=2) == []
+    assert pages.count_death(crawl.id, [page], "b", NOW, in_hand=(page, 2), crashed_from=2) == [page]
     row = Page.objects.get(id=page)
     assert (row.outcome, row.given_up) == (Outcome.CRASHED, True)
     assert "died 2 times" in row.error
     assert_counters_match_rows(crawl)
+
+
+def test_attempts_that_were_answered_are_no_deaths(crawl: Crawl) -> None:
+    """Two answers that were worth another try, and one death: workers enough have not died over it."""
+    page = page_id(crawl)
+    for attempt in (1, 2):
+        busy = PageResult(id=page, attempt=attempt, outcome=Outcome.SERVER_ERROR, http_status=503)
+        pages.apply(crawl.id, [], [Retry(busy, NOW)], [], NOW)
+    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 3), crashed_from=3) == []
+    assert Page.objects.get(id=page).attempts == 3
 
 
 def test_a_crawl_that_is_over_takes_nothing_in(crawl: Crawl) -> None:

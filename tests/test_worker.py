@@ -1,11 +1,21 @@
-"""When a worker of the project is worn."""
+"""When a worker of the project is worn, and what it does with a job that it pops while it is asked to end."""
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
 from mmap import mmap
 from typing import Any
 
-from crawler.worker import LEAST_SECONDS, is_worn, megabytes
+import pytest
+from redis import Redis
+from rq import Queue
+
+from crawler import worker
+from crawler.engine import fetch
+from crawler.queues import StopRequest
+from crawler.worker import LEAST_SECONDS, Worker, is_worn, megabytes
 
 
 def test_it_is_worn_after_so_many_jobs(settings: Any) -> None:
@@ -23,3 +33,37 @@ def test_what_it_takes_up_is_told_in_megabytes() -> None:
     with mmap(-1, 64 * 2**20) as held:  # new memory from the system; Python may have some left from other tests
         held.write(bytes(64 * 2**20))
         assert 48 < megabytes() - before < 160
+
+
+@pytest.fixture
+def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[StopRequest]:
+    """What a worker in this process sets when it is asked to end; this process does not end with it."""
+    request = StopRequest()
+    monkeypatch.setattr(worker, "ends_soon", request)
+    monkeypatch.setattr(worker, "_end_within", lambda seconds: None)
+    monkeypatch.setattr(fetch.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    yield request
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def test_a_job_that_was_popped_as_the_worker_was_asked_to_end_is_begun(
+    transactional_db: None, real_redis: Redis, stop: StopRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RQ's own handler would raise between the two, and nobody would have the job."""
+    queues = [Queue(name, connection=real_redis) for name in ("crawl", "fetch")]
+    jobs = [queues[1].enqueue("builtins.int") for _ in range(2)]
+    pop = Queue.dequeue_any.__func__  # type: ignore[attr-defined]
+
+    def popped(cls: type[Queue], *told: Any, **more: Any) -> Any:
+        found = pop(cls, *told, **more)
+        if found is not None:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return found
+
+    monkeypatch.setattr(Queue, "dequeue_any", classmethod(popped))
+    Worker(queues, connection=real_redis).work(logging_level="ERROR")
+    assert stop.is_set()
+    assert [job.get_status() for job in jobs] == ["finished", "queued"]
+    assert queues[1].get_job_ids() == [jobs[1].id]

@@ -12,11 +12,16 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes, force_str
 from django.utils.http import base36_to_int, urlsafe_base64_decode, urlsafe_base64_encode
 
-from crawler import audit
+from crawler import audit, clock
 from crawler.core.errors import CrawlerError
 
 FIRST_NAME = "admin"
 LIFETIME = 3600  # seconds a link can be used
+
+
+def _naive_now() -> datetime:
+    """Django counts the age of a token in naive local time."""
+    return timezone.make_naive(clock.now(), timezone.get_default_timezone())
 
 
 class LoginTokens(PasswordResetTokenGenerator):
@@ -25,9 +30,9 @@ class LoginTokens(PasswordResetTokenGenerator):
     key_salt = "crawler.accounts.login"
     lifetime = LIFETIME
 
-    def __init__(self, now: Callable[[], datetime] = datetime.now) -> None:
+    def __init__(self, now: Callable[[], datetime] = _naive_now) -> None:
         super().__init__()
-        self._now = now  # type: ignore[method-assign]  # Django counts in naive local time; tests give their own
+        self._now = now  # type: ignore[method-assign]  # tests give their own
 
     def _make_hash_value(self, user: User, timestamp: int) -> str:
         return f"{user.pk}:{user.password}:{user.last_login and user.last_login.isoformat()}:{timestamp}"
@@ -100,7 +105,7 @@ def redeem(uidb64: str, token: str) -> User | None:
     if account is None:
         return None
     unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
-    if unchanged.update(last_login=timezone.now()) != 1:
+    if unchanged.update(last_login=clock.now()) != 1:
         return None
     account.refresh_from_db()
     return account

@@ -6,15 +6,14 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.utils import timezone
 
-from crawler import audit
+from crawler import audit, clock
 
 
 def end_sessions(user: User) -> int:
     """Log this person out of every browser; how many there were. A session's owner stands in what it holds, so all
     that have not run out are read."""
-    sessions = Session.objects.filter(expire_date__gt=timezone.now()).iterator()
+    sessions = Session.objects.filter(expire_date__gt=clock.now()).iterator()
     theirs = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
     with transaction.atomic():
         ended = Session.objects.filter(pk__in=theirs).delete()[0]
@@ -24,4 +23,4 @@ def end_sessions(user: User) -> int:
 
 def forget_expired() -> int:
     """Delete the sessions that have run out; how many there were."""
-    return Session.objects.filter(expire_date__lte=timezone.now()).delete()[0]
+    return Session.objects.filter(expire_date__lte=clock.now()).delete()[0]

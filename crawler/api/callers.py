@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from django.contrib.auth import get_user
 from django.contrib.auth.models import User
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
 
-from crawler import attempts, audit, tokens
+from crawler import attempts, audit, clock, tokens
 from crawler.api.problems import Problem, nobody, not_allowed_by
 from crawler.attempts import TooManyTries
 from crawler.core.scopes import EVERY, Scope, held
@@ -56,7 +55,7 @@ def recall(request: ApiRequest) -> None:
     if caller is None:
         raise nobody(was_sent_a_token=False)
     if caller.token is not None:
-        token = tokens.is_good(caller.token, timezone.now())
+        token = tokens.is_good(caller.token, clock.now())
         if token is None:
             raise nobody(was_sent_a_token=True)
         request.user = token.user
@@ -76,7 +75,7 @@ def _by_session_anew(request: ApiRequest) -> User | None:
 
 
 def _by_token(secret: str) -> Caller:
-    now = timezone.now()
+    now = clock.now()
     token = tokens.token_of(secret, now)
     if token is None:
         try:

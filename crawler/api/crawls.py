@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from ninja import Query, Router, Status
 
+from crawler import clock
 from crawler.accounts import sees_addresses, visible_crawls
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
@@ -76,7 +76,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     crawl = crawl_made_before(request) or _started(request, body)
     share_begun(crawl, request.user, group, group_controls=body.group_controls)
     response["Location"] = shapes.address_of(request, crawl)
-    return Status(201, shapes.whole_of(crawl, time.time(), in_full=True))
+    return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
 
 
 @router.get(
@@ -89,7 +89,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
 def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """Its state, how far it is, its options and its receipt so far."""
     crawl = crawl_watched(request, crawl_id)
-    return shapes.whole_of(crawl, time.time(), in_full=sees_addresses(request.user, crawl))
+    return shapes.whole_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
 
 
 @router.get(

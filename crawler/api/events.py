@@ -16,6 +16,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
 
+from crawler import clock
 from crawler.accounts import sees_addresses
 from crawler.api.callers import ApiRequest, needs, recall
 from crawler.api.described import described
@@ -123,7 +124,7 @@ def _seen_anew(request: ApiRequest, crawl_id: UUID) -> Seen:
 
 def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
     crawl = crawl_watched(request, crawl_id)
-    progress = progress_of(crawl, time.time())
+    progress = progress_of(crawl, clock.epoch_seconds())
     return Seen(
         state=progress["state"],
         is_over=crawl.is_over,

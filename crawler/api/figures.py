@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from uuid import UUID
 
 from ninja import Router
 
+from crawler import clock
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import described
 from crawler.api.finding import crawl_named
@@ -28,4 +28,4 @@ router = Router(tags=["crawls"])
 def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """While a crawl runs, depths and hosts are counted now and then; `counted_at` says when."""
     crawl = crawl_named(request, crawl_id)
-    return shapes.figures_of(crawl, breakdown(crawl, time.time()))
+    return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))

@@ -18,8 +18,7 @@ from crawler.api.callers import ApiRequest, caller_of
 from crawler.api.limits import counted
 from crawler.api.once import done_once, key_of
 from crawler.api.problems import NOTHING_HERE, Problem, problem, service_down
-from crawler.core.shortages import sentence
-from crawler.engine.shortages import shortage_of
+from crawler.engine.shortages import database_trouble
 
 View = Callable[..., HttpResponseBase]
 Call = Callable[[], HttpResponseBase]
@@ -58,8 +57,7 @@ def behind_the_gate(door: View) -> View:
             response = problem(400, f"What was sent cannot be read: {error}.")
         except (OperationalError, InterfaceError) as error:
             log.error("the database does not answer: %s", error)
-            short = shortage_of(error)
-            response = service_down("The database does not answer." if short is None else sentence(short)).response()
+            response = service_down(database_trouble(error)).response()
         return _finished(response, limit_headers)
 
     return guarded

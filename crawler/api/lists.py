@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated, Any, BinaryIO, cast
 
 from django.http import HttpResponse
@@ -10,6 +9,7 @@ from ninja import File, Form, Router, Status
 from ninja.files import UploadedFile
 from pydantic import ValidationError
 
+from crawler import clock
 from crawler.api.bodies import read_json
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.described import FORM, described
@@ -59,7 +59,7 @@ def create_crawl_over_list(
     crawl = _made_before(request) or _loaded(request, start, upload, Columns(list_column, priority_column))
     share_begun(crawl, request.user, group, group_controls=start.group_controls)
     response["Location"] = shapes.address_of(request, crawl)
-    return Status(201, shapes.whole_of(crawl, time.time(), in_full=True))
+    return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
 
 
 def _options(text: str) -> ListStart:

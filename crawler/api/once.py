@@ -8,9 +8,8 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils import timezone
 
-from crawler import idempotency
+from crawler import clock, idempotency
 from crawler.api.callers import ApiRequest, Caller
 from crawler.api.problems import Problem
 from crawler.idempotency import Done, Mine, OtherCall, UnderWay
@@ -33,7 +32,7 @@ def key_of(request: HttpRequest) -> str | None:
 def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """The answer to the call: made now, or made before."""
     digest = idempotency.digest_of("POST", request.path, _sent(request), caller.scopes)
-    match idempotency.claim(caller.user, key, digest, timezone.now()):
+    match idempotency.claim(caller.user, key, digest, clock.now()):
         case Mine() as mine:
             return _done(request, mine, call)
         case Done(status, headers, body):

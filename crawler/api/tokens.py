@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from django.utils import timezone
 from ninja import Path, Router, Status
 
-from crawler import tokens
+from crawler import clock, tokens
 from crawler.accounts import groups_of, quotas
 from crawler.api.callers import ApiRequest, BearerToken, Session, needs
 from crawler.api.described import described
@@ -42,7 +41,7 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
     caller = request.caller
     if caller is None:  # for the type checker: nobody comes so far
         raise nobody(was_sent_a_token=False)
-    who, now = caller.user, timezone.now()
+    who, now = caller.user, clock.now()
     return {
         "user": who.get_username(),
         "superuser": who.is_superuser,
@@ -74,6 +73,6 @@ def list_tokens(request: ApiRequest) -> dict[str, Any]:
 )
 def revoke_token(request: ApiRequest, token_id: Annotated[int, Path(ge=0, le=LARGEST)]) -> Status[None]:
     """From now on nobody can use it."""
-    if not tokens.revoke(request.user, token_id, timezone.now()):
+    if not tokens.revoke(request.user, token_id, clock.now()):
         raise Problem(404, f"You have no token {token_id}.")
     return Status(204, None)

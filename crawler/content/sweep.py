@@ -7,8 +7,7 @@ import logging
 from datetime import timedelta
 from uuid import UUID
 
-from django.utils import timezone
-
+from crawler import clock
 from crawler.content import storage
 from crawler.models import PageFacts
 
@@ -28,7 +27,7 @@ def sweep(crawl: UUID) -> int:
 
 
 def _sweep(crawl: UUID) -> int:
-    now = timezone.now()
+    now = clock.now()
     loose = {name for name in storage.objects_of(str(crawl)) if storage.saved_at(name) < now - JUST_NOW}
     if not loose:
         return 0

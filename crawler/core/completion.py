@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+EVERY = 3.0  # seconds between two looks at the crawls while nothing is due, of all processes together
+LEAST, LONGEST = 0.05, 5.0  # seconds between them in any case
+SHARE, SHARE_WHEN_DUE = 20, 4  # a look is followed by a rest so many times as long
+
 
 @dataclass(frozen=True)
 class QueueSide:
@@ -53,6 +57,24 @@ class Signs:
     closing_at: float | None = None  # epoch seconds when pages close that their servers put off; None = others are open
     paused: bool = False  # nothing new may be handed out
     rewound: bool = False  # the table is to flow into the frontier from its beginning
+    next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark runs out unless it is renewed
+
+    def next_moment(self, now: float) -> float | None:
+        """Epoch seconds when somebody should look again; None = nothing has a time. What was due before now is seen to
+        by whoever holds the lock, or by the tick that comes."""
+        times = [self.next_loss]
+        if not self.paused:
+            times += [self.next_due, self.next_expiry, self.closing_at]
+        return min((at for at in times if at is not None and at > now), default=None)
+
+
+def rest_after(look: float, next_in: float | None) -> float:
+    """Seconds for which nobody looks at the crawls again after a look that took `look` seconds: until something is due
+    (`next_in`, in seconds; None = nothing has a time), but not longer than is good while Redis may lose what it knew,
+    and long enough that looks take a small part of one core, however many workers are idle."""
+    usual = max(EVERY, look * SHARE)
+    soon = usual if next_in is None else max(next_in, look * SHARE_WHEN_DUE, LEAST)
+    return min(usual, soon, LONGEST)
 
 
 def needs_tick(signs: Signs, now: float) -> bool:

@@ -18,6 +18,7 @@ MANAGER_SILENT_AFTER = 10.0  # seconds; a run that is still busy after this hand
 SLOW_TO_BEGIN = 5.0  # seconds a worker may take from having a job to claiming its batch
 
 START_ONE = "start one in the project folder with bin/worker"
+LOCKER_SILENT_AFTER = 2.0  # seconds without a statement in an open transaction; a manager at work makes many a second
 NEXT_RUN = "at the manager's next run"
 
 
@@ -56,6 +57,15 @@ class HandedOut:
     hold: Hold
     pages: int  # of it that are still open
     back_in: float  # seconds after which it is given to others if nobody shows up
+
+
+@dataclass(frozen=True)
+class SilentLock:
+    """The lock on a crawl's row, held by a connection that says nothing: its machine is stopped, or has vanished."""
+
+    client: str  # its address; "" = not known
+    silent_for: float  # seconds
+    ends_in: float | None  # seconds until the database ends that connection; None = it does not
 
 
 class Manager(StrEnum):
@@ -103,6 +113,7 @@ class Facts:
     held_for: float | None = None  # seconds until it goes on by itself
     held_for_the_day: bool = True  # with `held_for`: its owner's pages of the day are used up; else there was no room
     shortage: Shortage | None = None  # what there is no room in
+    locked: SilentLock | None = None  # who keeps the manager from writing
     evicts: bool = False  # Redis makes room by throwing away what the crawl may need
 
     def pages_in(self, *holds: Hold) -> int:
@@ -110,6 +121,11 @@ class Facts:
 
     def batches_in(self, *holds: Hold) -> list[HandedOut]:
         return [batch for batch in self.batches if batch.hold in holds]
+
+    @property
+    def is_locked_out(self) -> bool:
+        """Whether nothing can be written of it, because somebody died with its row locked."""
+        return self.locked is not None and self.locked.silent_for >= LOCKER_SILENT_AFTER
 
     @property
     def has_workers(self) -> bool:
@@ -124,9 +140,10 @@ def explain(facts: Facts) -> list[str]:
         return [_without_redis(facts), *_open(facts), *_ends(facts), *_disagreed(facts)]
     if facts.state is State.LOADING:
         return ["Its list of URLs is still being read; nothing is asked for before that is done."]
+    stuck = list(_locked(facts))
     answer = _paused(facts) if facts.state is State.PAUSED else _running(facts)
     more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed, _evicts)
-    return [*answer, *(sentence for part in more for sentence in part(facts))]
+    return [*stuck, *answer, *(sentence for part in more for sentence in part(facts))]
 
 
 def _without_redis(facts: Facts) -> str:
@@ -172,6 +189,18 @@ def _running(facts: Facts) -> list[str]:
 def _short(facts: Facts) -> Iterator[str]:
     if facts.shortage is not None:
         yield waits_for(facts.shortage)
+
+
+def _locked(facts: Facts) -> Iterator[str]:
+    if not facts.is_locked_out or facts.locked is None:
+        return
+    where = f" from {facts.locked.client}" if facts.locked.client else ""
+    silent_for, ends_in = duration(facts.locked.silent_for), facts.locked.ends_in
+    when = "once that is ended" if ends_in is None else f"once PostgreSQL ends it, in {duration(max(0.0, ends_in))}"
+    yield (
+        f"The crawl's row is locked by a connection{where} that has not answered for {silent_for}: "
+        f"the crawl goes on {when}."
+    )
 
 
 def _evicts(facts: Facts) -> Iterator[str]:
@@ -260,6 +289,8 @@ def _back(facts: Facts, batches: Sequence[HandedOut]) -> str:
 
 def _reports(facts: Facts) -> str:
     what = f"{counted(facts.reports, 'report')} of fetched pages {'waits' if facts.reports == 1 else 'wait'}"
+    if facts.is_locked_out:
+        return f"{what} to be taken in then."
     match facts.manager:
         case Manager.WORKING:
             return f"{what} to be taken in by the manager, which is at work right now."
@@ -318,7 +349,7 @@ def _are_open(facts: Facts) -> str:
 
 
 def _manager(facts: Facts) -> Iterator[str]:
-    if facts.reports or facts.state is State.PAUSED:
+    if facts.reports or facts.is_locked_out or facts.state is State.PAUSED:
         return  # told there, or of no matter
     match facts.manager:
         case Manager.WORKING:

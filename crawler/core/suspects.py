@@ -1,7 +1,8 @@
 """Pages that may have killed their worker, and how few of them share a batch.
 
-A worker that dies says nothing about which of its pages was to blame. So its pages become suspects, and are handed out
-in small company first and alone at last: only a page that died alone is closed as crashed.
+A worker that dies says nothing about which of its pages was to blame, and most of them it had not asked for yet. So the
+open pages of its batch become suspects, and nothing is counted against them. A suspect is noted in the lease before it
+is asked for: a worker that dies then counts against this one page. From its first death on a page goes alone.
 
 A host's suspects wait in a lane of their own beside the host's other pages: "host|16" for batches of sixteen, "host|1"
 for batches of one. No host name holds a "|" (WHATWG URL, forbidden host code points).
@@ -9,15 +10,15 @@ for batches of one. No host name holds a "|" (WHATWG URL, forbidden host code po
 
 from __future__ import annotations
 
-SMALL_COMPANY = 16  # suspects in a batch, while they have more than one attempt left: the root of a batch's 256 pages
+SMALL_COMPANY = 16  # suspects in a batch, until a worker dies over one: the root of a batch's 256 pages
 
 
-def lane_of(host: str, *, deaths: int, attempts: int, max_attempts: int) -> str:
-    """The lane a page waits in: the host itself unless a worker died with the page in hand."""
-    if deaths == 0:
+def lane_of(host: str, *, is_suspect: bool, deaths: int) -> str:
+    """The lane a page waits in: the host itself unless a worker died with the page in its batch. `deaths`: workers that
+    died over this page."""
+    if not is_suspect:
         return host
-    is_last_attempt = attempts + 1 >= max_attempts
-    return f"{host}|{1 if is_last_attempt else SMALL_COMPANY}"
+    return f"{host}|{1 if deaths else SMALL_COMPANY}"
 
 
 def lanes_of(host: str) -> list[str]:

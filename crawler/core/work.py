@@ -67,6 +67,7 @@ class Slice(msgspec.Struct, frozen=True, array_like=True):
 
     host: str  # host or host:port, as `urls.host_of` gives it
     pages: tuple[PageTask, ...]
+    suspects: bool = False  # each page is noted in the lease before it is asked for, see `core.suspects`
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):

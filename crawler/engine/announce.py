@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from django.db import DatabaseError, connection
-from django.utils import timezone
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
-from crawler import logs, queues
+from crawler import clock, logs, queues
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
 from crawler.engine.deliver import close, deliver
@@ -34,11 +33,16 @@ PAGES_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0) 
 
 
 def announce() -> str:
-    """Try every delivery that is due; one line saying what came of it, for the dashboard."""
+    """Try every delivery that is due; one line saying what came of it, for the dashboard. A worker that was asked to
+    end begins no other, and leaves them to the watch."""
     queues.notify_begins()
     if _is_anything_pending():
         keep_watch()  # should this worker die, somebody tries again
-    came_of_it = Counter(_try(delivery) for delivery in outbox.due(timezone.now()))
+    came_of_it = Counter[str]()
+    for delivery in outbox.due(clock.now()):
+        if queues.is_stopping():
+            break
+        came_of_it[_try(delivery)] += 1
     came_of_it += _tell_of_pages()
     if not _is_anything_pending():
         keep_or_cut_lifeline()
@@ -49,7 +53,7 @@ def _tell_of_pages() -> Counter[str]:
     """Try those that tell of pages: one worker at a time, and a fifth of its time at most while a crawl runs, so that
     no receiver, however slow, holds up what it is told of."""
     came_of_it = Counter[str]()
-    due = outbox.due_pages(timezone.now())
+    due = outbox.due_pages(clock.now())
     if not due or not queues.begin_pages():
         return came_of_it
     began = time.monotonic()
@@ -65,6 +69,8 @@ def _try_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
     """One that fails puts off the others to the same receiver, which then cannot be claimed."""
     done = list[str]()
     for delivery in due:
+        if queues.is_stopping():
+            break
         done.append(_try(delivery, PAGES_LIMITS))
         if time.monotonic() - began >= PAGES_SECONDS:
             break
@@ -73,7 +79,7 @@ def _try_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
 
 def _try(delivery: Delivery, limits: Limits | None = None) -> str:
     """Try one delivery: "delivered", "failed", or "" when another process is at it, or it was put off or deleted."""
-    if not outbox.claim(delivery, timezone.now()):
+    if not outbox.claim(delivery, clock.now()):
         return ""
     close(delivery.notice)
     crash_point("notify: claimed")
@@ -81,16 +87,16 @@ def _try(delivery: Delivery, limits: Limits | None = None) -> str:
         with Heartbeat(partial(_renew, delivery), every=TRY_SECONDS / 4):
             answer = deliver(delivery, limits)
     except TransportError as error:
-        outbox.failed(delivery.id, timezone.now(), str(error), permanent=error.permanent)
+        outbox.failed(delivery.id, clock.now(), str(error), permanent=error.permanent)
         return "failed"
     except (DatabaseError, RedisError, BaseTimeoutException):
         raise  # nothing could be noted, or RQ ends this job: the claim runs out
     except Exception:  # a fault of ours must not keep the others behind it from being told
         log.exception("delivery %s could not be made", delivery.id, extra=logs.of(delivery.notice.crawl_id))
-        outbox.failed(delivery.id, timezone.now(), FAULT, permanent=False)
+        outbox.failed(delivery.id, clock.now(), FAULT, permanent=False)
         return "failed"
     crash_point("notify: sent")
-    outbox.delivered(delivery.id, timezone.now(), answer)
+    outbox.delivered(delivery.id, clock.now(), answer)
     return "delivered"
 
 
@@ -101,7 +107,7 @@ def _is_anything_pending() -> bool:
 def _renew(delivery: Delivery) -> bool:
     """Keep the claim on a try; called from a thread of its own, whose database connection ends with it."""
     try:
-        outbox.renew(delivery.id, timezone.now())
+        outbox.renew(delivery.id, clock.now())
     except DatabaseError as error:
         log.warning(
             "the claim on delivery %s could not be renewed: %s",

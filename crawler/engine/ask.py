@@ -4,13 +4,12 @@ from them is the manager's to decide."""
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import msgspec
 
-from crawler import conf, logs
+from crawler import clock, conf, logs
 from crawler.core import charsets, linkage, links
 from crawler.core.directives import directives_of
 from crawler.core.document import Document, document_of
@@ -42,7 +41,7 @@ class Asker:
         fetcher: Fetcher,
         permission: Permission | None,
         turns: Turns,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = clock.epoch_seconds,
         *,
         tells_sitemaps: bool = False,
         sketches: bool = False,

@@ -12,9 +12,10 @@ from functools import partial
 from redis.exceptions import RedisError
 
 from crawler import queues
+from crawler.clock import Clock
 from crawler.core.politeness import chosen_delay
 from crawler.core.shortages import Shortage
-from crawler.core.work import Batch, SliceReport
+from crawler.core.work import Batch, PageTask, SliceReport
 from crawler.crashpoints import crash_point
 from crawler.engine.fetchers import fetcher_for
 from crawler.engine.guards import guard_of
@@ -25,11 +26,10 @@ from crawler.engine.shortages import note
 from crawler.engine.slices import SliceRun
 from crawler.engine.turns import Turns
 from crawler.engine.wake import wake
-from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.gate import Gate, Wish
 from crawler.frontier.hosts import holder_name
-from crawler.frontier.leases import LEASE_SECONDS
+from crawler.frontier.leases import LEASE_SECONDS, InHand
 from crawler.frontier.manners import HostBook
 from crawler.frontier.robots import RobotsMemory
 from crawler.logs import about
@@ -50,7 +50,7 @@ class BatchRun:
         self.reporter = Reporter(batch, self._leave, on_full=partial(note, Shortage.STORAGE_FULL))
         self._guard = guard_of(batch.policy.private_hosts)
         self.slices = [self._slice(number) for number in range(len(batch.slices))]
-        self._open = len(self.slices)
+        self._open = set(range(len(self.slices)))
 
     @classmethod
     def claimed(cls, batch: Batch, now: Clock, keep: Keep) -> BatchRun | None:
@@ -65,7 +65,7 @@ class BatchRun:
     @property
     def is_over(self) -> bool:
         """Whether all slices have ended."""
-        return self._open == 0
+        return not self._open
 
     def may_go_on(self) -> bool:
         """Whether another page may be begun."""
@@ -94,6 +94,16 @@ class BatchRun:
         is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
         self._lost = not is_ours or self.frontier.is_held()
 
+    def abort(self) -> None:
+        """Give up the pages that are being asked for at this moment: they get no result."""
+        for number in self._open:
+            self.slices[number].abort()
+
+    def end_all(self) -> None:
+        """End every slice, those too that a thread is still busy with: what it comes to find is dropped."""
+        for number in tuple(self._open):
+            self.end_slice(number)
+
     def end_slice(self, number: int) -> None:
         """A slice is over: pages without a result were not asked for."""
         part = self.slices[number]
@@ -103,17 +113,18 @@ class BatchRun:
         except RedisError as error:  # its connection runs out by itself
             log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
         self.reporter.end(number, part.turns.next_at, requests)
-        self._open -= 1
+        self._open.discard(number)
         if self.is_over:
             crash_point("fetch: pages asked")
             self.reporter.flush()
 
     def _leave(self, reports: Sequence[SliceReport]) -> None:
         """A batch that is over sends no tick while enough others of its crawl wait: the end of the next one does. Of a
-        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away."""
+        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away. What is
+        handed back by a worker that ends waits for nobody."""
 
         def left() -> None:
-            is_urgent = not self.is_over or self.frontier.leases.waiting() < ENOUGH
+            is_urgent = not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.waiting() < ENOUGH
             wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
 
         patiently(left)
@@ -126,7 +137,13 @@ class BatchRun:
         wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
         turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
         memory = RobotsMemory.of(redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts)
-        add = partial(self.reporter.add, number)
+        take_in_hand, add = self._take_in_hand, partial(self.reporter.add, number)
         silences = self.frontier.silences
         open_fetcher = partial(fetcher_for, policy, self._guard)
-        return SliceRun(part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, add)
+        return SliceRun(
+            part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, take_in_hand, add
+        )
+
+    def _take_in_hand(self, task: PageTask | None) -> bool:
+        suspect = InHand(task.id, task.attempt) if task is not None else None
+        return self.frontier.leases.take_in_hand(self.id, self._batch.token, suspect)

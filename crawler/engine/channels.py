@@ -10,9 +10,8 @@ from uuid import UUID, uuid4
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
-from crawler import audit, conf, sealing
+from crawler import audit, clock, conf, sealing
 from crawler.core.errors import BadInput, SealBroken
 from crawler.core.events import OF_A_CRAWL, Event, chosen_events
 from crawler.core.receivers import EXAMPLES, SEALED, Means, check_address, is_sealed, is_secret
@@ -96,7 +95,7 @@ def _facts_of(channel: Channel) -> dict[str, object]:
 
 def try_channel(channel: Channel) -> Tried:
     """Send a notice of nothing, now; what came back."""
-    now = timezone.now()
+    now = clock.now()
     rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_EVERY))
     if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
         return Tried("It was tried just now; wait ten seconds before the next test.", is_so=False)
@@ -153,6 +152,6 @@ def _test_message() -> Message:
         subject="Site Crawler: a test",
         text=f"{SENTENCES[Event.TEST]}\n\n{conf.base_url()}/\n",
         notice=str(uuid4()),
-        at=timezone.now().isoformat(timespec="milliseconds"),
+        at=clock.now().isoformat(timespec="milliseconds"),
         sentence=SENTENCES[Event.TEST],
     )

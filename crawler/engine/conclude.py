@@ -6,9 +6,8 @@ import logging
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
-from crawler import table
+from crawler import clock, table
 from crawler.core.completion import Verdict, verdict
 from crawler.core.lifecycle import State
 from crawler.crashpoints import crash_point
@@ -50,7 +49,7 @@ def finish(crawl: Crawl) -> bool:
         changed = (
             Crawl.objects.filter(id=crawl.id, state=State.RUNNING)
             .filter(~Exists(open_page))
-            .update(state=State.FINISHED, finished_at=timezone.now())
+            .update(state=State.FINISHED, finished_at=clock.now())
         )
         if changed != 1:
             return False  # another got there first, or a page was opened meanwhile

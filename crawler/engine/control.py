@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import audit, logs, pages, queues, table
+from crawler import audit, clock, logs, pages, queues, table
 from crawler.accounts import quotas
 from crawler.core.events import Event
 from crawler.core.lifecycle import State, predecessors
@@ -33,7 +31,7 @@ def pause(crawl_id: UUID) -> bool:
     that paused."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
-        if running.update(state=State.PAUSED, paused_at=timezone.now()) != 1:
+        if running.update(state=State.PAUSED, paused_at=clock.now()) != 1:
             # One that its owner's quota holds would go on by itself; now it waits for a person.
             held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
             return held.update(held_until=None) == 1
@@ -50,7 +48,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
     told, asked only then."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
-        if running.update(state=State.PAUSED, held_until=until, paused_at=timezone.now()) != 1:
+        if running.update(state=State.PAUSED, held_until=until, paused_at=clock.now()) != 1:
             return False
         crawl = Crawl.objects.get(id=crawl_id)
         if may_tell():
@@ -79,7 +77,7 @@ def resume(crawl_id: UUID) -> bool:
         if crawl is None:
             return False
         crawl.state, crawl.held_until = State.RUNNING, None
-        _end_pause(crawl, timezone.now())
+        _end_pause(crawl, clock.now())
         crawl.save(update_fields=["state", "held_until", "paused_at", "idle_seconds"])
         audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
@@ -98,7 +96,7 @@ def _end_pause(crawl: Crawl, now: datetime) -> None:
 
 
 def _must_wait(crawl_id: UUID) -> bool:
-    now = timezone.now()
+    now = clock.now()
     held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__gt=now, owner__isnull=False)
     owner = held.values_list("owner", flat=True).first()
     return owner is not None and not quotas.has_left(owner, now) and table.has_open(crawl_id)
@@ -114,10 +112,10 @@ def cancel(crawl_id: UUID) -> bool:
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=predecessors(State.CANCELLED)).first()
         if crawl is None:
             return False
-        crawl.state, crawl.finished_at = State.CANCELLED, timezone.now()
+        crawl.state, crawl.finished_at = State.CANCELLED, clock.now()
         _end_pause(crawl, crawl.finished_at)
         crawl.save(update_fields=["state", "finished_at", "paused_at", "idle_seconds"])
-        pages.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", time.time())
+        pages.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", clock.epoch_seconds())
         crawl.refresh_from_db()
         audit.note("crawl.cancelled", crawl)
         put_down(crawl)

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from crawler import conf, queues
+from crawler import clock, queues
 from crawler.core import politeness, suspects
 from crawler.core.options import CrawlOptions
 from crawler.core.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls import host_of
-from crawler.frontier.clock import steady_clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.manners import HostBook, Manners
 from crawler.frontier.window import Waiting
@@ -35,9 +34,7 @@ class Desk:
 
 def waiting(page: OpenPage) -> Waiting:
     """An open page as the window keeps it, in its lane of its host."""
-    lane = suspects.lane_of(
-        host_of(page.url), deaths=page.deaths, attempts=page.attempts, max_attempts=conf.max_attempts()
-    )
+    lane = suspects.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
     return Waiting(page.id, lane, page.due_at, page.priority)
 
 
@@ -67,4 +64,4 @@ def _pace(options: CrawlOptions, manners: Manners) -> Pace:
 def desk_of(crawl: Crawl) -> Desk:
     options, redis = crawl.chosen, queues.connection()
     usual = _pace(options, Manners())
-    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=steady_clock(redis)))
+    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))

@@ -6,9 +6,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.utils import timezone
-
-from crawler import conf, pages, queues, table
+from crawler import clock, conf, pages, queues, table
 from crawler.accounts import quotas
 from crawler.core import suspects
 from crawler.core.ended import Limit
@@ -142,7 +140,7 @@ def _left_today(desk: Desk, let_in: int) -> int:
     """Of this crawl's share of the pages its owner may ask for today, those that are not in the window or handed out by
     now. At least one while nothing is: another crawl of theirs may have used up the day since `ration` looked, and it
     looks again."""
-    share = quotas.share(desk.crawl.owner_id, timezone.now()) if desk.crawl.owner_id is not None else None
+    share = quotas.share(desk.crawl.owner_id, clock.now()) if desk.crawl.owner_id is not None else None
     if share is None:
         return WINDOW_PAGES
     out = let_in + desk.frontier.window.taken()
@@ -200,7 +198,10 @@ def _written_out(desk: Desk, drafts: Sequence[_Draft]) -> list[Batch]:
             id=draft.id,
             token=draft.token,
             policy=policy,
-            slices=tuple(Slice(suspects.host_of(lane), _tasks(ids, rows, known)) for lane, ids in draft.slices),
+            slices=tuple(
+                Slice(suspects.host_of(lane), _tasks(ids, rows, known), suspects.company(lane) is not None)
+                for lane, ids in draft.slices
+            ),
         )
         for draft in drafts
     ]

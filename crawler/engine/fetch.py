@@ -16,7 +16,8 @@ from typing import Any
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
-from crawler import conf, queues
+from crawler import clock, conf, queues
+from crawler.core.stopping import Phase, phase
 from crawler.core.work import Batch
 from crawler.crashpoints import crash_point
 from crawler.engine.batches import BatchRun
@@ -27,7 +28,6 @@ from crawler.engine.reconcile import reconcile
 from crawler.engine.reporter import FIRST_LINKS
 from crawler.engine.wake import wake
 from crawler.fetching import memory
-from crawler.frontier.clock import steady_clock
 
 log = logging.getLogger(__name__)
 
@@ -52,27 +52,30 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     3. Ask for the pages while a heartbeat renews the lease and the hosts' connections.
     4. Leave the results, and see whether another crawl needs to be woken.
 
+    A worker that was asked to end begins no further page, and hands back what is left, see `core.stopping`.
+
     A host that is slow, or wants to be asked seldom, does not hold the worker up: while its slices wait, this job does
     what a free worker would do, see `helping`.
     """
     memory.settle()
-    run = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
+    run = BatchRun.claimed(batch, clock.epoch_seconds, kept)
     if run is None:
         _look_around()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
         wake(run.frontier, batch.site)
-    job = _Job()
+    job = _Job(queues.stop_listener())
     job.add(run)
     try:
         with Heartbeat(job.renew) as heartbeat:
-            job.work(heartbeat.lost.is_set)
+            job.work(lambda: heartbeat.lost.is_set() or queues.ends_soon.is_set())
     finally:
         if not kept.outlasts_jobs:
             kept.let_go()
     crash_point("fetch: reports left")
-    _look_around()
+    if not queues.ends_soon.is_set():
+        _look_around()
     return job.summary()
 
 
@@ -125,7 +128,8 @@ class _Job:
     """Slices of one or more batches at work. A slice is in one place at a time: on the heap, waiting for its moment; in
     the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_stopping: Callable[[], bool]) -> None:
+        self._is_stopping = is_stopping
         self._runs: list[BatchRun] = []  # those at work; what is over is let go of, for a job may last for minutes
         self._summary = Summary()  # of those that are over
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
@@ -143,32 +147,55 @@ class _Job:
     def renew(self) -> bool:
         for run in tuple(self._runs):  # in the heartbeat's thread
             run.renew()
+        if self._is_stopping():
+            queues.ends_soon.set()
         return True
 
     def summary(self) -> dict[str, Any]:
         return self._summary.to_plain()
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
-        """Until every slice is over."""
+        """Until every slice is over, or this worker ends."""
+        threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="slice")
         helper, look_at = Helper(), self._began + LOOK_EVERY
-        with ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="slice") as threads, helper:
-            while self._heap or self._at_work or helper.is_busy():
-                self._begin_steps(threads, is_cut_off)
-                self._take_back(look_at)
-                if time.monotonic() >= look_at:
-                    self._look(helper)
-                    look_at = time.monotonic() + LOOK_EVERY
+        try:
+            with helper:
+                while (self._heap or self._at_work or helper.is_busy()) and self._hand_back() is not Phase.LEAVE:
+                    self._begin_steps(threads, is_cut_off)
+                    self._take_back(look_at)
+                    if time.monotonic() >= look_at:
+                        self._look(helper)
+                        look_at = time.monotonic() + LOOK_EVERY
+        finally:
+            threads.shutdown(wait=not queues.ends_soon.is_set())
+        for run in tuple(self._runs):
+            run.end_all()
+            self._over(run)
+
+    def _hand_back(self) -> Phase:
+        """What a worker that was asked to end need not keep: slices that wait, and later pages under way, too."""
+        now = phase(queues.ends_soon.seconds())
+        if now is not Phase.WORK:
+            waiting, self._heap = self._heap, []
+            for _, _, run, number in waiting:
+                self._end_slice(run, number)
+        if now is Phase.ABORT:
+            for run in self._runs:
+                run.abort()
+        return now
 
     def _look(self, helper: Helper) -> None:
         """Show what was found by now, and do what a free worker would do."""
         kept.let_go(older_than=MOMENT)
         for run in self._runs:
             run.reporter.flush_old()
-        has_time = time.monotonic() - self._began < NO_MORE_AFTER and not queues.ends_soon.is_set()
+        if queues.ends_soon.is_set():
+            return
+        has_time = time.monotonic() - self._began < NO_MORE_AFTER
         has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
         has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
         for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
-            helped = BatchRun.claimed(batch, steady_clock(queues.connection()), kept)
+            helped = BatchRun.claimed(batch, clock.epoch_seconds, kept)
             if helped is not None:
                 self.add(helped)
 
@@ -211,12 +238,18 @@ class _Job:
             log.warning("batch %s ends early, because Redis does not answer: %s", run.id, error, extra=run.ids)
             moment = None
         if moment is None:
-            run.end_slice(number)
-            if run.is_over:
-                self._runs.remove(run)
-                self._summary.add(run)
+            self._end_slice(run, number)
         else:
             self._await(moment, run, number)
+
+    def _end_slice(self, run: BatchRun, number: int) -> None:
+        run.end_slice(number)
+        if run.is_over:
+            self._over(run)
+
+    def _over(self, run: BatchRun) -> None:
+        self._runs.remove(run)
+        self._summary.add(run)
 
     def _await(self, moment: float, run: BatchRun, number: int) -> None:
         heapq.heappush(self._heap, (moment, next(self._order), run, number))

@@ -63,7 +63,7 @@ class Helper:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.shutdown()
+        self._thread.shutdown(wait=not queues.ends_soon.is_set())
 
 
 def _tick(crawl: str) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 from django.db import transaction
 
-from crawler import audit, queues
+from crawler import audit, clock, queues
 from crawler.core.lifecycle import State
 from crawler.core.urls import origins_of
 from crawler.engine.desk import desk_of
 from crawler.engine.wake import wake
-from crawler.frontier.clock import redis_clock
 from crawler.frontier.hosts import HostSeen, end_waits, pages_of, seen_of
 from crawler.models import Crawl
 from crawler.reports.host import crawls_of
@@ -41,7 +40,7 @@ def forget(host: str) -> Forgotten:
     In the database no page changes: should Redis lose the window, its pages wait for the moments they had before.
     """
     redis = queues.connection()
-    now = redis_clock(redis)()
+    now = clock.epoch_seconds()
     crawls = [crawl for crawl, _ in crawls_of(redis, host)]
     with transaction.atomic():
         before = _told(seen_of(redis, [host], now)[host], now)

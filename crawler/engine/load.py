@@ -23,10 +23,9 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import logs, pages, queues, sealing
+from crawler import clock, logs, pages, queues, sealing
 from crawler.accounts import quotas
 from crawler.core.columns import Columns
 from crawler.core.credentials import request_headers
@@ -141,7 +140,7 @@ def _made(
 ) -> Crawl:
     url = next(item.url for item in first if isinstance(item, Entry))
     with transaction.atomic():
-        quotas.claim(owner, timezone.now())
+        quotas.claim(owner, clock.now())
         crawl = Crawl.objects.create(
             id=crawl_id,
             state=State.LOADING,
@@ -176,7 +175,7 @@ def _take_in(crawl_id: UUID, chunk: Sequence[Item], report: ListReport) -> ListR
     entries = [item for item in chunk if isinstance(item, Entry)]
     with transaction.atomic():
         try:
-            taken = pages.open_listed_pages(crawl_id, entries, time.time())
+            taken = pages.open_listed_pages(crawl_id, entries, clock.epoch_seconds())
         except Crawl.DoesNotExist:
             raise LoadStopped(STOPPED) from None
         report = report.plus(chunk, taken)

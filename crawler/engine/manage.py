@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.completion import Verdict
 from crawler.core.figures import counted
 from crawler.core.lifecycle import State
@@ -23,6 +23,7 @@ from crawler.engine.equip import is_equipped
 from crawler.engine.expire import expire
 from crawler.engine.patience import patiently
 from crawler.engine.ration import ration
+from crawler.engine.reconcile import look_when_due
 from crawler.engine.repair import repair
 from crawler.engine.shortages import hold, may_go_on, noted
 from crawler.engine.wake import keep_watch, stay_awake, wake
@@ -30,11 +31,14 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import Released
 from crawler.logs import about
 from crawler.models import Crawl
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 0.5  # results are taken in for so long before new work is handed out
 TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
+
+GIVE_WAY_SECONDS = 3.0  # until a tick that could not have the crawl's row is tried again
 
 
 def manage(crawl_id: UUID) -> str:
@@ -44,6 +48,8 @@ def manage(crawl_id: UUID) -> str:
     2. Clear the mark, *then* drain: whoever leaves a result from now on sets it again (rule R5).
     3. Collect results, repair leases, hand out batches, conclude.
     4. Give the lock back only if the mark is still clear; else begin again at 2.
+
+    A tick whose worker was asked to end leaves the rest to a fresh one, between two transactions.
     """
     with about(crawl=str(crawl_id)):
         try:
@@ -71,17 +77,45 @@ def _tick(crawl_id: UUID) -> str:
     crash_point("tick: lock taken")
     began = desk.now()
     try:
+        _mind_the_clock(desk)
         done = _work(desk, token)
         desk.frontier.results.note_tick(desk.now(), done, desk.now() - began)
     except Crawl.DoesNotExist:
         done = "the crawl was deleted in the middle of this tick"
-    except Exception:
+    except Exception as error:
+        if is_lock_timeout(error):
+            return _give_way(desk, token, began)
         patiently(lambda: _leave_to_others(desk, token))  # Redis or the database is away: somebody must look again
         raise
     desk.frontier.results.drop_lock(token)
     crash_point("tick: lock given back")
+    look_when_due(desk.frontier, desk.now())
     _part(crawl_id)
     return done
+
+
+def _give_way(desk: Desk, token: str, began: float) -> str:
+    """Somebody else's transaction has locked what this tick must write. Nothing was written, and the reports are still
+    there: whoever looks (rule R7) sends the next tick once the lock on ticks has run out. So one worker at a time waits
+    for the row, and for no more than a part of its time."""
+    said = "gave way: another connection to the database has locked the crawl's row"
+    log.warning("crawl %s: %s", desk.id, said)
+    desk.frontier.results.note_tick(desk.now(), said, desk.now() - began)
+    desk.frontier.results.lock(token, GIVE_WAY_SECONDS)
+    stay_awake()
+    return said
+
+
+def _mind_the_clock(desk: Desk) -> None:
+    """Redis's clock was set back: so that nothing waits for moments that were written before, the window is filled
+    again from the table. A process that stood still with its machine may only believe so, and so asks again."""
+    last = desk.frontier.results.last_tick()
+    if last is None or not last.is_to_come(desk.now()):
+        return
+    clock.shared.read()
+    if last.is_to_come(desk.now()):
+        log.warning("crawl %s: Redis's clock was set back; its frontier is built again from the table", desk.id)
+        desk.frontier.window.forget()
 
 
 def _leave_to_others(desk: Desk, token: str) -> None:
@@ -112,28 +146,54 @@ def _part(crawl_id: UUID) -> None:
         keep_watch()
 
 
+class _StopRequested(Exception):
+    """Raised between two transactions: what is committed stays, and nothing else was begun."""
+
+
+def _check_stop() -> None:
+    if queues.is_stopping():
+        raise _StopRequested
+
+
 def _work(desk: Desk, token: str) -> str:
+    try:
+        return _in_rounds(desk, token)
+    except _StopRequested:
+        _hand_over(desk, token)
+        return "the worker was asked to end; a fresh tick takes over"
+
+
+def _hand_over(desk: Desk, token: str) -> None:
+    """Leave the rest to a fresh tick."""
+    desk.frontier.results.drop_lock(token)
+    desk.frontier.results.clear_mark()  # the tick it speaks of may have come and found the lock taken
+    wake(desk.frontier, desk.crawl.site)
+
+
+def _in_rounds(desk: Desk, token: str) -> str:
     results = desk.frontier.results
     began = desk.now()
     collected = handed_out = 0
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
+        overdue = desk.frontier.leases.overdue(desk.now())
         taken_in, is_drained = _drain(desk, token)
         collected += taken_in
-        if is_drained:  # else a lease may have run out whose job has ended, and whose reports wait to be taken in
-            repair(desk)
+        crash_point("tick: reports taken in")
+        if is_drained:  # a job that had ended had left its reports before its lease ran out: what is left is dead
+            repair(desk, overdue)
+        _check_stop()
         said = Verdict.GO_ON
         if _may_dispatch(desk, has_stored=taken_in > 0):
             expire(desk)
             handed_out += dispatch(desk)
+            _check_stop()
             said = conclude(desk)
             if said is Verdict.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if desk.now() - began > TICK_SECONDS:
-            results.drop_lock(token)
-            results.clear_mark()  # the tick it speaks of may have come and found the lock taken
-            wake(desk.frontier, desk.crawl.site)
+            _hand_over(desk, token)
             break
         if said is Verdict.DISAGREE or not is_drained:
             continue  # the frontier was forgotten: fill it again at once; or there are more results
@@ -146,9 +206,15 @@ def _drain(desk: Desk, token: str) -> tuple[int, bool]:
     """Take in what was left; how many reports, and whether that was all. Many workers may leave results faster than
     they are taken in, and must be given new work in between."""
     results, until, collected = desk.frontier.results, desk.now() + DRAIN_SECONDS, 0
-    while taken_in := collect(desk, lambda: results.lock(token)):
-        collected += taken_in
+
+    def between() -> None:
+        _check_stop()
         results.lock(token)
+
+    _check_stop()
+    while taken_in := collect(desk, between):
+        collected += taken_in
+        between()
         if desk.now() > until:
             return collected, False
     return collected, True

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler import conf
+from crawler.clock import Clock
 from crawler.core.outcomes import Outcome
 from crawler.core.robots import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls import origin_of
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.robots import RobotsFile, fetch_robots
-from crawler.frontier.clock import Clock
 from crawler.frontier.robots import RobotsMemo, RobotsMemory
 
 OTHERS_ANSWER = 0.05  # seconds after which to look again for a robots.txt that another worker is asking for

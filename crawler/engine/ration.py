@@ -7,9 +7,7 @@ import logging
 from datetime import datetime
 from uuid import UUID
 
-from django.utils import timezone
-
-from crawler import logs, table
+from crawler import clock, logs, table
 from crawler.accounts import quotas
 from crawler.core.lifecycle import State
 from crawler.core.quotas import next_day
@@ -26,7 +24,7 @@ def ration(crawl: Crawl) -> None:
     if crawl.owner_id is None:
         return
     facts = Crawl.objects.filter(id=crawl.id).values_list("state", "held_until").first()
-    now = timezone.now()
+    now = clock.now()
     match facts:
         case State.RUNNING, _ if not quotas.has_left(crawl.owner_id, now) and table.has_open(crawl.id):
             _hold(crawl.id, next_day(now))

@@ -13,12 +13,11 @@ from uuid import UUID
 
 from django.db import DatabaseError
 from django.db.models import Count, Min
-from django.utils import timezone
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from crawler import audit, queues, table
-from crawler.core.completion import Signs, needs_tick
+from crawler import audit, clock, queues, table
+from crawler.core.completion import LEAST, LONGEST, Signs, needs_tick, rest_after
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.engine.delete import delete_some
@@ -27,20 +26,21 @@ from crawler.engine.ending import clear_away
 from crawler.engine.expire import has_deadlines
 from crawler.engine.shortages import hold_all, let_go_on, noted, shortage_now, shortage_of
 from crawler.engine.wake import wake
-from crawler.frontier import room
-from crawler.frontier.clock import redis_clock
+from crawler.frontier import room, script
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
-from crawler.frontier.results import FRESH_SECONDS, Mark
+from crawler.frontier.results import FRESH_SECONDS, Mark, Tick
 from crawler.models import NOT_OVER, Crawl
 from crawler.notify import outbox
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
 NEEDED = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # of a row that may be long
-EVERY_MS = 900  # whoever comes sooner than this after another has nothing to do
-SHARE, LONGEST_MS = 20, 5000  # a look that took long is followed by a rest this many times as long, up to so much
+GONE = -2  # what PTTL answers where there is no key
+SLACK = 0.002  # seconds; whoever waits for a key to expire comes after that and not in the same millisecond
+MS = 1000  # of a second, in which Redis counts how long the looks rest
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Reconciled:
     next_in: float | None  # seconds until something is due; None = nothing has a time
 
 
-def reconcile() -> Reconciled | None:
-    """Wake what needs waking. None when somebody else did so just now: it is cheap to call often. None as well while
-    Redis takes nothing in: then nobody can be woken, and crawls are held."""
+def reconcile(*, at_once: bool = False) -> Reconciled | None:
+    """Wake what needs waking. None when somebody else did so just now (unless it is to be done `at_once`): it is cheap
+    to call often. None as well while Redis takes nothing in: then nobody can be woken, and crawls are held."""
     try:
-        if not queues.connection().set(RECONCILED, 1, nx=True, px=EVERY_MS):
+        if not queues.connection().set(RECONCILED, 1, nx=not at_once, px=int(LONGEST * MS)):
             return None
     except ResponseError as error:
         short = shortage_of(error)
@@ -65,12 +65,31 @@ def reconcile() -> Reconciled | None:
             raise
         hold_all(short)
         return None
-    began = time.monotonic()
-    found = survey()
-    rest = int((time.monotonic() - began) * 1000) * SHARE
-    if rest > EVERY_MS:
-        queues.connection().set(RECONCILED, 1, px=min(rest, LONGEST_MS))
+    began, found = time.monotonic(), None
+    try:
+        found = survey()
+    finally:
+        look_within(rest_after(time.monotonic() - began, found.next_in if found else None))
     return found
+
+
+def look_within(seconds: float) -> None:
+    """Let the crawls be looked at in so many seconds, unless somebody is to do so before. Never later: what was found
+    at a look may be out of date by its end."""
+    script.run(queues.connection(), "sooner", [RECONCILED], [max(1, int(seconds * MS))])
+
+
+def look_when_due(frontier: Frontier, now: float) -> None:
+    """To be called by a tick that ends: it may have left a host that is due before the crawls are looked at again."""
+    due = frontier.window.next_due()
+    if due is not None:
+        look_within(max(LEAST, due - now))
+
+
+def rest_of_looks() -> float | None:
+    """Seconds until anybody may look at the crawls again; None = at any time, or Redis takes nothing in."""
+    left = int(queues.connection().pttl(RECONCILED))
+    return None if left == GONE else left / MS + SLACK
 
 
 def survey() -> Reconciled:
@@ -86,7 +105,7 @@ def survey() -> Reconciled:
 
 def _surveyed() -> Reconciled:
     redis = queues.connection()
-    now = redis_clock(redis)()
+    now = clock.epoch_seconds()
     woken = 0
     moments: list[float] = []
     _see_to_room(now)
@@ -102,16 +121,14 @@ def _surveyed() -> Reconciled:
         signs = signs_of(crawl, frontier, now, waiting)
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
-        elif crawl.state == State.RUNNING:
-            moments += [
-                moment for moment in (signs.next_due, signs.next_expiry, signs.closing_at) if moment is not None
-            ]
-        elif crawl.held_until is not None:
-            moments.append(crawl.held_until.timestamp())
+        else:
+            next_moment = signs.next_moment(now)
+            held_until = crawl.held_until.timestamp() if crawl.held_until is not None else None
+            moments += [moment for moment in (next_moment, held_until) if moment is not None]
     _sweep(redis, {str(crawl.id) for crawl in crawls})
     pending, notice_due = _next_notice()
     if notice_due is not None:
-        if notice_due <= timezone.now():
+        if notice_due <= clock.now():
             queues.send_notify()
         moments.append(notice_due.timestamp())
     next_in = max(0.0, min(moments) - now) if moments else None
@@ -127,7 +144,7 @@ def _see_to_room(now: float) -> None:
     try:
         let_go_on(datetime.fromtimestamp(now, UTC))
     except DatabaseError as error:  # what can be read is still to be looked at
-        if noted(error) is None:
+        if noted(error) is None and not is_lock_timeout(error):
             raise
 
 
@@ -137,7 +154,7 @@ def _next_notice() -> tuple[int, datetime | None]:
     of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
     moments = [said["first"]] if said["number"] else []
     if of_pages["number"]:
-        rested = timezone.now() + timedelta(seconds=queues.rest_from_pages())
+        rested = clock.now() + timedelta(seconds=queues.rest_from_pages())
         moments.append(max(of_pages["first"], rested))
     return said["number"] + of_pages["number"], min(moments, default=None)
 
@@ -167,19 +184,24 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
     the jobs of the queue of ticks, which is long when there are many crawls, and so is read once for all of them."""
     keys = frontier.keys
     with frontier.redis.pipeline() as pipe:
-        pipe.exists(keys.lock)
+        pipe.pttl(keys.lock)
         pipe.exists(keys.cursor)
         pipe.llen(keys.results)
         pipe.zcard(keys.leases)
         pipe.zcount(keys.leases, "-inf", now)
+        pipe.zrangebyscore(keys.leases, f"({now}", "+inf", 0, 1, withscores=True)
         pipe.zrange(keys.hosts, 0, 0, withscores=True)
         pipe.get(keys.mark)
         pipe.get(keys.closing)
-        locked, lined_up, results, leases, overdue, first, raw, closing = pipe.execute()
-    mark = Mark.read(raw)
+        pipe.get(keys.tick)
+        lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked = pipe.execute()
+    mark, last = Mark.read(raw), Tick.read(ticked)
+    losses = [now + lock_ms / 1000 + SLACK] if lock_ms >= 0 else []
+    losses += [look_at for _, look_at in next_lease]
+    losses += [mark.sent_at + FRESH_SECONDS + SLACK] if mark is not None else []
     return Signs(
-        locked=bool(locked),
-        tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or mark.job in waiting()),
+        locked=lock_ms != GONE,
+        tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
         results=results,
         leases=leases,
         overdue_leases=overdue,
@@ -187,5 +209,6 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         next_expiry=table.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
-        rewound=not lined_up,
+        rewound=not lined_up or (last is not None and last.is_to_come(now)),
+        next_loss=min((loss for loss in losses if loss > now), default=None),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from crawler import conf, pages, queues, table
 from crawler.core import suspects
 from crawler.crashpoints import crash_point
@@ -13,17 +15,19 @@ from crawler.frontier.window import LOOK_AFTER
 STARTED_GRACE = 10.0  # seconds a job may be "started" in RQ's eyes without having claimed its batch
 
 
-def repair(desk: Desk) -> int:
-    """Look at every lease that is overdue; how many were taken back."""
-    now = desk.now()
-    overdue = desk.frontier.leases.overdue(now)
+def repair(desk: Desk, overdue: Collection[Lease]) -> int:
+    """Look at these leases; how many were taken back. They were `overdue` before the reports were taken in: of one that
+    ran out since then, because this tick was held up, reports may wait."""
     if not overdue:
         return 0
+    now, batches = desk.now(), {lease.batch for lease in overdue}
     queued, started = queues.queued(queues.FETCH), queues.started(queues.FETCH)
     taken_back = 0
-    for lease in overdue:
+    for lease in desk.frontier.leases.overdue(now):
+        if lease.batch not in batches:
+            continue
         if lease.held:
-            _count_deaths(desk, lease, now)
+            _count_death(desk, lease, now)
             crash_point("repair: deaths counted")
             _take_back(desk, lease)
             taken_back += 1
@@ -45,15 +49,20 @@ def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
     return now - lease.absent_since >= (STARTED_GRACE if is_started else LOOK_AFTER)
 
 
-def _count_deaths(desk: Desk, lease: Lease, now: float) -> None:
-    """Its holder died. A page that was alone with it is to blame once its attempts are used up; others are suspects,
-    and go on in smaller company."""
-    ids = _ids(lease)
+def _count_death(desk: Desk, lease: Lease, now: float) -> None:
+    """Its holder died. Its pages are suspects from now on, and go on in smaller company. The one it had in hand, if it
+    had noted any, is to blame, and is given up if it was alone and workers enough have died over it."""
     is_alone = [suspects.company(lane) for lane, _ in lease.slices.values()] == [1]
-    blamed_from = conf.max_attempts() if is_alone else None
-    told = teller_of_closed(desk.options)
-    blamed = pages.count_lost_attempts(desk.id, ids, lease.token, now, blamed_from=blamed_from, on_closed=told)
-    desk.frontier.dead.add(blamed, now)
+    crashed = pages.count_death(
+        desk.id,
+        _ids(lease),
+        lease.token,
+        now,
+        in_hand=(lease.in_hand.page, lease.in_hand.attempt) if lease.in_hand else None,
+        crashed_from=conf.max_attempts() if is_alone else None,
+        on_closed=teller_of_closed(desk.options),
+    )
+    desk.frontier.dead.add(crashed, now)
 
 
 def _take_back(desk: Desk, lease: Lease) -> None:

@@ -55,6 +55,8 @@ class Reporter:
             task = next(task for task in self._batch.slices[number].pages if task.id == result.id)
             logs.tell_url(task, result)
         with self._lock:
+            if number not in self._results:
+                return  # of a thread that was left behind: its slice has been handed back
             self._results[number].append(self._shelved(result))
             self._count(result)
             waiting = sum(len(results) for results in self._results.values())

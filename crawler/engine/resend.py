@@ -5,9 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
-from crawler import audit, queues
+from crawler import audit, clock, queues
 from crawler.engine.wake import keep_watch
 from crawler.models import Crawl, Delivery
 
@@ -42,7 +41,7 @@ def _hurry(delivery: Delivery) -> int:
     )
     if delivery.channel_id is None:
         pending = pending.filter(address=delivery.address)
-    return pending.update(due_at=timezone.now())
+    return pending.update(due_at=clock.now())
 
 
 def _once_more(delivery: Delivery) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
 
-from crawler import audit, pages, queues
+from crawler import audit, clock, pages, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.tell import send_out
@@ -22,7 +21,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
 
     A crawl that was over runs again, in its next round: it finishes anew, with a new notice. A paused one stays paused.
     """
-    now, frontier = time.time(), Frontier(queues.connection(), str(crawl_id))
+    now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:

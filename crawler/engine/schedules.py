@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from crawler import audit, queues
+from crawler import audit, clock, queues
 from crawler.accounts import quotas
 from crawler.core.errors import BadInput
 from crawler.core.options import CrawlOptions
@@ -93,7 +93,7 @@ def _like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
         sealed=crawl.sealed,
         rule=" ".join(rule.split()),
         owner=crawl.owner,
-        next_at=timetable.next_after(timezone.now()),
+        next_at=timetable.next_after(clock.now()),
     )
 
 
@@ -122,7 +122,7 @@ def resume_schedule(schedule_id: UUID) -> bool:
     schedule = Schedule.objects.filter(id=schedule_id, enabled=False).first()
     if schedule is None:
         return False
-    next_at = timetable_of(schedule.rule).next_after(timezone.now(), since=schedule.next_at)
+    next_at = timetable_of(schedule.rule).next_after(clock.now(), since=schedule.next_at)
     with transaction.atomic():
         paused = Schedule.objects.filter(id=schedule_id, enabled=False)
         if paused.update(enabled=True, next_at=next_at, last_error="") != 1:
@@ -177,7 +177,7 @@ def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
         if trouble := why_not_again(**facts, every_address=allow_private):
             return None, trouble
     try:
-        quotas.check(owner, timezone.now())
+        quotas.check(owner, clock.now())
         crawl = drafted(schedule.start_urls, options, owner=owner, allow_private=allow_private, sealed=schedule.sealed)
     except BadInput as error:
         return None, error.message

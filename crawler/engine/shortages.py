@@ -14,15 +14,15 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import DatabaseError
-from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import logs, queues, table
+from crawler import clock, logs, queues, table
 from crawler.core.lifecycle import State
-from crawler.core.shortages import Shortage, because, concerns, of_database, of_redis
+from crawler.core.shortages import Shortage, because, concerns, of_database, of_redis, sentence
 from crawler.engine import control
 from crawler.frontier import room
 from crawler.models import Crawl
+from crawler.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,14 @@ def shortage_of(error: Exception) -> Shortage | None:
         return of_redis(str(error))
     sqlstate = getattr(error.__cause__, "sqlstate", None) or getattr(error.__cause__, "pgcode", None)
     return of_database(sqlstate or "", str(error))
+
+
+def database_trouble(error: Exception) -> str:
+    """What an error of the database says to a person, in sentences."""
+    if is_lock_timeout(error):
+        return "Another process is changing this at the moment: try again in a few seconds."
+    short = shortage_of(error)
+    return "The database does not answer." if short is None else sentence(short)
 
 
 def shortage_now(*, held: bool = False) -> Shortage | None:
@@ -93,13 +101,13 @@ def hold_all(short: Shortage) -> None:
         for crawl in Crawl.objects.filter(state=State.RUNNING).only("id", "state", "options"):
             if _concerns(short, crawl):
                 hold(crawl.id, short)
-        _go_on_holding(timezone.now() + HOLD / 2)
+        _go_on_holding(clock.now() + HOLD / 2)
 
 
 def hold(crawl_id: UUID, short: Shortage) -> bool:
     """Hold a running crawl; whether it could be written down that it is."""
     try:
-        is_new = control.hold(crawl_id, timezone.now() + HOLD, may_tell=lambda: _may_tell(crawl_id))
+        is_new = control.hold(crawl_id, clock.now() + HOLD, may_tell=lambda: _may_tell(crawl_id))
     except DatabaseError:
         return False
     if is_new:
@@ -124,7 +132,7 @@ def let_go_on(now: datetime) -> int:
 
 def _go_on_holding(before: datetime, among: list[UUID] | None = None) -> None:
     held = Crawl.objects.filter(state=State.PAUSED, held_until__lte=before)
-    (held if among is None else held.filter(id__in=among)).update(held_until=timezone.now() + HOLD)
+    (held if among is None else held.filter(id__in=among)).update(held_until=clock.now() + HOLD)
 
 
 def _concerns(short: Shortage, crawl: Crawl) -> bool:

@@ -8,17 +8,19 @@ from collections.abc import Callable
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
+from crawler.clock import Clock
 from crawler.core.errors import SealBroken
 from crawler.core.outcomes import Outcome
 from crawler.core.politeness import PATIENCE, is_hopeless
 from crawler.core.work import FetchPolicy, PageResult, PageTask, Slice
+from crawler.crashpoints import crash_point
 from crawler.engine.ask import Asker
 from crawler.engine.keeping import Keep, Standby
 from crawler.engine.more import More
 from crawler.engine.permission import Permission
 from crawler.engine.turns import NotYet, Turns
 from crawler.fetching.http import HttpFetcher
-from crawler.frontier.clock import Clock
+from crawler.fetching.trouble import Aborted
 from crawler.frontier.robots import RobotsMemory
 from crawler.frontier.silence import Silence, Silences
 
@@ -30,7 +32,8 @@ LATER = 1.0  # seconds after which a host whose connections are all in use is tr
 
 
 class SliceRun:
-    """One slice at work. `add` takes each result. Only one thread works on it at a time."""
+    """One slice at work. `add` takes each result. `take_in_hand` notes a suspect, or that none is in hand; False when
+    the batch is in other hands. Only one thread works on it at a time."""
 
     def __init__(
         self,
@@ -43,14 +46,17 @@ class SliceRun:
         silences: Silences,
         holder: str,
         now: Clock,
+        take_in_hand: Callable[[PageTask | None], bool],
         add: Callable[[PageResult], None],
     ) -> None:
         self.turns = turns
         self._part, self._policy, self._memory = part, policy, memory
         self._open_fetcher, self._keep, self._terms = open_fetcher, keep, (part.host, policy)
         self._silences, self._holder, self._now, self._add = silences, holder, now, add
+        self._note_in_hand = take_in_hand
         self._silence: Silence | None = None  # of the host, when nothing more is asked for because of it
-        self._has_begun = self._is_suspicious = self._is_hopeless = False
+        self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
+        self._untold = 0  # requests made that no result has told of yet
         self._place = 0
         self._waited_since: float | None = None
         self._fetcher: HttpFetcher | None = None
@@ -71,11 +77,19 @@ class SliceRun:
             if task.expires_at is not None and self._now() >= task.expires_at:
                 self._place += 1  # it is closed in the table by now, or will be at the next tick
                 continue
-            answer = self._ask(task)
+            if not self._take_in_hand(task):
+                return None
+            try:
+                answer = self._ask(task)
+            except Aborted:
+                self._put_down()
+                return None
             if isinstance(answer, NotYet):
+                self._put_down()
                 return self._later(answer.at, give_up_at=answer.at)
             self._waited_since = None
             self._place += 1
+            self._untold -= answer.requests
             self._add(answer)
         return None
 
@@ -85,17 +99,25 @@ class SliceRun:
         if permission is not None:
             permission.renew()
 
+    def abort(self) -> None:
+        """From another thread: what is being asked for ends at once, without a result."""
+        self._is_aborted = True  # before the fetcher is looked for: it may be opened at this moment
+        fetcher = self._fetcher
+        if fetcher is not None:
+            fetcher.abort()
+
     def end(self) -> int:
-        """Let go of everything. How many requests were made for robots.txt and are told in no result."""
-        place = self.turns.hand_over() if self._fetcher is not None and self._silence is None else None
+        """Let go of everything. How many requests were made, for robots.txt or a page that was given up, and are told
+        in no result."""
+        may_keep = self._fetcher is not None and self._silence is None and not self._is_aborted
+        place = self.turns.hand_over() if may_keep else None
         if self._fetcher is not None and place is not None:
             self._keep.give(self._terms, Standby(self._fetcher, place[0], self._part.host, place[1]))
         elif self._fetcher is not None:
             self._fetcher.close()
         self.turns.end()
-        requests = self._permission.counted() if self._permission is not None else 0
         self._fetcher = self._permission = self._asker = None  # the batch may go on for long
-        return requests
+        return self._untold
 
     def _begin(self) -> bool:
         """Go on with a connection that was kept, or see whether the host may have one more."""
@@ -118,6 +140,21 @@ class SliceRun:
         self.turns.next_at = max(self.turns.next_at, give_up_at)
         return None
 
+    def _take_in_hand(self, task: PageTask) -> bool:
+        """Note a suspect that is about to be asked for; False = ask for nothing more. It stays noted until it waits for
+        its turn, another one is in hand, or its report is taken in: what kills the worker on the way is its doing."""
+        if not self._part.suspects or self._silence is not None:
+            return True
+        if not self._note_in_hand(task):
+            return False
+        crash_point("fetch: suspect in hand")
+        return True
+
+    def _put_down(self) -> None:
+        """The page waits for its turn: who dies meanwhile does not die of it."""
+        if self._part.suspects:
+            self._note_in_hand(None)
+
     def _ask(self, task: PageTask) -> PageResult | NotYet:
         """Ask for one page. A fault of ours that it brings to light costs this page, and not the others."""
         if self._silence is not None:
@@ -127,8 +164,8 @@ class SliceRun:
             if not isinstance(answer, NotYet):
                 self._note(answer, task.url)
             return answer
-        except (RedisError, BaseTimeoutException):
-            raise  # Redis is away, or RQ ends this job: no page's fault
+        except (RedisError, BaseTimeoutException, Aborted):
+            raise  # Redis is away, or RQ ends this job, or its worker was asked to end: no page's fault
         except SealBroken as error:  # this worker has another SECRET_KEY than the manager; another try may find another
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
@@ -174,10 +211,17 @@ class SliceRun:
             error=f"{what}, so this page was not asked for",
         )
 
+    def _sent(self) -> None:
+        """A request was sent."""
+        self._untold += 1
+        self.turns.sent()
+
     def _ready(self) -> Asker:
         if self._asker is None:
             self._fetcher = self._fetcher or self._open_fetcher()
-            self._fetcher.serve(self.turns.sent)
+            if self._is_aborted:
+                raise Aborted
+            self._fetcher.serve(self._sent)
             if self._policy.obey_robots:
                 self._permission = Permission(self._fetcher, self._memory, self.turns, self._holder, self._now)
             self._asker = Asker(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from uuid import UUID
@@ -10,10 +9,9 @@ from uuid import UUID
 import msgspec
 from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
-from django.utils import timezone
 from redis.exceptions import RedisError
 
-from crawler import audit, conf, pages, queues, sealing
+from crawler import audit, clock, conf, pages, queues, sealing
 from crawler.accounts import quotas
 from crawler.core.addresses import parse_private_hosts
 from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
@@ -106,9 +104,11 @@ def check_sealed(guard: Guard, sealed: str) -> None:
 def insert(crawl: Crawl) -> None:
     """Insert a drafted crawl and its first pages, in the transaction that is open; OverQuota when its owner may not
     have another."""
-    quotas.claim(crawl.owner, timezone.now())
+    quotas.claim(crawl.owner, clock.now())
     crawl.save()
-    pages.open_start_pages(crawl, crawl.start_urls, time.time(), to_begin_with(crawl.start_urls, crawl.chosen))
+    pages.open_start_pages(
+        crawl, crawl.start_urls, clock.epoch_seconds(), to_begin_with(crawl.start_urls, crawl.chosen)
+    )
     tell(crawl, Event.STARTED)
     note_start(crawl)
     crash_point("start: rows inserted")

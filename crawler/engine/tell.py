@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.utils import timezone
-
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.events import ENDS, Event
 from crawler.engine.receivers import Addressed, receivers_of
 from crawler.models import Crawl, Delivery, Notice
@@ -58,7 +56,7 @@ def send_out(crawl: Crawl) -> None:
 
 
 def _address(notice: Notice, receivers: Sequence[Addressed], after: float = 0.0) -> None:
-    due_at = timezone.now() + timedelta(seconds=after)
+    due_at = clock.now() + timedelta(seconds=after)
     Delivery.objects.bulk_create(
         Delivery(notice=notice, channel_id=to.channel, transport=to.means.value, address=to.stored, due_at=due_at)
         for to in receivers

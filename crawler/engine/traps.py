@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 
-from crawler import audit, pages, quarantine, queues
+from crawler import audit, clock, pages, quarantine, queues
 from crawler.crashpoints import crash_point
 from crawler.engine.rounds import begin_round_if_over
 from crawler.engine.tell import send_out
@@ -33,7 +32,7 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
     A crawl that was over runs again, in its next round. What has no row because its trap had rows enough is found again
     only where a page links to it that is still to be asked for.
     """
-    now, frontier = time.time(), Frontier(queues.connection(), str(crawl_id))
+    now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:

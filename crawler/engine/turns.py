@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from redis import Redis
 
-from crawler import conf
+from crawler import conf, queues
+from crawler.clock import Clock
 from crawler.core import politeness, throttle
 from crawler.core.host_stop import Refusal
 from crawler.core.outcomes import Outcome
 from crawler.core.throttle import BUSY_STATUSES, Throttle
 from crawler.core.urls import key_of
 from crawler.core.work import PageResult
-from crawler.frontier.clock import Clock
+from crawler.fetching.trouble import Aborted
 from crawler.frontier.gate import HEARD_WITHIN, Entry, Gate, Wish
 from crawler.frontier.manners import HostBook
 
@@ -102,7 +102,8 @@ class Turns:
         while (not_yet := self.take()) is not None:
             if not_yet.at > until:
                 return False
-            time.sleep(max(0.0, not_yet.at - self._now()))
+            if queues.ends_soon.wait(max(0.0, not_yet.at - self._now())):
+                raise Aborted
         return True
 
     def sent(self) -> None:

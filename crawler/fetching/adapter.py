@@ -54,6 +54,7 @@ class RoutedAdapter(BaseAdapter):
         connection = self._kept.take(origin) or connect(origin, self._route, self._exchange, self._trust)
         kind = RecordedReading if self._exchange.records else Reading
         reading = kind(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
+        connection.begin()
         try:
             connection.send(message)
             while not reading.status:

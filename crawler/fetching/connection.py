@@ -22,6 +22,10 @@ class Connection:
         self._poll = select.poll()
         self._poll.register(sock, select.POLLIN)
 
+    def begin(self) -> None:
+        """The exchange goes on over this connection."""
+        self._exchange.uses(self._socket)
+
     def send(self, data: bytes) -> None:
         """Raises OSError, and OutOfTime when the server takes nothing."""
         self._allow_time()
@@ -43,6 +47,8 @@ class Connection:
             data = self._get()
         except TimeoutError as error:
             raise self._out_of_time("nothing arrived" if self._exchange.received else "no answer came") from error
+        if not data:
+            self._exchange.check_aborted()  # else a body that ends with its connection would seem to be complete
         self._exchange.received += len(data)
         return data
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 from crawler.fetching.fetcher import Limits
-from crawler.fetching.trouble import OutOfTime
+from crawler.fetching.trouble import Aborted, OutOfTime
 
 Clock = Callable[[], float]
 
@@ -23,6 +25,8 @@ class Exchange:
         self._began = clock()
         self.on_sent: Callable[[], None] | None = None
         self.records = False  # both heads are to be kept as they went over the wire
+        self._socket: socket.socket | None = None  # what it waits for
+        self._is_aborted = False
 
     def begin(self, url: str) -> None:
         self.url = url
@@ -42,8 +46,27 @@ class Exchange:
         if self.on_sent is not None:
             self.on_sent()
 
+    def uses(self, sock: socket.socket) -> None:
+        """It will wait for this socket next."""
+        self._socket = sock
+
+    def abort(self) -> None:
+        """From another thread: the request under way, and any later one, ends with `Aborted`. What waits for the socket
+        wakes up."""
+        self._is_aborted = True  # before the socket is looked for: it may be opened at this moment
+        sock = self._socket
+        if sock is not None:
+            with suppress(OSError):  # not connected yet, or closed by now
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def check_aborted(self) -> None:
+        """To be called before anything is made of a socket's end or error: it may be our own doing."""
+        if self._is_aborted:
+            raise Aborted
+
     def patience(self, seconds: float) -> float:
         """How long to wait for the next step: `seconds`, or what is left of the whole if that is less."""
+        self.check_aborted()
         left = self._began + self.limits.total_seconds - self._clock()
         if left <= 0:
             raise OutOfTime(f"not complete after {self.limits.total_seconds:g} seconds")

@@ -10,6 +10,7 @@ from typing import Self
 import requests
 from msgspec.structs import replace
 
+from crawler import clock
 from crawler.core.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.credentials import Credentials
 from crawler.core.outcomes import Outcome, of_status
@@ -48,7 +49,7 @@ class HttpFetcher:
         own_hosts: Sequence[str] = (),
         gateway: Gateway | None = None,
         clock: Clock = time.monotonic,
-        now: Clock = time.time,
+        now: Clock = clock.epoch_seconds,
         trust: Trust = public_trust,
         records: bool = False,
     ) -> None:
@@ -86,6 +87,10 @@ class HttpFetcher:
         and before the answer is awaited: twice in one `get` when a kept connection turned out to be closed."""
         self._exchange.on_sent = on_sent
 
+    def abort(self) -> None:
+        """From another thread: the request under way, and any later one, raises `Aborted`."""
+        self._exchange.abort()
+
     def close(self) -> None:
         self._adapter.close()
 
@@ -119,6 +124,7 @@ class HttpFetcher:
         try:
             answer = self._adapter.send(request).raw
         except TROUBLE as error:
+            self._exchange.check_aborted()
             stage = "within the headers" if self._exchange.received else "before an answer came"
             return Fetched(outcome=outcome_of(error), error=explain(error, stage))
         fetched = self._head_of(answer)
@@ -128,6 +134,7 @@ class HttpFetcher:
             body = body_of(answer, fetched, wish, self._limits.max_body_bytes, self._make_room)
             return replace(fetched, body=body, share=self._share, bytes_read=answer.bytes_read)
         except TROUBLE as error:
+            self._exchange.check_aborted()
             told = explain(error, "within the body")
             return replace(fetched, outcome=outcome_of(error), error=told, bytes_read=answer.bytes_read)
         finally:

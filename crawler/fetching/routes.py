@@ -90,6 +90,7 @@ class Route:
     def _connect(self, endpoint: Endpoint, options: Options) -> socket.socket:
         seconds = self._exchange.limits.connect_seconds
         sock = socket.socket(endpoint.family, socket.SOCK_STREAM)
+        self._exchange.uses(sock)
         try:
             for option in options:
                 sock.setsockopt(*option)

@@ -13,7 +13,8 @@
         ├── BodyTooLarge      body beyond the limit
         └── NotHttp           what arrived is not HTTP we can use
 
-Whatever the system raises is looked up in a table. What is not in `TROUBLE` is a mistake of ours and is not caught.
+Whatever the system raises is looked up in a table. What is not in `TROUBLE` is a mistake of ours and is not caught;
+`Aborted` is neither.
 """
 
 from __future__ import annotations
@@ -90,6 +91,10 @@ class NotHttp(FetchTrouble):
     """What arrived cannot be read as an HTTP response."""
 
     outcome = Outcome.MALFORMED
+
+
+class Aborted(Exception):
+    """This process gave the request up (`Exchange.abort`): that says nothing of the server, and has no outcome."""
 
 
 TROUBLE = (

@@ -7,9 +7,9 @@ from typing import cast
 
 from redis import Redis
 
+from crawler.clock import Clock, epoch_seconds
 from crawler.core.completion import QueueSide
 from crawler.core.politeness import ONE_BY_ONE, Pace
-from crawler.frontier.clock import Clock, redis_clock
 from crawler.frontier.dead import DeadLetters
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
@@ -31,7 +31,7 @@ class Frontier:
         clock: Clock | None = None,
     ) -> None:
         self.redis, self.keys = redis, CrawlKeys(crawl)
-        self.now = clock or redis_clock(redis)
+        self.now = clock or epoch_seconds
         self.seen = SeenSet(redis, self.keys.seen)
         self.window = Window(redis, self.keys, usual)
         self.leases = Leases(redis, self.keys, usual)

@@ -10,7 +10,8 @@ NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: somebody tells receivers of p
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`
-RECONCILED = f"{PREFIX}:reconciled"  # string with a short life: somebody reconciled just now
+RECONCILED = f"{PREFIX}:reconciled"  # string that lives until the crawls are to be looked at again, by whoever is first
+BELL = f"{PREFIX}:bell"  # list with a short life, an item for each job that was sent: watches block on it
 PROBE = f"{PREFIX}:probe"  # string with a short life: it could be written
 SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short life: what ails it, see `frontier.room`
 SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same of where content is kept
@@ -20,6 +21,11 @@ SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter one: the databa
 def told_short(crawl: str) -> str:
     """string with a life of an hour: its people were told that it is held for want of room"""
     return f"{PREFIX}:told-short:{crawl}"
+
+
+def own_bell(name: str) -> str:
+    """list with a short life: one watch, of this name, is to end"""
+    return f"{BELL}:{name}"
 
 
 def tries_of(what: str) -> str:
@@ -115,7 +121,8 @@ class CrawlKeys:
         return self._key("leases")
 
     def lease(self, batch: str) -> str:
-        """hash: token, state, absent (since when RQ does not know the job), and a field a slice: "lane member ..." """
+        """hash: token, state, absent (since when RQ does not know the job), hand (the suspect that is being asked for,
+        "page attempt"), and a field a slice: "lane member ..." """
         return self._key(f"lease:{batch}")
 
     @property

@@ -19,6 +19,14 @@ RENEW_EVERY = 2.5  # seconds
 
 
 @dataclass(frozen=True)
+class InHand:
+    """A suspect that its worker has noted: about to be asked for, being asked for or read, or not reported yet."""
+
+    page: int  # id
+    attempt: int  # 1 for the first time it is asked for
+
+
+@dataclass(frozen=True)
 class Lease:
     """A batch handed out. `held` is False while its job waits in RQ's queue."""
 
@@ -29,6 +37,7 @@ class Lease:
     slices: Mapping[int, tuple[str, tuple[int, ...]]]  # number -> host, page ids
     since: float | None = None  # epoch seconds when it was claimed
     holder: str = ""  # "machine:process id" of the fetch job that claimed it
+    in_hand: InHand | None = None
 
 
 class Leases:
@@ -43,6 +52,11 @@ class Leases:
     def renew(self, batch: str, token: str, now: float) -> bool:
         """Show that the holder is alive; False when the lease was taken back: stop asking for pages."""
         return self._hold("renew", batch, token, now)
+
+    def take_in_hand(self, batch: str, token: str, suspect: InHand | None) -> bool:
+        """Note the suspect that is about to be asked for, or that none is; False when the lease was taken back."""
+        noted = f"{suspect.page} {suspect.attempt}" if suspect is not None else ""
+        return bool(script.run(self._redis, "hand", [self._keys.lease(batch)], [token, noted]) == 1)
 
     def settle(
         self,
@@ -131,6 +145,7 @@ def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:
         slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
         since=float(fields[b"since"]) if b"since" in fields else None,
         holder=fields.get(b"holder", b"").decode(),
+        in_hand=InHand(*map(int, fields[b"hand"].split())) if b"hand" in fields else None,
     )
 
 

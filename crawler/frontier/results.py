@@ -11,6 +11,7 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
+from crawler.core.clocks import TOLERATED_S
 from crawler.frontier import script, ticks
 from crawler.frontier.keys import CrawlKeys
 
@@ -41,6 +42,10 @@ class Mark:
         job, sent_at = raw.decode().split(" ")
         return cls(job, float(sent_at))
 
+    def is_fresh(self, now: float) -> bool:
+        """Whether its tick may be believed to be on its way. One from the future is none: the clock was set back."""
+        return abs(now - self.sent_at) <= FRESH_SECONDS
+
 
 @dataclass(frozen=True)
 class Tick:
@@ -48,6 +53,18 @@ class Tick:
 
     at: float  # epoch seconds
     said: str
+
+    @classmethod
+    def read(cls, raw: bytes | None) -> Tick | None:
+        if raw is None:
+            return None
+        at, _, said = raw.decode().partition(" ")
+        return cls(float(at), said)
+
+    def is_to_come(self, now: float) -> bool:
+        """Whether the clock was set back since, as when another Redis took over: then moments in Redis, the ends of
+        leases and delays among them, may be as far off as that."""
+        return self.at - now > TOLERATED_S
 
 
 class Results:
@@ -76,7 +93,7 @@ class Results:
             with self._redis.pipeline() as pipe:
                 pipe.watch(keys.mark)  # type: ignore[no-untyped-call]  # redis-py gives it no types
                 mark = Mark.read(cast(bytes | None, pipe.get(keys.mark)))
-                send = is_urgent and (mark is None or (now - mark.sent_at > FRESH_SECONDS and not is_coming(mark)))
+                send = is_urgent and (mark is None or not (mark.is_fresh(now) or is_coming(mark)))
                 pipe.multi()
                 if reports:
                     pipe.rpush(keys.results, *reports)
@@ -119,15 +136,11 @@ class Results:
             pipe.execute()
 
     def last_tick(self) -> Tick | None:
-        raw = cast(bytes | None, self._redis.get(self._keys.tick))
-        if raw is None:
-            return None
-        at, _, said = raw.decode().partition(" ")
-        return Tick(float(at), said)
+        return Tick.read(cast(bytes | None, self._redis.get(self._keys.tick)))
 
-    def lock(self, token: str) -> bool:
-        """Become, or stay, the one tick at work."""
-        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(LOCK_SECONDS * 1000)])
+    def lock(self, token: str, seconds: float = LOCK_SECONDS) -> bool:
+        """Become, or stay, the one tick at work, for so long unless it is called again."""
+        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(seconds * 1000)])
         return bool(answer == 1)
 
     def release(self, token: str) -> Released:

@@ -154,6 +154,11 @@ class Window:
     def move_cursor(self, level: Level, row: int) -> None:
         self._redis.hset(self._keys.cursor, _field(level), row)
 
+    def next_due(self) -> float | None:
+        """Epoch seconds when the first host may be asked; None = no host waits."""
+        first = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.hosts, 0, 0, withscores=True))
+        return first[0][1] if first else None
+
     def lanes(self) -> int:
         """Lanes that have pages waiting."""
         return self._redis.zcard(self._keys.hosts)

@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
+from crawler import clock
 from crawler.core.visible import lines, one_line
 from crawler.management import wording
 from crawler.models import Crawl
@@ -70,7 +71,7 @@ class Bar:
         self.progress.stop()
 
     def show(self, crawl: Crawl) -> None:
-        progress = progress_of(crawl, time.time())
+        progress = progress_of(crawl, clock.epoch_seconds())
         self.progress.update(
             self._task,
             description=wording.progress_line(progress),
@@ -106,7 +107,7 @@ class Lines:
         if now - self._said_at < SPACING and not self._is_new:
             return
         self._said_at, self._is_new = now, False
-        line = wording.progress_line(progress_of(crawl, time.time()))
+        line = wording.progress_line(progress_of(crawl, clock.epoch_seconds()))
         why = f". {self._why}" if self._why else ""
         self._say(f"after {words.duration(now - self._began)}: {line}{why}")
 

@@ -21,10 +21,11 @@ from crawler import audit, queues
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.core.shortages import remedy, sentence
 from crawler.core.visible import lines
-from crawler.engine.shortages import shortage_of
+from crawler.engine.shortages import database_trouble, shortage_of
 from crawler.exports import file
 from crawler.exports.gathered import Piece
 from crawler.models import Crawl
+from crawler.postgresql import is_lock_timeout
 from crawler.reports.replies import Reply
 
 NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
@@ -205,6 +206,8 @@ def in_one_line(error: Exception) -> str:
             return f"{first}."
         case _ if (short := shortage_of(error)) is not None:
             return f"{sentence(short)} {remedy(short)}."
+        case _ if is_lock_timeout(error):
+            return database_trouble(error)
         case RedisError():
             return f"Redis does not answer: {first}."
         case _:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from django.db import close_old_connections
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.engine.reconcile import reconcile
@@ -79,7 +79,7 @@ class Waiting:
         reconcile()
         if crawl.state == State.PAUSED:
             self._tell_why("")
-            self._once(held_because(crawl, time.time()) or PAUSED_ELSEWHERE)
+            self._once(held_because(crawl, clock.epoch_seconds()) or PAUSED_ELSEWHERE)
         else:
             self._look_why(crawl)
         return False
@@ -100,7 +100,7 @@ class Waiting:
             return
         if now - self._looked_at >= WORKERS_LOOK:
             self._looked_at = now
-            if why := held_because(crawl, time.time()):
+            if why := held_because(crawl, clock.epoch_seconds()):
                 self._once(why)
             elif queues.live_workers() == 0:
                 self._once(NO_WORKER)

@@ -19,15 +19,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
+from crawler import clock
 from crawler.notify.posting import Poster, judge
 from crawler.notify.transport import Message
 
 
-def send(message: Message, url: str, *, secret: str, poster: Poster, now: Callable[[], float] = time.time) -> str:
+def send(
+    message: Message, url: str, *, secret: str, poster: Poster, now: Callable[[], float] = clock.epoch_seconds
+) -> str:
     """Post the message; TransportError unless the receiver takes it. Without a secret it goes unsigned: a signature
     under an empty one could be made by anybody."""
     body = json.dumps(content(message)).encode()

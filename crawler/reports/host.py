@@ -7,11 +7,10 @@ from datetime import datetime
 
 from redis import Redis
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.lifecycle import State
 from crawler.core.urls import origins_of
 from crawler.core.waits import stop_of
-from crawler.frontier.clock import redis_clock
 from crawler.frontier.hosts import HostSeen, pages_of, seen_of
 from crawler.frontier.robots import RobotsMemory
 from crawler.models import Crawl
@@ -40,7 +39,7 @@ def known_of(host: str) -> Plain | None:
     `crawls`      those that run or are paused and have pages of it
     """
     redis = queues.connection()
-    now = redis_clock(redis)()
+    now = clock.epoch_seconds()
     seen, crawls = seen_of(redis, [host], now)[host], crawls_of(redis, host)
     if not (seen.is_known or crawls):
         return None

@@ -14,12 +14,11 @@ from uuid import UUID
 from django.db.models import Count
 from redis import RedisError
 
-from crawler import queues
+from crawler import clock, queues
 from crawler.core.errors import ServiceDown
 from crawler.core.lifecycle import State
 from crawler.core.outcomes import Outcome
 from crawler.frontier import crowd, ticks
-from crawler.frontier.clock import redis_clock
 from crawler.frontier.crowd import Crowd
 from crawler.frontier.ticks import TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
@@ -80,7 +79,7 @@ def of_redis(running: Sequence[UUID]) -> FromRedis | None:
         return FromRedis(
             jobs=queues.waiting_jobs(),
             workers=queues.listeners(),
-            crowd=crowd.seen(redis, [str(crawl) for crawl in running], redis_clock(redis)()),
+            crowd=crowd.seen(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
             ticks=ticks.read(redis),
         )
     except (ServiceDown, RedisError):

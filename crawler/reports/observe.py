@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from redis import Redis, RedisError
 
 from crawler import queues, sealing, table
+from crawler.clock import Clock
 from crawler.core import suspects
 from crawler.core.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
 from crawler.core.errors import ServiceDown
@@ -23,14 +24,14 @@ from crawler.core.shortages import Memory
 from crawler.core.urls import origins_of
 from crawler.core.waits import HOLD_UP_A_WORKER, HostLook, HostWait, Reason, Used, what_holds
 from crawler.frontier import room
-from crawler.frontier.clock import Clock
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.glance import Glance, LaneSeen, glance
 from crawler.frontier.hosts import HostSeen
 from crawler.frontier.leases import LEASE_SECONDS, Lease
-from crawler.frontier.results import FRESH_SECONDS, LOCK_SECONDS
+from crawler.frontier.results import LOCK_SECONDS
 from crawler.frontier.window import LOOK_AFTER
 from crawler.models import Crawl, Page
+from crawler.postgresql import silent_lock
 from crawler.reports.holding import is_for_the_day, shortage_for
 from crawler.reports.robots import memory_of
 
@@ -80,7 +81,7 @@ class Seen:
     @property
     def manager(self) -> Manager:
         mark, left = self.glance.mark, self.glance.lock_left
-        is_fresh = mark is not None and self.glance.now - mark.sent_at <= FRESH_SECONDS
+        is_fresh = mark is not None and mark.is_fresh(self.glance.now)
         is_queued = mark is not None and mark.job in self.queued[queues.CRAWL]
         silent_for = None if left is None else LOCK_SECONDS - left
         return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
@@ -251,6 +252,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
         held_for_the_day=crawl.held_until is not None and is_for_the_day(crawl.held_until, now),
         shortage=None if crawl.is_over else shortage_for(crawl),
+        locked=None if crawl.is_over else silent_lock(crawl.id),
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
 

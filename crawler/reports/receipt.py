@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.utils import timezone
-
+from crawler import clock
 from crawler.core.ended import Ended, ended, sentence
 from crawler.core.errors import SealBroken
 from crawler.core.events import ENDS
@@ -29,7 +28,7 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
     now), with its pauses and the time before its dead letters were sent again. While pages are open, `discovered` is
     larger than the sum of the others by exactly their number.
     """
-    tallies, until, why = crawl.tallies, crawl.finished_at or timezone.now(), ended_of(crawl)
+    tallies, until, why = crawl.tallies, crawl.finished_at or clock.now(), ended_of(crawl)
     receipt = {
         "id": str(crawl.id),
         "state": str(crawl.state),

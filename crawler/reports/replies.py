@@ -3,11 +3,11 @@ page and terminal."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from crawler import clock
 from crawler.core.lifecycle import State
 from crawler.models import Crawl
 from crawler.reports import words
@@ -102,4 +102,4 @@ def _state_of(crawl_id: UUID) -> State | None:
 def _held(crawl_id: UUID) -> str:
     """Why the crawl is held; "" when it is not."""
     crawl = Crawl.objects.filter(pk=crawl_id, state=State.PAUSED).first()
-    return held_because(crawl, time.time()) if crawl is not None else ""
+    return held_because(crawl, clock.epoch_seconds()) if crawl is not None else ""

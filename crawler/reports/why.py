@@ -5,7 +5,6 @@ Without Redis the table's part is still told.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -14,12 +13,12 @@ from typing import Any
 from django.db.models import QuerySet
 
 from crawler import queues
+from crawler.clock import Clock, epoch_seconds
 from crawler.core import suspects
 from crawler.core.diagnosis import Hold, explain
 from crawler.core.lifecycle import State
 from crawler.core.progress import still_for
 from crawler.core.waits import Reason, why_not_now
-from crawler.frontier.clock import Clock
 from crawler.models import Crawl, Page
 from crawler.reports.observe import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe
 from crawler.reports.robots import oddities, robots_of
@@ -37,7 +36,7 @@ def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
     if crawl.state != State.RUNNING:
         return ""
     seen, _ = observe(crawl, None, Crawl.objects.all() if visible is None else visible)
-    now = seen.glance.now if seen else time.time()
+    now = seen.glance.now if seen else epoch_seconds()
     return explain(facts_of(crawl, seen, len(_open_rows(crawl)), now))[0]
 
 
@@ -65,7 +64,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
     `disagreements`    how often the checks for the end did not say the same, newest first
     """
     seen, error = observe(crawl, clock, Crawl.objects.all() if visible is None else visible)
-    now = seen.glance.now if seen else (clock or time.time)()
+    now = seen.glance.now if seen else (clock or epoch_seconds)()
     rows = _open_rows(crawl)
     facts = facts_of(crawl, seen, len(rows), now)
     robots = robots_of(crawl) if seen else None

@@ -13,13 +13,12 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
-from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from crawler import attempts
+from crawler import attempts, clock
 from crawler.accounts import quotas, sessions
 from crawler.attempts import TooManyTries
 from crawler.core.figures import count
@@ -114,7 +113,7 @@ def log_out_everywhere(request: HttpRequest) -> HttpResponse:
 
 def quota_lines(who: User) -> list[str]:
     """How much this person may crawl, and has, in lines."""
-    now = timezone.now()
+    now = clock.now()
     may, has = quotas.quota(who.pk), quotas.used(who.pk, now)
     return [
         f"Crawls that are not over: {count(has.active_crawls)} ({_limit(may.active_crawls)})",

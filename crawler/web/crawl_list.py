@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.http import HttpRequest, QueryDict
 
+from crawler import clock
 from crawler.core.lifecycle import State
 from crawler.models import NOT_OVER, Crawl
 from crawler.web.status import STATES, summary_of
@@ -56,7 +56,7 @@ def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
     filters = Filters.of(request.GET)
     rows = filters.among(visible).select_related("owner").order_by("-created_at")
     crawls = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    now = time.time()
+    now = clock.epoch_seconds()
     return {
         "filters": filters,
         "states": [("going", "Going on"), *((state.value, name) for state, name in STATES.items())],

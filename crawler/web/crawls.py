@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -16,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 from redis import RedisError
 
+from crawler import clock
 from crawler.accounts import may, sees_addresses, visible_crawls
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
 from crawler.core.options import MAY_BE_SECRET
@@ -92,7 +92,7 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = visible_crawl(request, crawl_id)
     context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
     context |= {
-        "figures": quick_figures(crawl, time.time()),
+        "figures": quick_figures(crawl, clock.epoch_seconds()),
         "list_report": lists.report_of(crawl),
         **sharing_of(request.user, crawl),
     }
@@ -110,7 +110,7 @@ def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 
 def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
     """Where the crawl stands, with the buttons this person gets."""
-    status = status_of(crawl, time.time(), in_full=sees_addresses(request.user, crawl))
+    status = status_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
     return status | {"can": permitted(status["can"], request.user, crawl)}
 
 

@@ -12,7 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from redis import Redis, RedisError
 
-from crawler import conf
+from crawler import clock, conf
+from crawler.core.clocks import AGREE, NOT_COMPARED
 
 _migrated = threading.Event()
 PATIENCE = 2.0  # seconds a service may take to answer
@@ -31,14 +32,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when the database and Redis answer and the tables are those of this version, else 503; with a sentence for
-    each."""
+    each. A clock that is off is told, and keeps nobody from being ready: crawls do not go by this machine's."""
     database, redis = _database_answers(), _redis_answers()
     migrated = database and _is_migrated()
+    skew = clock.measure(connection) if database and redis else None
     report = {
         "ready": database and migrated and redis,
         "database": "The database answers." if database else "The database does not answer.",
         "migrations": "All migrations are applied." if migrated else NOT_MIGRATED,
         "redis": "Redis answers." if redis else "Redis does not answer.",
+        "clock": (skew.sentence or AGREE) if skew else NOT_COMPARED,
+        "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
     }
     return JsonResponse(report, status=200 if report["ready"] else 503)
 

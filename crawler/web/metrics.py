@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
 from django.db import Error as DatabaseError
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
@@ -16,7 +17,7 @@ from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Inf
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from crawler import __version__, conf
+from crawler import __version__, clock, conf
 from crawler.frontier.ticks import BOUNDS
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import FromRedis, FromTable
@@ -66,6 +67,9 @@ class _Installation(Collector):
         redis = figures.of_redis(table.running if table is not None else ())
         up = {"database": int(table is not None), "redis": int(redis is not None)}
         yield _by("crawler_up", "Whether a service answers.", "service", up)
+        if table is not None and redis is not None:
+            means = "By how much this web process's clock is ahead of another."
+            yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
         if table is not None:
             yield from _of_table(table)
         if redis is not None:

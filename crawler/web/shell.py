@@ -18,8 +18,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from crawler.core.shortages import sentence
-from crawler.engine.shortages import shortage_of
+from crawler.engine.shortages import database_trouble
 
 Door = Callable[..., HttpResponseBase]
 
@@ -37,8 +36,7 @@ def public_page(door: Door) -> Door:
             return door(request, *args, **kwargs)
         except (OperationalError, InterfaceError) as error:
             _log.error("the database does not answer: %s", error)
-            short = shortage_of(error)
-            return _service_down("The database does not answer." if short is None else sentence(short))
+            return _service_down(database_trouble(error))
 
     return guarded
 

@@ -10,10 +10,10 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from crawler import clock
 from crawler.core.cursors import LARGEST
 from crawler.core.errors import BadInput
 from crawler.core.scopes import MEANINGS, USUAL, held
@@ -57,7 +57,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     """The tokens, and the form for a new one. By POST one is made, and its secret shown this once."""
     if request.method != "POST":
         return _list_page(request, TokenForm(label_suffix=""))
-    form, now = TokenForm(request.POST, label_suffix=""), timezone.now()
+    form, now = TokenForm(request.POST, label_suffix=""), clock.now()
     if not form.is_valid():
         return _list_page(request, form, status=400)
     typed = form.cleaned_data
@@ -75,7 +75,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
 @page
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """From now on nobody can use it."""
-    if token_id <= LARGEST and revoke(cast(User, request.user), token_id, timezone.now()):
+    if token_id <= LARGEST and revoke(cast(User, request.user), token_id, clock.now()):
         messages.success(request, "Revoked: nobody can use that token any more.")
     else:
         messages.warning(request, "That token was revoked already.")
@@ -83,7 +83,7 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 
 
 def _list_page(request: HttpRequest, form: TokenForm, *, status: int = 200, **more: Any) -> HttpResponse:
-    now = timezone.now()
+    now = clock.now()
     rows = [_row_of(token, now) for token in tokens_of(cast(User, request.user))]
     return render(request, "crawler/tokens.html", {"form": form, "rows": rows, **more}, status=status)
 

@@ -1,4 +1,4 @@
-"""A page that kills whoever works on it is given up after three workers, and costs no other page its outcome."""
+"""A page that kills whoever works on it is given up after four workers, and costs no other page its outcome."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ def test_a_page_that_kills_its_worker_is_given_up_and_the_others_are_fetched(sta
         finally:
             ended.set()
             keeper.join()
-        assert site.hits["/poison"] == 3
+        assert site.hits["/poison"] == 4  # the first death names no page
         (crashed,) = stack.rows("SELECT * FROM crawler_page WHERE outcome = 'crashed'")
         assert crashed["url"].endswith("/poison")
         assert "the worker died 3 times" in crashed["error"]
+        assert (crashed["attempts"], crashed["deaths"]) == (3, 3)
+        assert stack.rows("SELECT * FROM crawler_page WHERE deaths > 0") == [crashed]
         assert (receipt["failed"], receipt["fetched"]) == (1, EXPECTED["fetched"])
 
 

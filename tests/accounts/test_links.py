@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 
-from crawler import accounts
+from crawler import accounts, clock
 from crawler.accounts import links
 from crawler.core.errors import CrawlerError
 
@@ -115,3 +116,14 @@ def test_a_token_to_reset_a_password_is_no_login() -> None:
 def test_a_made_up_link_is_refused(uidb64: str, token: str) -> None:
     accounts.first_account()
     assert accounts.redeem(uidb64, token) is None
+
+
+@pytest.mark.parametrize(("age", "is_good"), [(links.LIFETIME - 60, True), (links.LIFETIME + 60, False)])
+def test_a_link_ages_by_the_clock_all_machines_share(
+    monkeypatch: pytest.MonkeyPatch, age: float, is_good: bool
+) -> None:
+    """It is made on one machine and used on another."""
+    uidb64, token = parts(accounts.make_link("http://x"))
+    made_at = clock.epoch_seconds()
+    monkeypatch.setattr(clock, "shared", SimpleNamespace(epoch_seconds=lambda: made_at + age))
+    assert (accounts.redeem(uidb64, token) is not None) is is_good

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from crawler import clock
 from crawler.accounts import make_link, session_store
 from tests.web.factories import a_person
 
@@ -39,8 +40,8 @@ def key(browser: Client) -> str:
 
 
 def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    now = time.time() + seconds
-    monkeypatch.setattr(session_store.time, "time", lambda: now)
+    now = clock.epoch_seconds() + seconds
+    monkeypatch.setattr(clock, "shared", SimpleNamespace(epoch_seconds=lambda: now))
 
 
 @pytest.mark.parametrize("way", ["password", "link"])

@@ -50,6 +50,24 @@ def _kill_worker(scene: Scene, dice: Random, role: Role) -> str | None:
     return f"kill -9 {place.name} and {len(dead) - 1} children"
 
 
+def kill_at_claim(scene: Scene, dice: Random) -> str | None:
+    """Whoever claims the next batch, before it asks for the first page if we are quick enough."""
+    known = _holders(scene)
+    found: list[int] = []
+
+    def look() -> bool:
+        until = time.monotonic() + 0.05
+        while not found and time.monotonic() < until:
+            found.extend(_holders(scene) - known)
+        return bool(found)
+
+    if not scene.wait_for(lambda: look() or scene.over, FIND_SECONDS) or not found:
+        return None
+    send(found[:1], signal.SIGKILL)
+    scene.time_refetch(found[:1])
+    return f"kill -9 process {found[0]} as it claimed a batch"
+
+
 def kill_horse(scene: Scene, dice: Random) -> str | None:
     """The worker lives on and tells RQ of the failure."""
     place = _chosen(scene, dice, Role.STOCK, busy=True)
@@ -91,6 +109,24 @@ def kill_manager(scene: Scene, dice: Random) -> str | None:
     return f"kill -9 the manager in {place.name}" if dead else None
 
 
+def freeze_manager(scene: Scene, dice: Random) -> str | None:
+    """SIGSTOP whoever runs the manager job, for longer than a lease lasts, while the others go on and report."""
+    found: list[Place] = []
+
+    def look() -> bool:
+        until = time.monotonic() + 0.05
+        while not found and time.monotonic() < until:
+            found.extend(_managers(scene) if _ticking(scene) else [])
+        return bool(found)
+
+    if not scene.wait_for(lambda: look() or scene.over, FIND_SECONDS) or not found:
+        return None
+    seconds, stopped = dice.uniform(10.5, 14), family(found[0])
+    send(stopped, signal.SIGSTOP)
+    scene.later(seconds, lambda: send(stopped, signal.SIGCONT))
+    return f"SIGSTOP the manager in {found[0].name} for {seconds:.1f} s"
+
+
 def _managers(scene: Scene) -> list[Place]:
     """The workers that are running a manager job, as RQ knows them."""
     try:
@@ -108,7 +144,9 @@ def _ticking(scene: Scene) -> bool:
 
 
 def kill_everything_for_a_stock_worker(scene: Scene, dice: Random) -> str:
-    """Redis keeps what it knows, so that one stock worker is enough."""
+    """Redis keeps what it knows, so that one stock worker is enough; and it knows of the crawl: where it has just lost
+    all, somebody must have looked since (docs/protocol.md, "What remains")."""
+    scene.wait_for(lambda: _has_lifeline(scene) or scene.over, FIND_SECONDS)
     scene.crew.held = True
     scene.crew.kill_everybody()
     with_redis = dice.random() < 0.5
@@ -116,6 +154,14 @@ def kill_everything_for_a_stock_worker(scene: Scene, dice: Random) -> str:
         scene.memory.kill()
         scene.memory.start()
     return _revive(scene, dice, Role.STOCK, "Redis too, restarted with its data" if with_redis else "but Redis")
+
+
+def _has_lifeline(scene: Scene) -> bool:
+    """Whether a worker that starts finds something to do."""
+    try:
+        return any(entry.endswith(":planted") for entry in scene.memory.started("crawl"))
+    except redis.RedisError:
+        return False
 
 
 def kill_everything_for_an_own_worker(scene: Scene, dice: Random) -> str:
@@ -261,9 +307,11 @@ KINDS = {
     for kind in (
         Kind("kill-stock-worker", kill_stock_worker, 2, _STOCK),
         Kind("kill-own-worker", kill_own_worker, 2, _OWN),
+        Kind("kill-at-claim", kill_at_claim, 1.5),
         Kind("kill-horse", kill_horse, 1.5, _STOCK),
         Kind("orphan-horse", orphan_horse, 0.7, _STOCK),
         Kind("kill-manager", kill_manager, 3),
+        Kind("freeze-manager", freeze_manager, 1),
         Kind("kill-everything-stock", kill_everything_for_a_stock_worker, 1.5, _STOCK),
         Kind("kill-everything-own", kill_everything_for_an_own_worker, 1.5, _OWN),
         Kind("restart-redis", restart_redis, 1.5),

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import redis
@@ -62,6 +63,7 @@ class Evidence:
     left_in_queues: Sequence[str]  # ids of jobs
     left_working: Sequence[str]  # names of workers
     hits: Mapping[str, int]  # path -> requests
+    deaths: Mapping[str, int]  # path -> workers that died over this page, in the table's eyes
     struck: Sequence[Struck]
     crew: Sequence[Role]
     seconds: float
@@ -73,7 +75,9 @@ class Evidence:
 def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
     """`calm`: seconds without disturbance before the last page closed, for the time of the notice to count."""
     of_crawl = scene.crawl.hex
-    rows = scene.database.rows("SELECT url, outcome, http_status FROM crawler_page WHERE crawl_id = ?", of_crawl)
+    rows = scene.database.rows(
+        "SELECT url, outcome, http_status, deaths FROM crawler_page WHERE crawl_id = ?", of_crawl
+    )
     crawl = scene.database.rows("SELECT * FROM crawler_crawl WHERE id = ?", of_crawl)[0]
     told = scene.database.rows("SELECT receipt FROM crawler_notice WHERE crawl_id = ?", of_crawl)
     closings = scene.database.rows("SELECT url, old, new FROM chaos_page ORDER BY rowid")
@@ -92,6 +96,7 @@ def collect(scene: Scene, seconds: float, calm: float) -> Evidence:
         left_in_queues=left_in_queues(scene.memory),
         left_working=left_working(scene),
         hits=scene.site.hits,
+        deaths={urlsplit(row["url"]).path: row["deaths"] for row in rows if row["deaths"]},
         struck=tuple(scene.struck),
         crew=tuple(place.role for place in scene.crew.workers()),
         seconds=seconds,

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import redis
@@ -35,9 +36,8 @@ class Memory:
         self.url = f"redis://127.0.0.1:{self._port}/0"
         self.client = redis.Redis.from_url(self.url, socket_timeout=5)
 
-    def start(self) -> None:
-        self._folder.mkdir(exist_ok=True)
-        settings = {
+    def settings(self) -> dict[str, str]:
+        return {
             "port": str(self._port),
             "bind": "127.0.0.1",
             "dir": str(self._folder),
@@ -46,9 +46,16 @@ class Memory:
             "appendfsync": "everysec",
             "auto-aof-rewrite-percentage": "0",  # so that the file's length tells how much was written when
         }
-        arguments = [word for name, value in settings.items() for word in (f"--{name}", value)]
+
+    def program(self) -> Sequence[str | Path]:
+        return [self._program]
+
+    def start(self) -> None:
+        self._folder.mkdir(exist_ok=True)
+        arguments = [word for name, value in self.settings().items() for word in (f"--{name}", value)]
+        command = [*self.program(), *arguments]
         with self._log.open("ab") as log:
-            self._process = self._children.start([self._program, *arguments], output=log, directory=self._folder)
+            self._process = self._children.start(command, output=log, directory=self._folder)
         self._wait()
 
     def _wait(self) -> None:

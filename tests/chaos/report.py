@@ -79,6 +79,7 @@ class Report:
             ("notices missing or repeated", self._number("told")),
             ("keys, jobs or workers left over", self._number("left")),
             ("numbers that do not add up", self._number("counted")),
+            ("pages blamed that were not in hand", self._number("blamed")),
             ("runs that fetched too much again", str(sum(ran.verdict.wasteful for ran in self.ran))),
             ("pages fetched again", f"median {statistics.median(shares):.1%}, at most {max(shares):.1%}"),
             *((label, _seconds(slowest, number, target)) for label, slowest, number, target in self._times()),

@@ -204,7 +204,7 @@ def set_up(
     with Children(grace=2.0) as children:
         memory = Memory(children, folder / "redis", folder / "redis.log")
         memory.start()
-        stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}", CRAWLER_MAX_ATTEMPTS="50")
+        stack = Stack(folder, memory.url, DATABASE_URL=f"sqlite:///{file}")
         crew = Crew(children, folder, stack.env, roles, f"127.0.0.1:{free_port()}", dice)
         database = Database(file)
         scene = Scene(folder, site, database, volume if mount else None, memory, crew, stack, dice, expected)

@@ -40,15 +40,15 @@ class Received:
 class Site:
     """Serves `content`, each answer after `latency` seconds more or less, by the path."""
 
-    def __init__(self, content: Content, latency: float) -> None:
+    def __init__(self, content: Content, latency: float, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
         self._content, self._latency = content, latency
         self._lock = threading.Lock()
         self._requests: list[Request] = []
         self._asked: Counter[str] = Counter()
         self._answered: set[str] = set()
         self._received: list[Received] = []
-        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
-        self.origin = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._server = _Server(address, _handler_of(self))
+        self.origin = f"http://{address[0]}:{self._server.server_address[1]}"
         self.hook = f"{self.origin}/-/hook"
 
     def forget(self) -> None:

@@ -26,6 +26,7 @@ SCHEDULES = {
         (STOCK, STOCK, OWN),
         (
             Planned("kill-stock-worker", 0.1, False, 1),
+            Planned("kill-at-claim", 0.2, True, 8),
             Planned("kill-horse", 0.3, False, 2),
             Planned("kill-manager", 0.4, False, 3),
             Planned("kill-own-worker", 0.5, False, 4),
@@ -50,6 +51,7 @@ SCHEDULES = {
         (STOCK, OWN),
         (
             Planned("stop-worker", 0.2, False, 1),
+            Planned("freeze-manager", 0.3, True, 4),
             Planned("lock-database", 0.2, False, 2),
             Planned("fill-disk", 0.6, False, 3),
         ),

@@ -41,6 +41,7 @@ FLAWLESS = Evidence(
     left_in_queues=[],
     left_working=[],
     hits={"/": 1, "/next": 1, "/gone": 1, "/robots.txt": 1},
+    deaths={},
     struck=[],
     crew=[Role.STOCK],
     seconds=1.0,
@@ -101,6 +102,7 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "a counter of pages": ("counted", {"counters": replace(FLAWLESS.counters, discovered=2)}),
     "a counter of outcomes": ("counted", {"counters": replace(FLAWLESS.counters, outcomes={"2xx": 3})}),
     "a counter of statuses": ("counted", {"counters": replace(FLAWLESS.counters, statuses={"200": 3})}),
+    "pages blamed that were not in hand": ("blamed", {"deaths": {"/next": 1, "/gone": 1}}),
     "a receipt of another crawl": ("counted", {"receipt": receipt(discovered=4, fetched=4)}),
     "a receipt that does not add up": ("counted", {"receipt": receipt(fetched=2)}),
 }
@@ -123,6 +125,13 @@ def test_each_disturbance_allows_for_the_pages_of_one_batch() -> None:
     assert not verdict(hits=often, struck=[Struck("kill-horse", "", 0.0, 0.5)]).wasteful
     assert verdict(hits=often, struck=[Struck("kill-web", "", 0.0, 0.5)]).wasteful
     assert verdict(hits={**often, "/next": 12}, struck=[Struck("kill-horse", "", 0.0, 0.5)]).wasteful
+
+
+def test_a_process_may_be_killed_between_its_note_and_its_request() -> None:
+    struck = [Struck("kill-horse", "", 0.0, 0.5)]
+    assert verdict(deaths={"/next": 1}, struck=struck).faults == []
+    assert verdict(deaths={"/next": 1, "/gone": 1}, struck=struck).blamed
+    assert not verdict(deaths={"/next": 1, "/gone": 1}, hits={**FLAWLESS.hits, "/gone": 2}, struck=struck).blamed
 
 
 def test_a_batch_of_one_host_takes_slices_until_it_holds_enough_pages() -> None:

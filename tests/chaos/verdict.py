@@ -26,6 +26,7 @@ class Verdict:
     told: tuple[str, ...]  # what is wrong with the notices
     left: tuple[str, ...]  # what was left behind
     counted: tuple[str, ...]  # numbers that do not add up
+    blamed: tuple[str, ...]  # pages that deaths are counted against although they were not in hand
     refetched: int  # requests beyond those of the undisturbed run
     allowed: int
 
@@ -43,6 +44,7 @@ class Verdict:
             "told": self.told,
             "left": self.left,
             "counted": self.counted,
+            "blamed": self.blamed,
         }
         found = [f"{name}: {what}" for name, sentences in named.items() for what in sentences]
         if self.wasteful:
@@ -64,6 +66,7 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
         told=() if stuck else tuple(_told(evidence)),
         left=() if stuck else tuple(_left(evidence)),
         counted=() if stuck else tuple(_counted(evidence, expected)),
+        blamed=() if stuck else tuple(_blamed(evidence)),
         refetched=(Counter(evidence.hits) - Counter(expected.hits)).total(),
         allowed=allowed,
     )
@@ -144,6 +147,16 @@ def _counted(evidence: Evidence, expected: Expected) -> Iterator[str]:
     if Counter(counters.outcomes) != outcomes or Counter(counters.statuses) != statuses:
         yield f"the crawl counts {dict(counters.outcomes)} {dict(counters.statuses)}, not {outcomes} {statuses}"
     yield from _receipt(evidence.receipt, expected.receipt)
+
+
+def _blamed(evidence: Evidence) -> Iterator[str]:
+    """A worker that dies over a page has asked for it, and so has the one that got its answer. A process that is killed
+    may have noted one page and not asked for it yet."""
+    in_vain = {path: deaths - max(0, evidence.hits.get(path, 0) - 1) for path, deaths in evidence.deaths.items()}
+    in_vain = {path: times for path, times in in_vain.items() if times > 0}
+    if sum(in_vain.values()) > len(evidence.struck) * len(evidence.crew):
+        for path in in_vain:
+            yield f"{path} was asked for {evidence.hits.get(path, 0)} times, and counts {evidence.deaths[path]} deaths"
 
 
 _SAME = ("discovered", "fetched", "failed", "skipped", "cancelled", "statuses")

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from crawler.core.completion import QueueSide, Signs, Verdict, needs_tick, verdict
+from crawler.core.completion import (
+    EVERY,
+    LEAST,
+    LONGEST,
+    SHARE,
+    SHARE_WHEN_DUE,
+    QueueSide,
+    Signs,
+    Verdict,
+    needs_tick,
+    rest_after,
+    verdict,
+)
 
 EMPTY = QueueSide(results=0, leases=0, hosts=0, dirty=False)
 NOW = 1000.0
@@ -54,3 +67,31 @@ WAKING = [
 @pytest.mark.parametrize(("seen", "expected"), [case[1:] for case in WAKING], ids=[case[0] for case in WAKING])
 def test_a_crawl_is_woken_when_nobody_else_will(seen: Signs, expected: bool) -> None:
     assert needs_tick(seen, NOW) is expected
+
+
+class TestTheNextLook:
+    """Looks at the crawls rest until something is due, within bounds."""
+
+    def test_with_nothing_due_a_few_seconds(self) -> None:
+        assert rest_after(0.005, None) == EVERY
+
+    def test_sooner_when_something_is_due_sooner_and_not_later(self) -> None:
+        assert rest_after(0.005, 1.25) == 1.25
+        assert rest_after(0.005, 3600.0) == EVERY
+
+    def test_never_without_a_rest(self) -> None:
+        assert rest_after(0.0, 0.0) == LEAST
+
+    def test_looks_that_take_long_are_seldom_and_at_least_every_few_seconds(self) -> None:
+        assert rest_after(0.2, None) == 0.2 * SHARE
+        assert rest_after(0.2, 0.0) == 0.2 * SHARE_WHEN_DUE
+        assert rest_after(60.0, None) == rest_after(60.0, 0.0) == LONGEST
+
+    def test_the_next_moment_is_the_first_of_those_to_come(self) -> None:
+        signs = Signs(
+            locked=True, tick_coming=False, results=0, leases=1, overdue_leases=0, next_due=90.0, next_loss=112.0
+        )
+        assert signs.next_moment(now=100.0) == 112.0
+        assert replace(signs, next_due=105.0).next_moment(now=100.0) == 105.0
+        assert replace(signs, next_due=105.0, paused=True).next_moment(now=100.0) == 112.0
+        assert replace(signs, next_loss=None).next_moment(now=100.0) is None

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.diagnosis import (
+    LOCKER_SILENT_AFTER,
     MANAGER_SILENT_AFTER,
     SILENT_AFTER,
     SLOW_TO_BEGIN,
@@ -17,6 +18,7 @@ from crawler.core.diagnosis import (
     HandedOut,
     Hold,
     Manager,
+    SilentLock,
     explain,
     hold_of,
     manager_of,
@@ -74,6 +76,21 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
     # RQ lists nobody, but somebody is at work
     (
         {"crawl_workers": 0, "fetch_workers": 0, "stirred": True, "batches": [FETCHING]},
+        "1 batch with 64 pages is being fetched right now.",
+    ),
+    # somebody vanished with the crawl's row locked
+    (
+        {"locked": SilentLock("10.0.0.3", 6.0, 4.0), "reports": 5, "manager": Manager.WORKING},
+        "The crawl's row is locked by a connection from 10.0.0.3 that has not answered for 6.0 s: "
+        "the crawl goes on once PostgreSQL ends it, in 4.0 s.",
+    ),
+    (
+        {"locked": SilentLock("", 60.0, None), "state": State.PAUSED},
+        "The crawl's row is locked by a connection that has not answered for 1 min 0 s: "
+        "the crawl goes on once that is ended.",
+    ),
+    (
+        {"locked": SilentLock("10.0.0.3", LOCKER_SILENT_AFTER / 2, 9.0), "batches": [FETCHING]},  # a slow tick
         "1 batch with 64 pages is being fetched right now.",
     ),
     # pages are handed out
@@ -192,6 +209,10 @@ ALSO_TOLD: list[tuple[dict[str, Any], str]] = [
     ({"batches": [QUEUED], **waiting(a_host(), a_host(40))}, "Pages of 2 hosts wait in all."),
     ({"manager": Manager.WORKING}, "The manager is at work right now."),
     (
+        {"locked": SilentLock("10.0.0.3", 6.0, 4.0), "reports": 5, "manager": Manager.WORKING},
+        "5 reports of fetched pages wait to be taken in then.",
+    ),
+    (
         {"manager": Manager.SILENT, "lock_left": 4.0},
         "The manager seems to have died at work, and another may take over in 4.0 s.",
     ),
@@ -222,6 +243,11 @@ ALSO_TOLD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("seen", "sentence"), ALSO_TOLD, ids=[sentence for _, sentence in ALSO_TOLD])
 def test_what_else_is_to_be_known_is_told_after_the_answer(seen: dict[str, Any], sentence: str) -> None:
     assert sentence in explain(replace(RUNNING, **seen))[1:]
+
+
+def test_a_manager_that_vanished_with_the_row_locked_is_not_said_to_be_at_work() -> None:
+    told = explain(replace(RUNNING, locked=SilentLock("10.0.0.3", 6.0, 4.0), manager=Manager.WORKING))
+    assert not any("at work" in sentence for sentence in told)
 
 
 def test_while_pages_are_fetched_nobody_needs_to_know_which_host_rests() -> None:

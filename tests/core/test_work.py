@@ -25,7 +25,10 @@ def test_a_batch_travels_as_plain_values() -> None:
     batch = Batch(crawl="c", site="example.com", id="b", token="t", policy=policy, slices=(part,))
     plain = batch.to_plain()
     assert Batch.from_plain(plain) == batch
-    assert msgspec.json.encode(plain["slices"]) == b'[["example.com",[[1,"http://example.com/",1,null,"page","",""]]]]'
+    assert (
+        msgspec.json.encode(plain["slices"])
+        == b'[["example.com",[[1,"http://example.com/",1,null,"page","",""]],false]]'
+    )
 
 
 def test_a_report_travels_as_bytes() -> None:

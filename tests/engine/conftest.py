@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -66,6 +67,14 @@ class Bench:
     def state(self) -> str:
         self.crawl.refresh_from_db()
         return str(self.crawl.state)
+
+
+@pytest.fixture
+def handlers_are_put_back() -> Iterator[None]:
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 
@@ -41,12 +40,12 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     bench: Bench, other: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its job ends with what it has; what waits is left to others."""
-    ending = threading.Event()
-    ending.set()
-    monkeypatch.setattr(queues, "ends_soon", ending)
     bench.start()
     start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
     bench.work("crawl")
+    ending = queues.StopRequest()
+    ending.set()
+    monkeypatch.setattr(queues, "ends_soon", ending)
     bench.work("fetch", at_most=1)
     assert not other.requests
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]

@@ -26,8 +26,7 @@ def planted() -> list[str]:
 @pytest.fixture
 def soon_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tick that does not come is missed after a fifth of the usual time, which the test must wait for."""
-    for module in (results, reconcile):
-        monkeypatch.setattr(module, "FRESH_SECONDS", FRESH_SECONDS / 5)
+    monkeypatch.setattr(results, "FRESH_SECONDS", FRESH_SECONDS / 5)
 
 
 def lose_every_job() -> None:

@@ -28,8 +28,8 @@ from tests.engine.machine.varieties import MADE_FOR, VARIETIES
 from tests.engine.machine.world import PLAN, World
 
 pytestmark = [
-    # Those who die here leave their sockets to the garbage collector, where a system would close them.
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    # Those who die here leave sockets and files to the garbage collector, where a system would close them.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning", "ignore:Unclosed file:ResourceWarning"),
     pytest.mark.usefixtures("_the_dead_are_buried"),
 ]
 

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
+from crawler import clock as shared_clock
 from crawler import conf
-from crawler.engine import control, retry, shortages
+from crawler.engine import control, shortages
 from crawler.engine.control import cancel, hold, pause, resume
 from crawler.engine.retry import retry_failed
-from crawler.models import Crawl, Notice
+from crawler.models import Notice
 from crawler.reports import words
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
@@ -40,14 +41,12 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What those go by who begin, pause, end and judge a crawl."""
     clock = Clock()
-    monkeypatch.setattr(timezone, "now", lambda: clock.now)
-    monkeypatch.setattr(retry, "time", SimpleNamespace(time=clock.epoch))
+    monkeypatch.setattr(shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.epoch))
     return clock
 
 
 def begun(bench: Bench, clock: Clock) -> Bench:
     bench.start()
-    Crawl.objects.update(created_at=clock.now, round_began_at=clock.now)
     return bench
 
 

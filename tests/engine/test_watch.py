@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
+from queue import SimpleQueue
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Queue
 
 from crawler import queues
+from crawler.core.completion import EVERY
 from crawler.core.outcomes import Outcome
+from crawler.engine import reconcile as reconcile_module
 from crawler.engine import watch as watch_module
 from crawler.engine.manage import manage
-from crawler.engine.watch import LOOK_EVERY, STEP, WATCH_SECONDS, watch
+from crawler.engine.watch import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.frontier.keys import BELL, RECONCILED
 from crawler.models import Crawl, Delivery, Notice, Page
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted
@@ -45,7 +49,7 @@ def time() -> GivenTime:
 
 
 def watched(time: GivenTime) -> str:
-    return watch(sleep=time.sleep, clock=time.clock)
+    return watch(wait=time.sleep, clock=time.clock, sleep=time.sleep)
 
 
 def leave_nothing_to_do(bench: Bench) -> None:
@@ -94,10 +98,10 @@ def test_a_database_that_is_away_for_a_while_is_watched_until_it_is_back(
 ) -> None:
     leave_nothing_to_do(bench)
 
-    def is_away() -> None:
+    def is_away(*, at_once: bool) -> None:
         raise OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(watch_module, "survey", is_away)
+    monkeypatch.setattr(watch_module, "reconcile", is_away)
     assert "does not answer" in watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
@@ -115,9 +119,9 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
         Crawl.objects.update(state="finished")
         Page.objects.update(status=Page.CLOSED, outcome=Outcome.SUCCESS)
         time.sleep(seconds)
+        queues.connection().delete(RECONCILED)  # what Redis forgets after some seconds
 
-    queues.connection().set("crawler:watch", "coming")
-    watch(sleep=finish_it, clock=time.clock)
+    watch(wait=finish_it, clock=time.clock)
     assert time.time < WATCH_SECONDS
 
 
@@ -144,8 +148,8 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
         if time.time >= 0.5:
             ending.set()
 
-    watch(sleep=sleep, clock=time.clock)
-    assert 0.5 <= time.time <= 0.5 + STEP
+    watch(wait=sleep, clock=time.clock)
+    assert 0.5 <= time.time <= 0.5 + LOOK_EVERY
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -158,7 +162,7 @@ def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
     bench.work("fetch", at_most=1)
-    assert stopped_watch == [pytest.approx(LOOK_EVERY, abs=2 * STEP)]
+    assert stopped_watch == [pytest.approx(LOOK_EVERY)]
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -174,16 +178,8 @@ def watch_that_is_stopped() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(seconds)
 
-    watch(sleep=sleep, clock=time.clock)
+    watch(wait=sleep, clock=time.clock)
     stopped_watch.append(time.time)
-
-
-@pytest.fixture
-def handlers_are_put_back() -> Iterator[None]:
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
-    yield
-    for number, handler in before:
-        signal.signal(number, handler)
 
 
 def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, time: GivenTime) -> None:
@@ -208,6 +204,72 @@ def test_a_crawl_that_is_held_for_hours_is_left_to_the_lifeline(bench: Bench, ti
     Crawl.objects.update(held_until=None)
     assert watched(time) == "nothing to watch over"
     assert planted() == []
+
+
+class TestWhatItCosts:
+    """Redis commands and SQL statements of a minute with nothing to do, which a thousand workers may spend at once."""
+
+    SECONDS = 60
+
+    @BUSY
+    @pytest.mark.parametrize("who", ["alone", "beside one who looks at the crawls"])
+    def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+        leave_nothing_to_do(bench)
+        monkeypatch.setattr(watch_module, "WATCH_SECONDS", self.SECONDS)
+        monkeypatch.setattr(reconcile_module, "MS", 10**6)  # in Redis time passes by what is slept here, and only so
+        redis, time, hosts = queues.connection(), GivenTime(), bench.desk.frontier.keys.hosts
+        redis.zadd(hosts, {host: bench.desk.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
+
+        def wait(seconds: float) -> None:
+            time.sleep(seconds)
+            left = redis.pttl(RECONCILED) - int(seconds * 10**6)
+            if who == "alone" and left <= 0:
+                redis.delete(RECONCILED)
+            else:
+                redis.pexpire(RECONCILED, max(left, 10**6))
+
+        redis.config_resetstat()
+        with CaptureQueriesContext(connection) as statements:
+            assert watch(wait=wait, clock=time.clock) == "nothing to do yet"
+        helpers = ("pttl", "pexpire", "del", "config|resetstat", "info")
+        said = redis.info("commandstats")
+        commands = sum(one["calls"] for name, one in said.items() if name.removeprefix("cmdstat_") not in helpers)
+        surveys = 1 if who != "alone" else self.SECONDS / EVERY
+        assert commands <= 5 * self.SECONDS + 40 * surveys
+        assert len(statements) <= 5 * (surveys + 2)
+
+    def test_one_job_wakes_one_of_them(self) -> None:
+        redis, woken = queues.connection(), SimpleQueue[float]()
+
+        def block() -> None:
+            queues.await_job(9)
+            woken.put(0)
+
+        threads = [threading.Thread(target=block) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while redis.info("clients")["blocked_clients"] < 3:
+            pass
+        queues.send_notify()
+        woken.get()
+        assert redis.info("clients")["blocked_clients"] == 2
+        assert not redis.exists(BELL)
+        for _ in range(2):
+            redis.rpush(BELL, 1)
+        for thread in threads:
+            thread.join()
+
+    def test_one_that_is_asked_to_end_is_woken_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ending, redis = type(queues.ends_soon)(), queues.connection()
+        monkeypatch.setattr(queues, "ends_soon", ending)
+        thread = threading.Thread(target=queues.await_job, args=(9,))
+        thread.start()
+        while not redis.info("clients")["blocked_clients"]:
+            pass
+        ending.set()
+        thread.join(5)
+        assert not thread.is_alive()
+        assert not redis.exists(BELL)
 
 
 class TestItsPlaceInTheQueue:

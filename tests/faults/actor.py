@@ -20,7 +20,7 @@ from rq.worker import BaseWorker
 
 from crawler import crashpoints, queues
 from crawler.core.options import CrawlOptions
-from crawler.engine import control, delete, permission, reconcile, reporter, retry, traps, watch
+from crawler.engine import control, delete, manage, permission, reconcile, reporter, retry, traps, watch
 from crawler.engine.ask import Asker
 from crawler.engine.schedules import add_schedule, run_due
 from crawler.engine.start import start_crawl
@@ -48,14 +48,14 @@ class Actor:
         """Moments inside a step have no crash point: a page, or a robots.txt, is about to be asked for."""
         self._before(Asker, "ask", "fetch: page to be asked for")
         self._before(permission, "fetch_robots", "fetch: robots.txt to be asked for")
-        self._before(watch, "survey", "watch: crawls to be looked at")
+        self._before(watch, "reconcile", "watch: crawls to be looked at")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
 
-        def reached(*given: Any) -> Any:
+        def reached(*given: Any, **named: Any) -> Any:
             self.reach(moment)
-            return step(*given)
+            return step(*given, **named)
 
         setattr(owner, name, reached)
 
@@ -72,6 +72,9 @@ class Actor:
     def work(self, worker: str, jobs: int | None = None) -> None:
         """Work RQ's queues until they are empty, or for some jobs."""
         _WORKERS[worker](self).work(burst=True, max_jobs=jobs, logging_level="WARNING")
+
+    def tick(self) -> None:
+        manage.manage(_crawl())
 
     def report_often(self) -> None:
         """From now on a fetch job leaves a report after every other page."""

@@ -16,13 +16,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, SupportsFloat
 
-from django.apps import apps
-from django.db.models import Field
 from django.utils import timezone
 from redis import Redis
 
+from crawler import clock as shared_clock
 from crawler import queues
-from crawler.engine import batches, desk, fetch, reconcile, reporter, watch
+from crawler.engine import batches, fetch, reconcile, reporter, watch
 from crawler.frontier.keys import RECONCILED
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
@@ -63,6 +62,11 @@ class GivenClock:
         queues.connection().eval(_AGE, 0, str(int(span * 1000)), RECONCILED, str(_SLOWER))
         if now + span > limit:
             os._exit(TOO_LATE)
+
+    def await_job(self, seconds: float) -> None:
+        """No time passes when a job was sent: whoever sent it rang the bell."""
+        if not queues.has_work():
+            self.pass_by(seconds)
 
     def moment(self) -> datetime:
         return datetime.fromtimestamp(self.now(), UTC)
@@ -110,27 +114,18 @@ def live_by(clock: GivenClock) -> None:
     replaced: list[tuple[object, str, object]] = [
         (time, "sleep", clock.pass_by),
         (time, "time", clock.now),
+        (timezone, "now", clock.moment),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
-        (watch.watch, "__defaults__", (clock.pass_by, clock.now)),
-        (reconcile, "EVERY_MS", reconcile.EVERY_MS * _SLOWER),
-        (watch, "STEP", 0.1),  # fewer looks, so that waiting costs less
+        (watch.watch, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
+        (reconcile, "MS", reconcile.MS * _SLOWER),
+        (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
         (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
         (fetch, "LOOK_EVERY", 600.0),  # the same
         (fetch, "ThreadPoolExecutor", Threads),
-        (fetch, "steady_clock", lambda redis: clock.now),
-        (desk, "steady_clock", lambda redis: clock.now),
+        (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
         (reporter, "FLUSH_SECONDS", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]
-    _date_rows_by(clock)  # first: it looks for Django's own clock
-    for owner, name, value in (*replaced, (timezone, "now", clock.moment)):
+    for owner, name, value in replaced:
         setattr(owner, name, value)
-
-
-def _date_rows_by(clock: GivenClock) -> None:
-    for model in apps.get_app_config("crawler").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, Field) and field.default is timezone.now:
-                field.default = clock.moment
-                field.__dict__.pop("_get_default", None)  # Django keeps what it made of the default

@@ -54,6 +54,8 @@ CIRCLES: Mapping[str, Answer] = {"/": page("/a", ROUND), "/a": page(), ROUND: pa
 HOOK = "/hook"
 """Of every site: where notices are sent."""
 
+HELD_UP = 11.0  # seconds: more than a lease lasts, less than a lock does
+
 WORK: Step = ["work", "project"]
 START: Step = ["start"]
 SCHEDULED_START: Step = ["scheduled_start"]
@@ -79,6 +81,7 @@ class Scene:
     outcomes: Mapping[str, str] = field(default_factory=dict)  # of pages that do not close as 2xx
     found: Sequence[str] = ()  # the pages it finds, unless all of them
     asked: Mapping[str, int] = field(default_factory=dict)  # pages that are asked for more than once even so
+    deaths: Mapping[str, int] = field(default_factory=dict)  # pages that workers died over; of no other is any counted
     waits: float = 0.0  # seconds it waits for the site even so, from the moment on
     rounds: int = 1
     told: int = 0  # how often a notice arrives
@@ -108,6 +111,17 @@ SCENES: Mapping[str, Scene] = {
     # A tick
     "tick: lock taken": dies("tick: lock taken", 2),
     "tick: mark cleared": dies("tick: mark cleared", 2),
+    "tick: reports taken in": dies("tick: reports taken in", 2),
+    "tick: lock taken, held up": Scene(
+        [Deed([START, WORK], [("tick: lock taken", 2, "stop")]), Deed([["wait", HELD_UP]])],
+    ),
+    "tick: reports taken in, held up": Scene(
+        [
+            Deed([START, ["work", "at hand", 3]]),
+            Deed([["tick"], WORK], [("tick: reports taken in", 1, "stop")]),
+            Deed([["work", "at hand", 1], ["wait", HELD_UP]]),
+        ],
+    ),
     "collect: rows changed": dies("collect: rows changed"),
     "collect: committed": dies("collect: committed"),
     "collect: links remembered": dies("collect: links remembered"),
@@ -147,6 +161,13 @@ SCENES: Mapping[str, Scene] = {
     # A fetch job
     "fetch: begun": dies("fetch: begun", 2),
     "fetch: batch claimed": dies("fetch: batch claimed", 2),
+    "fetch: suspect in hand": Scene(
+        [
+            Deed([START, WORK], [("fetch: batch claimed", 2, "kill")]),
+            Deed([WORK], [("fetch: suspect in hand", 2, "kill")]),
+        ],
+        deaths={"/b": 1},
+    ),
     "fetch: robots.txt to be asked for": dies("fetch: robots.txt to be asked for", options={"obey_robots": True}),
     "fetch: page to be asked for": Scene(
         [Deed([["report_often"], START, WORK], [("fetch: page to be asked for", 4, "kill")])]

@@ -121,6 +121,11 @@ class Theatre:
     def outcomes(self) -> dict[str, str]:
         return {row["url"]: row["outcome"] for row in self.stack.rows("SELECT url, outcome FROM crawler_page")}
 
+    def deaths(self) -> dict[str, int]:
+        """URL -> workers that died over this page, in the table's eyes."""
+        rows = self.stack.rows("SELECT url, deaths FROM crawler_page WHERE deaths > 0")
+        return {row["url"]: row["deaths"] for row in rows}
+
     def waiting_jobs(self) -> list[bytes]:
         queues = [self.stack.redis.lrange(f"rq:queue:{queue}", 0, -1) for queue in ("crawl", "fetch")]
         return cast(list[bytes], [job for jobs in queues for job in jobs])

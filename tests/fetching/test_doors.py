@@ -27,6 +27,7 @@ KNOWN = {
     "fetching/connecting.py": "names a socket's options",
     "fetching/connection.py": "takes a socket that is connected",
     "fetching/tls.py": "takes a socket that is connected",
+    "fetching/exchange.py": "shuts down a socket that was opened elsewhere",
     "fetching/adapter.py": "is an adapter of requests, in place of its own",
     "fetching/http.py": "fills requests' requests in",
     "fetching/outgoing.py": "fills their headers in",

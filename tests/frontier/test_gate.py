@@ -245,3 +245,18 @@ def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(gate: Gate,
     trouble(redis, TWO.crawl)
     assert gate.enter(HOST, "b", TWO, NOW) is Entry.ENTERED
     assert gate.turn(HOST, "b", TWO, NOW).delay == 32.0
+
+
+def test_a_turn_taken_before_the_clock_was_set_back_holds_nobody_up_for_as_long(gate: Gate) -> None:
+    """As when another Redis takes over; the delay is kept all the same."""
+    gate.enter(HOST, "dead", SLOW, NOW)
+    assert gate.turn(HOST, "dead", SLOW, NOW).granted
+    back = NOW - 600
+    assert not asked(gate, SLOW, back, "b")
+    assert not asked(gate, SLOW, back + 9, "b")
+    assert asked(gate, SLOW, back + 10, "b")
+
+
+def test_a_connection_taken_before_the_clock_was_set_back_is_free(gate: Gate) -> None:
+    gate.enter(HOST, "dead", ONE, NOW)
+    assert gate.enter(HOST, "b", ONE, NOW - 600)

@@ -54,6 +54,19 @@ def test_postgres_without_its_driver_says_how_to_get_it(tmp_path: Path, monkeypa
     assert "secret" not in str(refused.value)
 
 
+def test_a_postgres_that_vanished_is_given_up_soon_unless_its_address_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "find_spec", lambda name: name)
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name")
+    options = environment.database(tmp_path / "db.sqlite3")["OPTIONS"]
+    asked = options["keepalives_idle"] + options["keepalives_interval"] * options["keepalives_count"]
+    assert max(asked, options["connect_timeout"], options["tcp_user_timeout"] / 1000) < 25
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name?connect_timeout=60&sslmode=require")
+    chosen = environment.database(tmp_path / "db.sqlite3")["OPTIONS"]
+    assert chosen == {**options, "connect_timeout": 60, "sslmode": "require"}
+
+
 @pytest.mark.parametrize("url", ["bogus", "nosuch://host"])
 def test_a_mail_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", url)

@@ -124,7 +124,8 @@ def test_a_batch_handed_out_waits_for_a_free_worker(bench: Bench, worker: Simple
 def test_a_batch_that_waits_long_is_not_lost(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
-    repair(desk_later(bench, 60))
+    later = desk_later(bench, 60)
+    repair(later, later.frontier.leases.overdue(later.now()))
     assert "waits for a free worker" in answer(bench, 60)
 
 
@@ -159,7 +160,8 @@ def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench,
     bench.work("crawl", at_most=1)
     queues.connection().delete("rq:queue:fetch")
     assert "is just being begun by a worker" in answer(bench)
-    repair(desk_later(bench, LOOK_AFTER + 1))
+    later = desk_later(bench, LOOK_AFTER + 1)
+    repair(later, later.frontier.leases.overdue(later.now()))
     found = told(bench, LOOK_AFTER + 2)
     assert found["sentences"][0].startswith("The queue has lost 1 batch with 1 page")
     assert 0 < found["batches"][0]["back_in"] <= LOOK_AFTER

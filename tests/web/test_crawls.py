@@ -247,3 +247,23 @@ def test_a_database_that_does_not_answer_gets_a_page_that_says_so(as_ann: Client
         response = as_ann.get("/")
     assert response.status_code == 503
     assert "The database does not answer." in response.content.decode()
+
+
+def test_what_another_process_has_locked_gets_a_page_that_says_when_to_try_again(as_ann: Client, ann: User) -> None:
+    def locked(execute: Any, sql: str, *rest: Any) -> Any:
+        if "crawler_crawl" in sql:
+            raise OperationalError("canceling statement due to lock timeout") from LockNotAvailable()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(locked):
+        page, problem = as_ann.get("/"), as_ann.get("/api/v1/crawls")
+    assert (page.status_code, problem.status_code) == (503, 503)
+    assert "try again in a few seconds" in page.content.decode()
+    assert "try again in a few seconds" in problem.json()["detail"]
+    assert problem["Retry-After"] == "5"
+
+
+class LockNotAvailable(Exception):
+    """What PostgreSQL's driver raises below Django's error."""
+
+    sqlstate = "55P03"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from crawler import clock
 from crawler.core.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.breakdown import CHEAP
@@ -102,8 +103,8 @@ def test_it_is_counted_again_when_it_is_over_and_then_no_more(
     part_of(as_ann, crawl)
     Crawl.objects.filter(pk=crawl.pk).update(state="finished")
     assert counts(as_ann, crawl)
-    later = time.time() + 3600
-    monkeypatch.setattr(time, "time", lambda: later)
+    later = clock.epoch_seconds() + 3600
+    monkeypatch.setattr(clock, "shared", SimpleNamespace(epoch_seconds=lambda: later))
     assert not counts(as_ann, crawl)
 
 
@@ -112,8 +113,8 @@ def test_a_running_crawl_is_counted_again_after_a_while(
 ) -> None:
     crawl = a_crawl(ann)
     part_of(as_ann, crawl)
-    later = time.time() + 60
-    monkeypatch.setattr(time, "time", lambda: later)
+    later = clock.epoch_seconds() + 60
+    monkeypatch.setattr(clock, "shared", SimpleNamespace(epoch_seconds=lambda: later))
     assert counts(as_ann, crawl)
 
 

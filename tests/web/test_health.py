@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from django.db import connections
@@ -21,12 +22,28 @@ def test_a_living_process_says_ok_without_a_login(client: Client) -> None:
 def test_it_is_ready_when_database_and_redis_answer(client: Client, real_redis: object) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
-    assert response.json() == {
+    said = response.json()
+    assert said.pop("clock_skew_seconds")["redis"] == pytest.approx(0, abs=2)
+    assert said == {
         "ready": True,
         "database": "The database answers.",
         "migrations": "All migrations are applied.",
         "redis": "Redis answers.",
+        "clock": "The clocks agree.",
     }
+
+
+@pytest.mark.django_db
+def test_a_clock_that_is_off_is_told_and_the_process_stays_ready(
+    client: Client, real_redis: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() + 600)
+    response = client.get("/readyz")
+    said = response.json()
+    assert (response.status_code, said["ready"]) == (200, True)
+    assert said["clock"].startswith("This machine's clock is 600.")
+    assert said["clock_skew_seconds"]["redis"] == pytest.approx(600, abs=2)
 
 
 @pytest.mark.django_db
@@ -39,6 +56,7 @@ def test_without_redis_it_is_not_ready(client: Client) -> None:
         "The database answers.",
         "Redis does not answer.",
     )
+    assert (said["clock"], said["clock_skew_seconds"]) == ("The clocks were not compared.", {})
 
 
 @pytest.mark.django_db(transaction=True)

@@ -131,7 +131,7 @@ class PageWhole(PageLine):
     """A page with all there is to know of it."""
 
     hops: int = Field(description="Redirects between it and the link that led here.")
-    deaths: int = Field(description="Workers that died over it.")
+    deaths: int = Field(description="Workers that died while it was in hand: asked for, or read.")
     trap: int | None = Field(description="The id of the trap that set it aside.")
     facts: Facts | None
     kept: list[Kept]

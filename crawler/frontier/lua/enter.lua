@@ -9,6 +9,7 @@
 local slots, wishes, host, met = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local holder, crawl, now, until_then = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
+redis.call('ZREMRANGEBYSCORE', slots, 2 * until_then - now, '+inf')  -- taken before Redis's clock was set back
 local _, fewest, is_longer = wish(wishes, crawl, tonumber(ARGV[5]), tonumber(ARGV[6]), now, until_then - now)
 local at_work = redis.call('ZCARD', slots)
 if is_longer and at_work > 0 then announce(host, now + tonumber(ARGV[7])) end

@@ -18,6 +18,13 @@ if ARGV[6] == '1' and known[5] then
   local silence = math.max(0, now - tonumber(known[6] or now))
   delay = math.max(delay, tonumber(known[5]) * 0.5 ^ (silence / tonumber(ARGV[10])))
 end
+-- A moment further off than anybody writes it was written before Redis's clock was set back.
+local function lies_ahead(moment, at_most) return moment and tonumber(moment) > now + at_most + 2 end
+if lies_ahead(known[3], tonumber(ARGV[8])) then known[3] = '0' end
+if lies_ahead(known[4], 0) then
+  known[4] = ARGV[3]
+  redis.call('HSET', host, 'sent', ARGV[3])
+end
 local on_trial = tonumber(known[7] or '0') > 0 and 1 or 0
 local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay), on_trial} end
 local function try()

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
+from crawler import clock
 from crawler.core.errors import BadInput
 from crawler.management.door import Door, Exit
 from crawler.models import AuditEntry
@@ -55,7 +55,7 @@ class Command(Door):
 
 
 def _found(options: dict[str, Any]) -> QuerySet[AuditEntry]:
-    entries = AuditEntry.objects.filter(at__gte=timezone.now() - timedelta(days=options["days"])).order_by("pk")
+    entries = AuditEntry.objects.filter(at__gte=clock.now() - timedelta(days=options["days"])).order_by("pk")
     if options["act"]:
         entries = entries.filter(Q(act=options["act"]) | Q(act__startswith=options["act"] + "."))
     if options["who"]:

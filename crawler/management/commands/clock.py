@@ -15,10 +15,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
-from django.utils import timezone
 from redis import RedisError
 
-from crawler import answers, idempotency
+from crawler import answers, clock, idempotency
 from crawler.core.errors import CrawlerError
 from crawler.engine import retention
 from crawler.engine.reconcile import reconcile
@@ -59,9 +58,9 @@ class Clock:
         try:
             close_old_connections()
             reconcile()
-            run_due(timezone.now())
-            answers.sweep(time.time())
-            idempotency.sweep(timezone.now())
+            run_due(clock.now())
+            answers.sweep(clock.epoch_seconds())
+            idempotency.sweep(clock.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
             self._say(error, now)
@@ -74,7 +73,7 @@ class Clock:
         """Delete what was kept for long enough: some of it each minute, and each second while there is more."""
         if now < self._sweep_at:
             return
-        moment = timezone.now()
+        moment = clock.now()
         retention.forget_expired(moment)
         self._sweep_at = now + (EVERY if retention.sweep(moment) else SWEEP_EVERY)
 

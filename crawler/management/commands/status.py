@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler import clock
 from crawler.management import wording
 from crawler.management.door import Door, Exit, crawl_of
 from crawler.models import Crawl
@@ -42,21 +42,21 @@ class Command(Door):
         return Exit.DONE
 
     def _show(self, crawl: Crawl, as_json: bool) -> None:
-        progress = progress_of(crawl, time.time())
+        progress = progress_of(crawl, clock.epoch_seconds())
         if as_json:
             self.print(json.dumps(progress) + "\n")
             return
         self.print(words.receipt_table(progress["receipt"]))
         if not crawl.is_over:
             self.print(f"Now: {wording.progress_line(progress)}\n")
-            now = time.time()
+            now = clock.epoch_seconds()
             if why := held_because(crawl, now) or (waits_because(crawl) if stands_still(crawl, now) else ""):
                 self.print(f"{why}\n")
 
     def _list(self, as_json: bool) -> None:
         crawls = list(Crawl.objects.order_by("-created_at")[:SHOWN])
         if as_json:
-            now = time.time()
+            now = clock.epoch_seconds()
             self.print(json.dumps([progress_of(crawl, now) for crawl in crawls]) + "\n")
         elif crawls:
             self.print(wording.crawl_table(crawls))

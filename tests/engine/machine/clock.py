@@ -13,14 +13,18 @@ from typing import Any, Self
 from redis import Redis
 
 from crawler.engine.heartbeat import Heartbeat
+from crawler.frontier.keys import RECONCILED
 from crawler.frontier.leases import RENEW_EVERY
+
+SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
 
 _PASS = """
 -- What Redis itself, and RQ's registries of started jobs, would forget in so many milliseconds.
 for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
+  local left, span = redis.call('PTTL', key), tonumber(ARGV[1])
+  if key == ARGV[2] then span = span * ARGV[3] end
   if left > 0 then
-    if left <= tonumber(ARGV[1]) then redis.call('DEL', key) else redis.call('PEXPIRE', key, left - ARGV[1]) end
+    if left <= span then redis.call('DEL', key) else redis.call('PEXPIRE', key, left - span) end
   end
 end
 for _, key in ipairs(redis.call('KEYS', 'rq:wip:*')) do
@@ -32,7 +36,7 @@ end
 
 
 class Clock:
-    """Can stand in for the module `time`. It begins at the real time, because rows get their defaults from there."""
+    """Can stand in for the module `time`. It begins at the real time, by which RQ goes."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis, self._pass = redis, redis.register_script(_PASS)
@@ -59,7 +63,7 @@ class Clock:
 
     def forget(self, seconds: float) -> None:
         """Redis ages by so much."""
-        self._pass(args=[int(seconds * 1000)])
+        self._pass(args=[int(seconds * 1000), RECONCILED, SLOWER])
 
 
 class Pulse(Heartbeat):

@@ -95,6 +95,28 @@ class Happenings(People):
                 return
             job = self.workers.pop()
 
+    def a_worker_dies_before_it_asks(self) -> None:
+        """It has claimed its batch, and no page is in hand."""
+        job = self.workers.pop_batch()
+        if job is not None:
+            self.workers.run(job, Process("fetch: batch claimed"))
+
+    def a_manager_is_held_up(self) -> None:
+        """In the middle of its tick, for longer than a lease lasts, while others work and report."""
+        ledger = self._some_crawl()
+        if ledger is None:
+            return
+        batches, seconds = self.chance.randint(1, 2), self.chance.choice((11.0, 15.0))
+
+        def others_work() -> None:
+            for _ in range(batches):
+                self.a_batch()
+            self.clock.sleep(seconds)
+
+        moment = self.chance.choice(("tick: reports taken in", self._moment_in("manage")))
+        with self.stage.process(Process(moment, others_work)):
+            manage.manage(ledger.id)
+
     def something_happens_meanwhile(self) -> None:
         job = self._next_job()
         if job is not None:
@@ -126,10 +148,9 @@ class Happenings(People):
                 return False
             return wake.wake(frontier, site)
 
-        self.workers.seem_dead(job)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fetch, "wake", withhold)
-            self.workers.run(job)
+            self.workers.run(job, seems_dead=True)
 
     def a_late_report_arrives(self) -> None:
         if self.withheld:

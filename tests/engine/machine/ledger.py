@@ -23,6 +23,7 @@ from crawler.frontier.seen import SeenSet
 from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from tests.engine.machine.memory import left_of
+from tests.engine.machine.workers import Workers
 from tests.engine.machine.world import SHAPES, World, final_status, is_transient
 
 
@@ -34,6 +35,7 @@ class Row(NamedTuple):
     http_status: int | None
     attempts: int
     deaths: int
+    died_with: str
     given_up: bool
     depth: int
     expires_at: float | None
@@ -52,9 +54,9 @@ class Excuses:
 
 
 class Ledger:
-    def __init__(self, crawl: UUID, world: World, redis: Redis, deaths: Counter[int], excuses: Excuses) -> None:
+    def __init__(self, crawl: UUID, world: World, redis: Redis, workers: Workers, excuses: Excuses) -> None:
         self.id, self._world, self._redis = crawl, world, redis
-        self._deaths, self._excuses = deaths, excuses
+        self._workers, self._excuses = workers, excuses
         self._closed: dict[int, Row] = {}
         self.options: CrawlOptions = Crawl.objects.get(id=crawl).chosen
         self.is_being_deleted = False
@@ -148,7 +150,7 @@ class Ledger:
             case Outcome.TRAP:
                 return name.startswith(tuple(SHAPES.values()))
             case Outcome.CRASHED:
-                return asked_enough and row.deaths > 0
+                return row.deaths >= conf.max_attempts()
             case Outcome.CANCELLED:
                 return self.was_cancelled
             case Outcome.EXPIRED:
@@ -207,9 +209,13 @@ class Ledger:
         assert Notice.objects.get(crawl=self.id, round=crawl.round, event__in=ENDS).receipt == receipt
 
     def _nobody_is_declared_dead_who_lives(self, rows: Sequence[Row]) -> None:
-        if not self._excuses.redis_lost_something:
-            blamed = [(row, self._deaths[row.id]) for row in rows if row.deaths > self._deaths[row.id]]
-            assert not blamed, f"more deaths are counted than there were: {blamed}"
+        if self._excuses.redis_lost_something:
+            return
+        deaths, suspects = self._workers.deaths, self._workers.suspects
+        blamed = [(row, deaths[row.id]) for row in rows if row.deaths > deaths[row.id]]
+        assert not blamed, f"more deaths are counted than there were while the page was in hand: {blamed}"
+        wronged = [row for row in rows if row.died_with and row.id not in suspects]
+        assert not wronged, f"suspects, although none of their workers died: {wronged}"
 
     def _the_seen_set_knows_no_more_than_the_table(self, rows: Sequence[Row]) -> None:
         known = SeenSet(self._redis, CrawlKeys(str(self.id)).seen)

@@ -15,7 +15,7 @@ import pytest
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from crawler import conf, pages, queues, table
+from crawler import clock, conf, pages, queues, table
 from crawler.core import politeness, traps
 from crawler.core.outcomes import Outcome
 from crawler.core.work import SliceReport
@@ -24,27 +24,22 @@ from crawler.engine import (
     batches,
     collect,
     conclude,
-    control,
     delete,
-    desk,
     dispatch,
     fetch,
     helping,
     manage,
     reconcile,
     reporter,
-    retry,
-    start,
     turns,
     watch,
 )
-from crawler.engine import traps as release_verb
-from crawler.frontier import frontier as frontier_module
+from crawler.engine.slices import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
 from crawler.models import Crawl, Trap
 from tests.engine.machine import memory
-from tests.engine.machine.clock import Clock, Line, Pulse
+from tests.engine.machine.clock import SLOWER, Clock, Line, Pulse
 from tests.engine.machine.ledger import Excuses, Ledger
 from tests.engine.machine.stage import OneAfterAnother, Stage
 from tests.engine.machine.workers import Workers
@@ -77,13 +72,9 @@ class Machine:
         Pulse.clock = self.clock
         self.stack.callback(self.patches.undo)
         self.stack.enter_context(self.stage.set_up(self.patches))
-        given = lambda redis: self.clock.time  # noqa: E731
         for owner, name, value in (
-            (frontier_module, "redis_clock", given),
-            (reconcile, "redis_clock", given),
+            (clock, "shared", SimpleNamespace(epoch_seconds=self.clock.time)),
             (timezone, "now", self.clock.moment),
-            (fetch, "steady_clock", lambda redis: self.clock.monotonic),
-            (desk, "steady_clock", given),
             (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
             (fetch, "Heartbeat", Pulse),
             (turns, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
@@ -93,8 +84,9 @@ class Machine:
             (politeness, "MOST_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
-            (watch, "STEP", 1.0),
+            (watch, "WATCH_SECONDS", 5.0),  # a story is short
             (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
+            (reconcile, "MS", reconcile.MS * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
             (pages, "reopen", self._reopened_by(pages.reopen)),
@@ -103,9 +95,10 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
+            (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (announce, start, retry, release_verb, control, fetch, batches, reporter):
+        for module in (announce, fetch, batches, reporter, reconcile):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)

@@ -84,7 +84,7 @@ class Story(Happenings):
                 while not self.ledgers[0].dead_letters():
                     self._work(1)
                 self.send_again(self.ledgers[0], process)
-            case (_, "repair: deaths counted"):
+            case (_, "repair: deaths counted" | "fetch: suspect in hand"):
                 self._die_in_a_job("fetch: batch claimed")
                 process = self._die_in_a_job(moment)
             case (_, "conclude: disagreement noted"):

@@ -32,6 +32,8 @@ AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arri
 
 DISTURBED = {
     "a worker dies": 8,
+    "a worker dies before it asks": 2,
+    "a manager is held up": 2,
     "something happens meanwhile": 8,
     "rq loses a job": 2,
     "a batch is delivered twice": 1,

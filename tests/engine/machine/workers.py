@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import django_rq
@@ -17,7 +18,8 @@ from rq.registry import clean_registries
 from rq.utils import current_timestamp
 
 from crawler import jobs, queues
-from crawler.core.work import Batch
+from crawler.core.work import Batch, PageTask
+from crawler.engine.slices import SliceRun
 from crawler.engine.watch import watch
 from tests.engine.machine.clock import Clock
 from tests.engine.machine.stage import Process, Stage
@@ -26,12 +28,22 @@ BELIEVED_ALIVE = 90  # seconds for which RQ calls a job started although its wor
 LISTED = 3  # workers that RQ lists, so that several batches go out at once
 
 
+@dataclass
+class AtWork:
+    """The job a worker is at."""
+
+    helped: list[Batch] = field(default_factory=list)  # batches it has taken out of the queue beside its own
+    begun: set[int] = field(default_factory=set)  # pages it has begun to ask for
+    seems_dead: bool = False
+
+
 class Workers:
     def __init__(self, redis: Redis, stage: Stage, clock: Clock) -> None:
         self._redis, self._stage, self._clock = redis, stage, clock
-        self.deaths: Counter[int] = Counter()  # page -> workers that died with it in hand, or seemed to
+        self.deaths: Counter[int] = Counter()  # page -> workers that died after they began to ask for it, or seemed to
+        self.suspects: set[int] = set()  # pages of batches whose worker died, or seemed to
         self.is_lifeline_lost = False  # with the worker that had it, before it could leave another one
-        self._helped: list[Batch] = []  # batches the job at work has taken out of the queue beside its own
+        self._at_work: list[AtWork] = []  # the innermost is the one at work
         self.failures: list[str] = []  # tracebacks of jobs that RQ would list as failed
 
     def come(self) -> None:
@@ -87,16 +99,18 @@ class Workers:
         job = self.pop()
         return None if job is None else self.run(job)
 
-    def run(self, job: Job, process: Process | None = None) -> Process:
+    def run(self, job: Job, process: Process | None = None, *, seems_dead: bool = False) -> Process:
         """Run a job to its end or its death. RQ calls it started until then; after a death for longer."""
         process = process or Process()
         registry, member = f"rq:wip:{job.origin}", f"{job.id}:by-hand"
         self._redis.zadd(registry, {member: current_timestamp() + BELIEVED_ALIVE})
-        self._helped = []
+        self._at_work.append(AtWork(seems_dead=seems_dead))
         with self._stage.process(process):
             self._perform(job)
-        if process.is_dead:
+        if process.is_dead or self._at_work[-1].seems_dead:
             self.seem_dead(job)
+        self._at_work.pop()
+        if process.is_dead:
             self.is_lifeline_lost |= "lifeline" in job.id
         else:
             self._redis.zrem(registry, member)
@@ -104,10 +118,22 @@ class Workers:
         return process
 
     def seem_dead(self, job: Job) -> None:
-        """The worker of this job is stopped, or dead; nobody can tell which."""
+        """The worker of this job, which is the one at work, is stopped, or dead; nobody can tell which."""
+        at_work = self._at_work[-1]
+        at_work.seems_dead = True
         if job.func_name == "crawler.jobs.fetch":
-            in_hand = [Batch.from_plain(job.args[0]), *self._helped]
-            self.deaths.update(task.id for batch in in_hand for part in batch.slices for task in part.pages)
+            batches = [Batch.from_plain(job.args[0]), *at_work.helped]
+            self.suspects.update(task.id for batch in batches for part in batch.slices for task in part.pages)
+            self.deaths.update(at_work.begun)
+
+    def beginning(self, take_in_hand: Callable[[SliceRun, PageTask], bool]) -> Callable[[SliceRun, PageTask], bool]:
+        """Notes which pages a fetch job begins to ask for."""
+
+        def noted(run: SliceRun, task: PageTask) -> bool:
+            self._at_work[-1].begun.add(task.id)
+            return take_in_hand(run, task)
+
+        return noted
 
     def adopting(self, adopt: Callable[[Sequence[str]], Batch | None]) -> Callable[[Sequence[str]], Batch | None]:
         """Notes what a fetch job takes out of the queue."""
@@ -115,16 +141,21 @@ class Workers:
         def noted(among: Sequence[str]) -> Batch | None:
             batch = adopt(among)
             if batch is not None:
-                self._helped.append(batch)
+                self._at_work[-1].helped.append(batch)
             return batch
 
         return noted
+
+    def _await_job(self, seconds: float) -> None:
+        """No time passes when a job was sent: whoever sent it rang the bell."""
+        if not self.has_work:
+            self._clock.sleep(seconds)
 
     def _perform(self, job: Job) -> None:
         name = str(job.func_name).rpartition(".")[2]
         try:
             if name == "watch":
-                watch(sleep=self._clock.sleep, clock=self._clock.time)
+                watch(wait=self._await_job, clock=self._clock.time, sleep=self._clock.sleep)
             else:
                 door: Callable[..., Any] = getattr(jobs, name)
                 door(*job.args)

@@ -1,0 +1,114 @@
+"""The units in deploy/systemd: systemd takes them, they start what there is, and give it the time it takes to end."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+from gunicorn.config import Config
+from rq.cli.cli import main as rq_command
+
+from crawler.core.stopping import STOP_SECONDS
+from crawler.frontier.leases import RENEW_EVERY
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "deploy" / "systemd"
+DEPLOYMENT = (ROOT / "docs" / "deployment.md").read_text()
+SERVICES = sorted(file.name for file in FOLDER.glob("*.service"))
+INSTALLED = "/srv/crawler"
+TO_SPARE = 2.0  # seconds systemd waits longer than the code needs, for a machine that is busy
+
+WEB, CLOCK, WORKER, STOCK = (
+    "crawler-web.service",
+    "crawler-clock.service",
+    "crawler-worker@.service",
+    "crawler-stock-worker@.service",
+)
+SERVICE = {
+    "User": "crawler",
+    "WorkingDirectory": INSTALLED,
+    "EnvironmentFile": "/etc/crawler.env",
+    "Restart": "always",
+    "KillMode": "mixed",
+    "NoNewPrivileges": "yes",
+    "ReadWritePaths": "/var/lib/crawler",
+}
+
+
+def unit(name: str) -> ConfigParser:
+    """Raises DuplicateOptionError for a directive that stands there twice."""
+    parsed = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    parsed.optionxform = str  # type: ignore[assignment, method-assign]
+    parsed.read_string((FOLDER / name).read_text())
+    return parsed
+
+
+def command(name: str) -> list[str]:
+    return unit(name)["Service"]["ExecStart"].split()
+
+
+def seconds_to_stop(name: str) -> float:
+    return float(unit(name)["Service"]["TimeoutStopSec"])
+
+
+def test_there_is_a_unit_for_each_process() -> None:
+    assert set(SERVICES) == {WEB, CLOCK, WORKER, STOCK}
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze on this machine")
+def test_systemd_knows_every_directive(tmp_path: Path) -> None:
+    for file in FOLDER.iterdir():
+        text = file.read_text().replace(f"{INSTALLED}/.venv/bin", str(Path(sys.executable).parent))
+        (tmp_path / file.name).write_text(text.replace(INSTALLED, str(ROOT)))
+    units = sorted(str(file) for file in tmp_path.iterdir())
+    verified = subprocess.run(["systemd-analyze", "verify", *units], check=False, capture_output=True, text=True)
+    said = [line for line in (verified.stdout + verified.stderr).splitlines() if "crawler" in line]
+    assert (verified.returncode, said) == (0, [])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_started_again_for_ever_and_stopped_with_the_others(name: str) -> None:
+    service = unit(name)
+    assert dict(service["Service"]).items() >= SERVICE.items()
+    assert float(service["Service"]["RestartSec"]) > 0
+    assert service["Unit"]["StartLimitIntervalSec"] == "0"
+    assert (service["Unit"]["PartOf"], service["Install"]["WantedBy"]) == ("crawler.target", "crawler.target")
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_starts_a_program_that_is_there(name: str) -> None:
+    program = Path(command(name)[0])
+    assert program.is_relative_to(INSTALLED)
+    bin_of = ROOT if program.parent == Path(INSTALLED, "bin") else Path(sys.executable).parent.parent
+    assert (bin_of / "bin" / program.name).exists()
+
+
+def test_the_programs_understand_their_arguments() -> None:
+    gunicorn, python, rq = command(WEB), command(CLOCK), command(STOCK)
+    assert Config().parser().parse_args(gunicorn[1:]).args == ["settings.wsgi"]
+    assert (python[1:2], get_commands()[python[2]]) == (["manage.py"], "crawler")
+    assert rq_command.commands[rq[1]].make_context(rq[1], rq[2:]).params["queues"] == ("crawl", "fetch")
+    assert command(WORKER)[1:] == []
+
+
+def test_systemd_waits_as_long_as_a_worker_may_take_to_end_and_hardly_longer() -> None:
+    assert seconds_to_stop(WORKER) == STOP_SECONDS + TO_SPARE
+    # The job of a stock worker reads of the request when it renews its lease.
+    assert 0 <= seconds_to_stop(STOCK) - (RENEW_EVERY + STOP_SECONDS + TO_SPARE) < 1
+
+
+def test_systemd_waits_as_long_as_gunicorn_does_for_its_requests() -> None:
+    grace = Config().parser().parse_args(command(WEB)[1:]).graceful_timeout
+    assert seconds_to_stop(WEB) > grace + TO_SPARE
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.parent.rglob("*.*")), ids=lambda file: file.name)
+def test_the_documentation_has_every_file_installed(file: Path) -> None:
+    if file.is_file():
+        assert f"deploy/{file.parent.name}/" in DEPLOYMENT
+        assert file.name in DEPLOYMENT or f"deploy/{file.parent.name}/*" in DEPLOYMENT
