@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 DELETIONS_A_LOOK = 10  # steps of an unfinished deletion, about a second's worth
 NEEDED = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # of a row that may be long
 GONE = -2  # what PTTL answers where there is no key
+SLACK = 0.002  # seconds; whoever waits for a key to expire comes after that and not in the same millisecond
 MS = 1000  # of a second, in which Redis counts how long the looks rest
 
 
@@ -89,7 +90,7 @@ def look_when_due(frontier: Frontier, now: float) -> None:
 def rest_of_looks() -> float | None:
     """Seconds until anybody may look at the crawls again; None = at any time, or Redis takes nothing in."""
     left = int(queues.connection().pttl(RECONCILED))
-    return None if left == GONE else left / MS
+    return None if left == GONE else left / MS + SLACK
 
 
 def survey() -> Reconciled:
@@ -195,9 +196,9 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.get(keys.closing)
         lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing = pipe.execute()
     mark = Mark.read(raw)
-    losses = [now + lock_ms / 1000] if lock_ms > 0 else []
+    losses = [now + lock_ms / 1000 + SLACK] if lock_ms >= 0 else []
     losses += [look_at for _, look_at in next_lease]
-    losses += [mark.sent_at + FRESH_SECONDS] if mark is not None else []
+    losses += [mark.sent_at + FRESH_SECONDS + SLACK] if mark is not None else []
     return Signs(
         locked=lock_ms != GONE,
         tick_coming=mark is not None and (now - mark.sent_at <= FRESH_SECONDS or mark.job in waiting()),
