@@ -7,7 +7,6 @@ seen who holds the lock on a crawl's row. The client's side of a connection is i
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from uuid import UUID
 
@@ -72,9 +71,14 @@ def silent_lock(crawl: UUID) -> SilentLock | None:
 
 def _limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
     """An operator who names one of them in DATABASE_URL (`?options=-c%20lock_timeout=5s`) has the last word."""
-    chosen = re.findall(r"(\w+)=", str(connection.settings_dict["OPTIONS"].get("options", "")).replace("-", "_"))
-    named = {name.lstrip("_") for name in chosen}
+    named = _named(str(connection.settings_dict["OPTIONS"].get("options", "")))
     _set(connection, {name: value for name, value in LIMITS.items() if name not in named})
+
+
+def _named(options: str) -> set[str]:
+    """The settings that libpq's `options` sets: "-c name=value", "-cname=value" or "--name=value"."""
+    names = [word.partition("=")[0] for word in options.split() if "=" in word]
+    return {name.removeprefix("--").removeprefix("-c").replace("-", "_") for name in names}
 
 
 def _set(connection: BaseDatabaseWrapper, values: dict[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-EVERY = 3.0  # seconds between two looks at the crawls while nothing is due, of all processes together
+EVERY = 4.0  # seconds between two looks at the crawls while nothing is due, of all processes together
 LEAST, LONGEST = 0.05, 5.0  # seconds between them in any case
 SHARE, SHARE_WHEN_DUE = 20, 4  # a look is followed by a rest so many times as long
 
