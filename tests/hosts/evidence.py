@@ -112,6 +112,7 @@ def _crawled(scene: Scene, crawl: Running) -> Crawled:
         left_in_queues=left_jobs(scene.redis) if scene.over else [],
         left_working=[],
         hits=Counter() if shared else crawl.site.hits,
+        deaths={},  # told below, for both crawls of a shared site as well
         struck=[],
         crew=[],
         seconds=0.0,
