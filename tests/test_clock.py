@@ -61,6 +61,25 @@ def test_redis_is_asked_once_in_a_while_however_often_the_time_is_wanted() -> No
     assert machine.asked <= 3
 
 
+def test_of_several_readings_the_quickest_counts() -> None:
+    machine = Machine()
+    waits = iter([0.4, 0.3, 0.001])
+
+    def slowly() -> float:
+        moment = machine.redis()
+        machine.ticked += next(waits)  # Redis has answered, and the machine is too busy to notice
+        return moment
+
+    shared = SharedClock(slowly, machine.monotonic, machine.own)
+    assert shared.epoch_seconds() == pytest.approx(THERE + machine.ticked, abs=0.001)
+
+
+def test_a_quick_reading_is_not_repeated() -> None:
+    machine = Machine()
+    machine.shared.epoch_seconds()
+    assert machine.asked == 1
+
+
 def test_a_correction_of_this_machines_clock_changes_nothing() -> None:
     machine = Machine(600)
     shared = machine.shared

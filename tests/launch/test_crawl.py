@@ -33,8 +33,8 @@ def small_site() -> Iterator[Site]:
 
 @pytest.fixture
 def slow_site() -> Iterator[Site]:
-    pages = {"/": site.page(*(f"/{number}" for number in range(500)))}
-    answers = {f"/{number}": site.Reply(site.page(), after=0.05) for number in range(500)}
+    pages = {"/": site.page(*(f"/{number}" for number in range(2000)))}
+    answers = {f"/{number}": site.Reply(site.page(), after=0.05) for number in range(2000)}
     with Site(pages | answers).serving() as served:
         yield served
 
