@@ -55,6 +55,7 @@ def test_a_notice_that_a_slow_clock_sends_is_not_sent_again_by_a_fast_one(stack:
 
 
 @pytest.mark.parametrize("worker", [OWN_WORKER, STOCK_WORKER], ids=["own", "stock"])
+@pytest.mark.long
 def test_wrong_clocks_change_no_time_and_tell_nobody_twice(stack: Stack, worker: Sequence[str]) -> None:
     with some_site().serving() as site:
         for ahead in AHEAD_S:

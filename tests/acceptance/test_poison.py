@@ -7,11 +7,14 @@ import signal
 import threading
 from contextlib import suppress
 
+import pytest
+
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.site import Reply
 from tests.stack import OWN_WORKER, Stack
 
 
+@pytest.mark.long
 def test_a_page_that_kills_its_worker_is_given_up_and_the_others_are_fetched(stack: Stack) -> None:
     site = small_site()
     site.pages["/"] = str(site.pages["/"]).replace("</body>", '<a href="/poison">do not touch</a></body>')

@@ -43,6 +43,7 @@ def test_one_page_of_three_hundred_costs_seconds(crew: Stack, status: int) -> No
     assert site.hits["/17"] <= 2
 
 
+@pytest.mark.long
 def test_a_host_that_refuses_everything_is_asked_a_few_times_only(crew: Stack) -> None:
     refuse = Reply(status=429, headers={"Retry-After": "3600"})
     with Site({"/robots.txt": Reply(status=404)} | {f"/{number}": refuse for number in range(60)}).serving() as site:

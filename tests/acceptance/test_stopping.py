@@ -37,8 +37,10 @@ def ended(stack: Stack, site: Site, crawl: Any) -> None:
 
 @pytest.mark.parametrize(
     ("worker", "limit"),
-    [(OWN_WORKER, STOP_SECONDS), (STOCK_WORKER, STOP_SECONDS + 2.5)],  # a stock worker's job looks so seldom
-    ids=["ours", "stock"],
+    [
+        pytest.param(OWN_WORKER, STOP_SECONDS, id="ours"),
+        pytest.param(STOCK_WORKER, STOP_SECONDS + 2.5, id="stock", marks=pytest.mark.long),  # its job looks so seldom
+    ],
 )
 def test_a_worker_whose_pages_are_slow_gives_them_up(stack: Stack, worker: tuple[str, ...], limit: float) -> None:
     with Site({"/": page("/slow"), "/slow": slow_once}).serving() as site:
@@ -50,6 +52,7 @@ def test_a_worker_whose_pages_are_slow_gives_them_up(stack: Stack, worker: tuple
         assert site.hits["/slow"] == 2
 
 
+@pytest.mark.long
 def test_a_worker_that_waits_for_a_crawl_delay_does_not_wait_on(stack: Stack) -> None:
     with Site(
         {"/robots.txt": "User-agent: *\nCrawl-delay: 1.5", "/": page("/a", "/b"), "/a": "", "/b": ""}
@@ -61,6 +64,7 @@ def test_a_worker_that_waits_for_a_crawl_delay_does_not_wait_on(stack: Stack) ->
         ended(stack, site, crawl)
 
 
+@pytest.mark.long
 def test_workers_that_are_replaced_again_and_again_ask_for_each_page_once(stack: Stack) -> None:
     """As in a rolling upgrade: what was answered before the end of a worker is not asked for again."""
     answers = {name: Reply(page(), after=0.05) for name in NAMES}
@@ -88,6 +92,7 @@ def test_a_second_signal_ends_it_at_once(stack: Stack) -> None:
         stopped(worker, COLD_SECONDS + 1.0)
 
 
+@pytest.mark.long
 def test_a_worker_ends_in_time_even_in_the_middle_of_what_cannot_be_given_up(stack: Stack) -> None:
     """A receiver of notices that does not answer. The notice is told by another worker."""
     with Site({"/": page(), "/hook": slow_once}).serving() as site:

@@ -66,13 +66,8 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
         yield Grounds(folder, prepare(folder / "template"), site, Volume.may_be_mounted(folder))
 
 
-@pytest.mark.parametrize(
-    "schedule",
-    [
-        pytest.param(schedule, id=name, marks=() if name == "everything stands still" else pytest.mark.long)
-        for name, schedule in SCHEDULES.items()
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("schedule", [pytest.param(schedule, id=name) for name, schedule in SCHEDULES.items()])
 def test_a_crawl_ends_exactly_though(grounds: Grounds, schedule: Schedule) -> None:
     expected, said = walked(grounds.site, CONTENT), list[str]()
     evidence = run(grounds, schedule, len(expected.hits), said.append)

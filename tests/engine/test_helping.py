@@ -88,6 +88,7 @@ def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench)
     assert queues.adopt_batch(waiting) is None
 
 
+@pytest.mark.long
 def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None:
     """Nobody has claimed it: it is found like a job that RQ has lost."""
     bench.start()

@@ -48,6 +48,7 @@ def test_a_crawl_whose_jobs_are_all_lost_goes_on_when_a_worker_starts(bench: Ben
 
 
 @pytest.mark.usefixtures("soon_missed")
+@pytest.mark.long
 def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
     bench.start()
     for _ in range(3):

@@ -428,6 +428,7 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
 
 
 @pytest.mark.site({"/": page()})
+@pytest.mark.long
 def test_a_lease_whose_reports_wait_is_not_taken_for_that_of_a_dead_worker(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

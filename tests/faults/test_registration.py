@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 
@@ -15,10 +16,13 @@ from crawler import queues
 from crawler.engine import fetch
 from crawler.worker import REGISTER_EVERY, Worker
 from tests.site import Site, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import OWN_WORKER, ROOT, Stack
 
+PROTOCOL = ROOT / "docs" / "protocol.md"
 STOCK_WORKER = ("rq", "worker", "crawl", "fetch")
-PROMISED = 10.0  # seconds
+ROW = re.search(r"^\| `redis: emptied`, workers idle or busy \|.*\| (\d+) s \|$", PROTOCOL.read_text(), re.MULTILINE)
+assert ROW is not None, "docs/protocol.md does not say who knows the workers again"
+PROMISED = float(ROW[1])  # seconds
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ def test_there_are_rows() -> None:
     assert ROWS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("moment", "within"), ROWS)
 def test_the_others_go_on_when_a_machine_vanishes(
     moment: str, within: str, postgres_stack: PostgresStack, site: Site
@@ -82,6 +83,7 @@ def is_locked_by_nobody_who_answers(stack: PostgresStack, crawl: UUID) -> bool:
     return "row is locked by a connection from 127.0.0.1 that has not answered for" in why(stack, crawl)[0]
 
 
+@pytest.mark.long
 def test_a_locked_crawl_holds_up_no_other_and_goes_on_by_itself(postgres_stack: PostgresStack, site: Site) -> None:
     """With a single worker, which would wait for the lock and do nothing else."""
     crawl = postgres_stack.start(f"{site.url}/", obey_robots=False)

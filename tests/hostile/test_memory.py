@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 from tests.hostile.saying import MB, page
@@ -67,6 +68,7 @@ def _site(body: bytes) -> dict[str, Play]:
     return {"/robots.txt": page("", status="404 Not Found"), **{f"/{number}": packed for number in range(PAGES)}}
 
 
+@pytest.mark.long
 def test_it_needs_no_more_than_it_may_have(tmp_path: Path, redis_url: str) -> None:
     found = crawled(tmp_path, redis_url)
     assert found.outcomes == {"2xx": PAGES * len(BODIES)}

@@ -35,6 +35,7 @@ def crew(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[S
         stack.end()
 
 
+@pytest.mark.long
 def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_as_can_be(
     crew: Stack, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_crawl_of_many_hosts_equals_the_truth_and_is_polite_and_about_as_fast_
     )  # a busy machine is no fault; benchmarks/sim.py measures it on a free one
 
 
+@pytest.mark.long
 def test_a_dead_host_does_not_hold_up_the_others(crew: Stack, tmp_path: Path) -> None:
     """The same nineteen hosts, first alone, then beside one that takes requests and never answers."""
     alone = fetched_in(crew, of_stars(19, 12, free_port()), tmp_path)
@@ -70,6 +72,7 @@ def fetched_in(crew: Stack, world: World, folder: Path) -> float:
     return seconds_until_fetched(log, hosts, began)
 
 
+@pytest.mark.long
 def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: Path) -> None:
     world = World((star(0, 12, robots=Robots.OPEN),), free_port())
     with serving(world, tmp_path) as web:
@@ -81,6 +84,7 @@ def test_two_crawls_of_one_host_keep_its_delay_together(crew: Stack, tmp_path: P
     assert len(log.requests) == 2 * 12 + 1
 
 
+@pytest.mark.long
 def test_a_retry_after_is_kept_for_the_whole_host_or_for_the_page(crew: Stack, tmp_path: Path) -> None:
     """On one host two pages answer 429 and the pages between them wait as well; on the other 503: they alone wait."""
     hosts = [stopping(number, answer) for number, answer in enumerate([Answer.LIMITED, Answer.BUSY])]
