@@ -25,6 +25,7 @@ router = Router(tags=["channels"])
 
 @router.get(
     "",
+    operation_id="channels_list_channels",
     auth=needs(Scope.CHANNELS_READ),
     response=shapes.Channels,
     summary="List channels",
@@ -37,6 +38,7 @@ def list_channels(request: ApiRequest) -> dict[str, Any]:
 
 @router.post(
     "",
+    operation_id="channels_create_channel",
     auth=needs(Scope.CHANNELS_WRITE),
     response={201: shapes.ChannelWhole},
     summary="Add a channel",
@@ -51,6 +53,7 @@ def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: Ht
 
 @router.get(
     "/{uuid:channel_id}",
+    operation_id="channels_get_channel",
     auth=needs(Scope.CHANNELS_READ),
     response=shapes.ChannelWhole,
     summary="Look at a channel",
@@ -62,6 +65,7 @@ def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 
 @router.put(
     "/{uuid:channel_id}",
+    operation_id="channels_put_channel",
     auth=needs(Scope.CHANNELS_WRITE),
     response=shapes.ChannelWhole,
     summary="Change a channel",
@@ -77,6 +81,7 @@ def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWante
 
 @router.post(
     "/{uuid:channel_id}/pause",
+    operation_id="channels_pause",
     auth=needs(Scope.CHANNELS_WRITE),
     response=shapes.ChannelMoved,
     summary="Pause a channel",
@@ -89,6 +94,7 @@ def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:channel_id}/resume",
+    operation_id="channels_resume",
     auth=needs(Scope.CHANNELS_WRITE),
     response=shapes.ChannelMoved,
     summary="Resume a channel",
@@ -101,6 +107,7 @@ def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:channel_id}/test",
+    operation_id="channels_test",
     auth=needs(Scope.CHANNELS_WRITE),
     response=shapes.Tested,
     summary="Test a channel",
@@ -114,6 +121,7 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 
 @router.delete(
     "/{uuid:channel_id}",
+    operation_id="channels_delete_channel",
     auth=needs(Scope.CHANNELS_WRITE),
     response={204: None},
     summary="Remove a channel",

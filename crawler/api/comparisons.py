@@ -32,6 +32,7 @@ router = Router(tags=["comparisons"])
 
 @router.get(
     "/{uuid:crawl_id}/comparisons",
+    operation_id="comparisons_list_comparable",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Comparable,
     summary="List crawls to compare with",
@@ -45,6 +46,7 @@ def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:crawl_id}/comparisons/{uuid:other_id}",
+    operation_id="comparisons_get_comparison",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Comparison,
     summary="Compare two crawls",
@@ -57,6 +59,7 @@ def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[
 
 @router.get(
     "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}",
+    operation_id="comparisons_get_change",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.ChangeWhole,
     summary="List pages that differ",
@@ -74,6 +77,7 @@ def get_change(
 
 @router.get(
     "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}/exports/{export_format}",
+    operation_id="comparisons_export_change",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export pages that differ",
     openapi_extra={"responses": {200: {"content": CONTENTS}}},

@@ -39,6 +39,7 @@ class Form(StrEnum):
 
 @router.get(
     "/{uuid:crawl_id}/pages/{page_id}/content/{form}",
+    operation_id="content_get_content",
     auth=needs(Scope.CRAWLS_READ),
     summary="Get a page's content",
     openapi_extra={"responses": {200: {"content": CONTENTS}}},

@@ -51,6 +51,7 @@ class NotWaiting(Schema):
 
 @router.post(
     "/{uuid:crawl_id}/pause",
+    operation_id="control_pause",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Moved,
     summary="Pause a crawl",
@@ -63,6 +64,7 @@ def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:crawl_id}/resume",
+    operation_id="control_resume",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Moved,
     summary="Resume a crawl",
@@ -75,6 +77,7 @@ def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:crawl_id}/cancel",
+    operation_id="control_cancel",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Moved,
     summary="Cancel a crawl",
@@ -87,6 +90,7 @@ def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:crawl_id}/retry-failed",
+    operation_id="control_send_again",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Sent,
     summary="Send dead letters again",
@@ -100,6 +104,7 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
 
 @router.post(
     "/{uuid:crawl_id}/hosts/{host}/forget",
+    operation_id="control_forget_host",
     auth=needs(Scope.CRAWLS_WRITE),
     response=NotWaiting,
     summary="End the wait for a host",

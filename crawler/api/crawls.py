@@ -35,6 +35,7 @@ router = Router(tags=["crawls"])
 
 @router.get(
     "",
+    operation_id="crawls_list_crawls",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.CrawlPage,
     summary="List crawls",
@@ -61,6 +62,7 @@ def list_crawls(
 
 @router.post(
     "",
+    operation_id="crawls_create_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
     response={201: shapes.CrawlWhole},
     summary="Start a crawl",
@@ -81,6 +83,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
 
 @router.get(
     "/{uuid:crawl_id}",
+    operation_id="crawls_get_crawl",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.CrawlWhole,
     summary="Look at a crawl",
@@ -94,6 +97,7 @@ def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:crawl_id}/receipt",
+    operation_id="crawls_get_receipt",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Receipt,
     summary="Get the receipt",
@@ -109,6 +113,7 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:crawl_id}/why",
+    operation_id="crawls_get_why",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Why,
     summary="Ask why it is not finished",
@@ -121,6 +126,7 @@ def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.delete(
     "/{uuid:crawl_id}",
+    operation_id="crawls_delete_crawl",
     auth=needs(Scope.CRAWLS_DELETE),
     response={204: None},
     summary="Delete a crawl",

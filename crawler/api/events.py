@@ -57,6 +57,7 @@ _places = BoundedSemaphore(AT_ONCE)
 
 @router.get(
     "/{uuid:crawl_id}/events",
+    operation_id="events_follow",
     auth=needs(Scope.CRAWLS_READ),
     summary="Follow a crawl",
     openapi_extra=described(EXAMPLE, media_type="text/event-stream"),

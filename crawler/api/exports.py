@@ -59,6 +59,7 @@ EXAMPLE = {
 
 @router.get(
     "/{uuid:crawl_id}/exports",
+    operation_id="exports_list_exports",
     auth=needs(Scope.CRAWLS_READ),
     response=Exports,
     summary="List export formats",
@@ -72,6 +73,7 @@ def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:crawl_id}/exports/{export_format}",
+    operation_id="exports_get_export",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export the pages",
     openapi_extra={"responses": {200: {"content": CONTENTS}}},

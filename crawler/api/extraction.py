@@ -43,6 +43,7 @@ EXAMPLE = {
 
 @router.post(
     "/preview",
+    operation_id="extraction_try_rules",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Previewed,
     summary="Try extraction rules",

@@ -20,6 +20,7 @@ router = Router(tags=["crawls"])
 
 @router.get(
     "/{uuid:crawl_id}/figures",
+    operation_id="figures_get_figures",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Figures,
     summary="Get the figures",

@@ -47,6 +47,7 @@ FAILED = [outcome for outcome in Outcome if outcome.kind is Kind.FAILED]
 
 @router.post(
     "/crawl",
+    operation_id="firecrawl_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
     response=shapes.CrawlStarted,
     summary="Start a crawl",
@@ -74,6 +75,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
 
 @router.get(
     "/crawl/active",
+    operation_id="firecrawl_active",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.ActiveCrawls,
     summary="List crawls under way",
@@ -92,6 +94,7 @@ def active(request: ApiRequest) -> dict[str, Any]:
 
 @router.get(
     "/crawl/{uuid:crawl_id}",
+    operation_id="firecrawl_crawl_status",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.CrawlStatus,
     summary="Get a crawl's status and pages",
@@ -122,6 +125,7 @@ def crawl_status(
 
 @router.delete(
     "/crawl/{uuid:crawl_id}",
+    operation_id="firecrawl_cancel_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
     response=shapes.Cancelled,
     summary="Cancel a crawl",
@@ -137,6 +141,7 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/crawl/{uuid:crawl_id}/errors",
+    operation_id="firecrawl_crawl_errors",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.CrawlErrors,
     summary="List a crawl's errors",
@@ -157,6 +162,7 @@ def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/map",
+    operation_id="firecrawl_map_site",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.MapAnswer,
     summary="List the known pages of a site",

@@ -19,6 +19,7 @@ router = Router(tags=["crawls"])
 
 @router.get(
     "/{uuid:crawl_id}/graph",
+    operation_id="graph_get_graph",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.SiteGraph,
     summary="Get the site graph",

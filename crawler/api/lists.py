@@ -35,6 +35,7 @@ router = Router(tags=["crawls"])
 
 @router.post(
     "/list",
+    operation_id="lists_create_crawl_over_list",
     auth=needs(Scope.CRAWLS_WRITE),
     response={201: shapes.CrawlWhole},
     summary="Start a crawl over a list",

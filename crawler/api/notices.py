@@ -24,6 +24,7 @@ router = Router(tags=["notices"])
 
 @router.get(
     "/{uuid:crawl_id}/notices",
+    operation_id="notices_list_notices",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Deliveries,
     summary="List deliveries",
@@ -39,6 +40,7 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
 
 @router.post(
     "/{uuid:crawl_id}/notices/{uuid:delivery_id}/again",
+    operation_id="notices_send_again",
     auth=needs(Scope.CRAWLS_WRITE),
     response=shapes.SentAgain,
     summary="Send a notice again",

@@ -37,6 +37,7 @@ router = Router(tags=["pages"])
 
 @router.get(
     "/{uuid:crawl_id}/pages",
+    operation_id="pages_list_pages",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.PageList,
     summary="List pages",
@@ -56,6 +57,7 @@ def list_pages(
 
 @router.get(
     "/{uuid:crawl_id}/pages/exports/{export_format}",
+    operation_id="pages_export_pages",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export chosen pages",
     openapi_extra={"responses": {200: {"content": contents_of(KEYS, shapes.ROW_EXAMPLE)}}},
@@ -73,6 +75,7 @@ def export_pages(
 
 @router.get(
     "/{uuid:crawl_id}/dead-letters",
+    operation_id="pages_list_dead_letters",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.PageList,
     summary="List dead letters",
@@ -85,6 +88,7 @@ def list_dead_letters(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None
 
 @router.get(
     "/{uuid:crawl_id}/orphans",
+    operation_id="pages_list_orphans",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.PageList,
     summary="List orphans",
@@ -97,6 +101,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
 
 @router.get(
     "/{uuid:crawl_id}/pages/{page_id}",
+    operation_id="pages_get_page",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.PageWhole,
     summary="Look at a page",
@@ -110,6 +115,7 @@ def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, 
 
 @router.get(
     "/{uuid:crawl_id}/pages/{page_id}/links-out",
+    operation_id="pages_list_links_out",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.LinksOut,
     summary="List a page's links",
@@ -143,6 +149,7 @@ def list_links_out(
 
 @router.get(
     "/{uuid:crawl_id}/pages/{page_id}/links-in",
+    operation_id="pages_list_links_in",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.LinksIn,
     summary="List links to a page",
@@ -159,6 +166,7 @@ def list_links_in(
 
 @router.get(
     "/{uuid:crawl_id}/pages/{page_id}/ways",
+    operation_id="pages_get_ways",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Ways,
     summary="See how a page was found",

@@ -32,6 +32,7 @@ router = Router(tags=["reports"])
 
 @router.get(
     "/{uuid:crawl_id}/reports",
+    operation_id="reports_list_reports",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Reports,
     summary="List reports",
@@ -47,6 +48,7 @@ def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.get(
     "/{uuid:crawl_id}/reports/{slug}",
+    operation_id="reports_get_report",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.ReportWhole,
     summary="Get a report",
@@ -65,6 +67,7 @@ def get_report(
 
 @router.get(
     "/{uuid:crawl_id}/reports/{slug}/lines",
+    operation_id="reports_get_report_part",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.ReportPart,
     summary="Open a line of a report",
@@ -88,6 +91,7 @@ def get_report_part(
 
 @router.get(
     "/{uuid:crawl_id}/reports/{slug}/exports/{export_format}",
+    operation_id="reports_export_report",
     auth=needs(Scope.CRAWLS_READ),
     summary="Export a report",
     openapi_extra={"responses": {200: {"content": CONTENTS}}},

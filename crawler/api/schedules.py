@@ -37,6 +37,7 @@ class ScheduleMoved(Schema):
 
 @router.get(
     "",
+    operation_id="schedules_list_schedules",
     auth=needs(Scope.SCHEDULES_READ),
     response=shapes.Schedules,
     summary="List schedules",
@@ -55,6 +56,7 @@ def list_schedules(
 
 @router.post(
     "",
+    operation_id="schedules_create_schedule",
     auth=needs(Scope.SCHEDULES_WRITE),
     response={201: shapes.ScheduleWhole},
     summary="Make a schedule",
@@ -71,6 +73,7 @@ def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResp
 
 @router.get(
     "/{uuid:schedule_id}",
+    operation_id="schedules_get_schedule",
     auth=needs(Scope.SCHEDULES_READ),
     response=shapes.ScheduleWhole,
     summary="Look at a schedule",
@@ -82,6 +85,7 @@ def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:schedule_id}/pause",
+    operation_id="schedules_pause",
     auth=needs(Scope.SCHEDULES_WRITE),
     response=ScheduleMoved,
     summary="Pause a schedule",
@@ -98,6 +102,7 @@ def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:schedule_id}/resume",
+    operation_id="schedules_resume",
     auth=needs(Scope.SCHEDULES_WRITE),
     response=ScheduleMoved,
     summary="Resume a schedule",
@@ -114,6 +119,7 @@ def resume(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
 
 @router.delete(
     "/{uuid:schedule_id}",
+    operation_id="schedules_delete_schedule",
     auth=needs(Scope.SCHEDULES_WRITE),
     response={204: None},
     summary="Remove a schedule",

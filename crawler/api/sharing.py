@@ -50,6 +50,7 @@ class KeptCrawl(Schema):
 
 @router.post(
     "/{uuid:crawl_id}/share",
+    operation_id="sharing_share_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
     response=Shared,
     summary="Share a crawl",
@@ -72,6 +73,7 @@ def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, A
 
 @router.post(
     "/{uuid:crawl_id}/keep",
+    operation_id="sharing_keep_crawl",
     auth=needs(Scope.CRAWLS_WRITE),
     response=KeptCrawl,
     summary="Keep a crawl",

@@ -22,6 +22,7 @@ me = Router(tags=["tokens"])
 
 @me.get(
     "",
+    operation_id="tokens_get_me",
     auth=[BearerToken(None), Session()],
     response=shapes.Me,
     summary="Ask who you are",
@@ -54,6 +55,7 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
 
 @router.get(
     "",
+    operation_id="tokens_list_tokens",
     auth=needs(Scope.TOKENS_READ),
     response=shapes.Tokens,
     summary="List your tokens",
@@ -66,6 +68,7 @@ def list_tokens(request: ApiRequest) -> dict[str, Any]:
 
 @router.delete(
     "/{token_id}",
+    operation_id="tokens_revoke_token",
     auth=needs(Scope.TOKENS_WRITE),
     response={204: None},
     summary="Revoke a token",

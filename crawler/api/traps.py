@@ -23,6 +23,7 @@ router = Router(tags=["traps"])
 
 @router.get(
     "/{uuid:crawl_id}/traps",
+    operation_id="traps_list_traps",
     auth=needs(Scope.CRAWLS_READ),
     response=shapes.Traps,
     summary="List traps",
@@ -36,6 +37,7 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 
 @router.post(
     "/{uuid:crawl_id}/traps/release",
+    operation_id="traps_release_traps",
     auth=needs(Scope.CRAWLS_WRITE),
     response=shapes.Released,
     summary="Release traps",

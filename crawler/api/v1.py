@@ -13,7 +13,6 @@ from django.http.request import RawPostDataException
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
-from ninja.operation import Operation
 from redis import RedisError
 
 from crawler import __version__
@@ -60,10 +59,6 @@ class Api(NinjaAPI):
     ) -> OpenAPISchema:
         """The paths begin with `path_prefix`, or as they do on this server."""
         return Document(self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
-
-    def get_openapi_operation_id(self, operation: Operation) -> str:
-        """ "crawls_get_crawl": the file and the function."""
-        return f"{operation.view_func.__module__.rpartition('.')[2]}_{operation.view_func.__name__}"
 
 
 api = Api(

@@ -16,8 +16,7 @@ from crawler.core.errors import BadInput, SealBroken
 from crawler.core.events import OF_A_CRAWL, Event, chosen_events
 from crawler.core.receivers import EXAMPLES, SEALED, Means, check_address, is_sealed, is_secret
 from crawler.engine.deliver import SEAL_BROKEN, hosts_of_channels, send
-from crawler.engine.guards import guard_of
-from crawler.engine.start import check_web_address
+from crawler.engine.guards import check_web_address, guard_of
 from crawler.fetching.fetcher import Limits
 from crawler.models import Channel, Delivery
 from crawler.notify.transport import Message, TransportError

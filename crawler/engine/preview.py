@@ -17,9 +17,9 @@ from crawler.core.robots import RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls import from_person, normalise, origin_of
 from crawler.core.work import FetchPolicy
 from crawler.engine.fetchers import fetcher_for
-from crawler.engine.guards import guard_of
+from crawler.engine.guards import check_web_address, guard_of
 from crawler.engine.permission import Ruling
-from crawler.engine.start import check_sealed, check_web_address, judged
+from crawler.engine.start import check_sealed, judged
 from crawler.fetching.fetcher import Fetched, is_html
 from crawler.fetching.http import HttpFetcher
 from crawler.fetching.robots import fetch_robots

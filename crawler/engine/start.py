@@ -14,20 +14,20 @@ from redis.exceptions import RedisError
 from crawler import audit, clock, conf, pages, queues, sealing
 from crawler.accounts import quotas
 from crawler.core.addresses import parse_private_hosts
-from crawler.core.errors import BadInput, RefusedAddress, SealBroken, ServiceDown
+from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.events import USUAL, Event, chosen_events
 from crawler.core.options import MAY_BE_SECRET, RECEIVERS, CrawlOptions, check_options
 from crawler.core.proxies import Proxy
 from crawler.core.receivers import Means, is_secret
 from crawler.core.shortages import because, remedy
 from crawler.core.sitemaps.followed import to_begin_with
-from crawler.core.urls import from_person, host_and_port
+from crawler.core.urls import from_person
 from crawler.crashpoints import crash_point
-from crawler.engine.guards import guard_of
+from crawler.engine.guards import check_host, check_web_address, guard_of
 from crawler.engine.shortages import shortage_of
 from crawler.engine.tell import send_out, tell
 from crawler.engine.wake import keep_watch, wake
-from crawler.fetching.guard import AddressRefused, Guard, NameNotFound, NotConnected, OutOfTime, PortRefused
+from crawler.fetching.guard import Guard
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
 
@@ -98,7 +98,7 @@ def check_sealed(guard: Guard, sealed: str) -> None:
         raise BadInput("credentials", str(error)) from None
     if proxy is not None:
         where = Proxy.parse(proxy)
-        _check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
+        check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 
 def insert(crawl: Crawl) -> None:
@@ -172,28 +172,6 @@ def services_needed() -> Iterator[None]:
         raise ServiceDown(_nothing_started(error, "Redis does not answer")) from error
     except DatabaseError as error:
         raise ServiceDown(_nothing_started(error, "The database does not answer")) from error
-
-
-def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
-    """Refuse early what the guard would refuse at the moment of connecting."""
-    try:
-        host, port = host_and_port(url)
-    except ValueError:
-        raise BadInput(field, "This web address cannot be read: its host or port is none.") from None
-    _check_host(guard, host, port, host if is_secret else url, field)
-
-
-def _check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:
-    try:
-        guard.resolve(host, port)
-    except PortRefused as error:
-        raise BadInput(field, f"{shown} is refused: {error}") from None
-    except AddressRefused as error:
-        raise RefusedAddress(field, f"{shown} is refused: {error}") from None
-    except (OutOfTime, NotConnected) as error:
-        raise BadInput(field, f"{shown} cannot be checked: {error}. Try again in a while") from None
-    except NameNotFound:
-        raise BadInput(field, f"There is no host named {host}: check the spelling of {shown}") from None
 
 
 def _nothing_started(error: Exception, what: str) -> str:
