@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.idle import MOST_PERCENT, STATES
 from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from settings.environment import ROOT
 
 ROUNDS, GENERATED, WORKERS = 5, 2_000, 2

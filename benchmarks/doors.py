@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from crawler.core.pages_query import PagesQuery, Show, Sort
+from crawler.core.crawl.page_query import PagesQuery, Show, Sort
 from crawler.models import Crawl, Page
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES
-from crawler.reports.pages_table import chosen
+from crawler.reports.page_table import chosen
 
 TABLE_MS, PAGE_MS, REPORT_MS = 300, 300, 500
 FILE_MS = 1_000  # until the first byte of a file

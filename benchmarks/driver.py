@@ -46,9 +46,9 @@ def main() -> None:
 
 
 def _begun(given: dict[str, Any]) -> Any:
-    from crawler.core.options import CrawlOptions
-    from crawler.engine.load import load_list
-    from crawler.engine.start import start_crawl
+    from crawler.core.crawl.options import CrawlOptions
+    from crawler.crawls.import_urls import load_list
+    from crawler.crawls.start import start_crawl
 
     options = CrawlOptions.from_plain(given["options"])
     if "list" not in given:
@@ -97,7 +97,7 @@ def _stored(crawl: Any) -> dict[str, Any]:
     from django.db.models import Sum
     from django.db.models.functions import Length
 
-    from crawler.core.linkage import KEY_BYTES
+    from crawler.core.html.link_codec import KEY_BYTES
     from crawler.models import Page, PageLinks
     from crawler.reports.receipt import receipt_of
 

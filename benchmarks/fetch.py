@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import requests
 from requests.adapters import HTTPAdapter
 
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
 
 ROUNDS = 5
 HEAD = """HTTP/1.1 200 OK

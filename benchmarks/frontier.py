@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from redis import Redis
 from redis.exceptions import RedisError
 
-from crawler.core.politeness import Pace
+from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.window import Level, Waiting
+from crawler.frontier.ready_queue import Level, Waiting
 from crawler.launch.redis_server import find_program
 
-WINDOW = 50_000  # pages Redis holds of a crawl, see `engine.dispatch`
+WINDOW = 50_000  # pages Redis holds of a crawl, see `manager.dispatch`
 PAGES_A_SLICE = 10
 MIB = 1024 * 1024
 

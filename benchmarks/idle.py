@@ -92,9 +92,9 @@ def main(chosen: Namespace) -> int:
 
 @contextmanager
 def _brought_about(state: str, site: str) -> Iterator[None]:
-    from crawler.core.options import CrawlOptions  # models can be had once Django is set up
-    from crawler.engine.control import cancel, pause
-    from crawler.engine.start import start_crawl
+    from crawler.core.crawl.options import CrawlOptions  # models can be had once Django is set up
+    from crawler.crawls.control import cancel, pause
+    from crawler.crawls.start import start_crawl
 
     if state == "none":
         yield

@@ -21,7 +21,7 @@ import django
 from benchmarks.reports import database, migrate
 from benchmarks.services import GRACE, LOOPBACK, cores, free_port, own_redis
 from benchmarks.watching import cpu_seconds
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
 MEDIAN_MS = NINETY_FIVE_MS = 1_000

@@ -12,12 +12,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from crawler import pages, table
-from crawler.core import linkage
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome, of_status
-from crawler.core.urls import key_of
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts, PageLinks
+from crawler.storage import queries, writer
 
 SITE, BLOG = "https://shop.example.com", "https://blog.example.com"
 CHUNK = 2000  # rows written at a time
@@ -57,7 +57,7 @@ def made_up(site: Site) -> UUID:
     """A finished crawl of this site, with what its own view, the reports and the comparison ask for."""
     options = CrawlOptions(externals="check", sitemaps=True, near_duplicates=True)
     crawl = Crawl.objects.create(start_urls=[site.url(0)], options=options.to_plain(), state="finished")
-    short = {number: linkage.short_key(site.url(number)) for number in site.numbers}
+    short = {number: link_codec.short_key(site.url(number)) for number in site.numbers}
     ids = list[int]()
     for part in chunks(site.numbers):
         rows = Page.objects.bulk_create(_page(crawl, site, number, ids) for number in part)
@@ -72,7 +72,7 @@ def made_up(site: Site) -> UUID:
 
 
 def forget(crawl: UUID) -> None:
-    while pages.delete_rows(crawl, CHUNK * 10):
+    while writer.delete_rows(crawl, CHUNK * 10):
         pass
     Crawl.objects.filter(id=crawl).delete()
 
@@ -85,7 +85,7 @@ def chunks(numbers: Iterable[int]) -> Iterator[list[int]]:
 
 def _finish(crawl: Crawl, ids: list[int]) -> None:
     """What the manager would have counted while the crawl went on."""
-    tallies = table.count_rows(crawl.id)
+    tallies = queries.count_rows(crawl.id)
     now, seconds = time.time(), 120
     crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
     crawl.requests, crawl.priorities = tallies.asked, [5]
@@ -167,5 +167,5 @@ def _links(page: Page, site: Site, number: int, short: dict[int, bytes]) -> Page
         page_id=page.id,
         crawl_id=page.crawl_id,
         keys=keys,
-        packed=linkage.packed(targets, linkage.Occurrences.once(targets, texts, {}), page.url),
+        packed=link_codec.packed(targets, link_codec.Occurrences.once(targets, texts, {}), page.url),
     )

@@ -19,7 +19,7 @@ from typing import Any
 import redis
 
 from benchmarks.services import GRACE, own_redis
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
 DATABASE = "db.sqlite3"  # in the data folder

@@ -12,16 +12,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PARTS = (
-    ("read the page: links, title, directives", ("_read (crawler/engine/ask.py",)),
-    ("ask for the page: HTTP", ("(crawler/fetching/",)),
-    ("keep the host's turn and the lease, robots.txt", ("(crawler/engine/turns.py", "(crawler/engine/permission.py")),
-    ("leave what was found", ("(crawler/engine/reporter.py",)),
-    ("the rest of a fetch job", ("fetch (crawler/jobs.py", "(crawler/engine/slices.py")),
-    ("take in: decide which links are pages", ("_found (crawler/engine/collect.py", "_suspected (crawler/engine/")),
-    ("take in: rows", ("apply (crawler/pages.py",)),
-    ("take in: the rest", ("collect (crawler/engine/collect.py",)),
-    ("hand out", ("dispatch (crawler/engine/dispatch.py",)),
-    ("the rest of a tick", ("manage (crawler/jobs.py", "_tick (crawler/engine/helping.py")),
+    ("read the page: links, title, directives", ("_read (crawler/fetcher/page.py",)),
+    ("ask for the page: HTTP", ("(crawler/http/",)),
+    (
+        "keep the host's turn and the lease, robots.txt",
+        ("(crawler/fetcher/host_slot.py", "(crawler/fetcher/robots_check.py"),
+    ),
+    ("leave what was found", ("(crawler/fetcher/result_buffer.py",)),
+    ("the rest of a fetch job", ("fetch (crawler/jobs.py", "(crawler/fetcher/slice.py")),
+    ("take in: decide which links are pages", ("_found (crawler/manager/collect.py", "_suspected (crawler/manager/")),
+    ("take in: rows", ("apply (crawler/storage/writer.py",)),
+    ("take in: the rest", ("collect (crawler/manager/collect.py",)),
+    ("hand out", ("dispatch (crawler/manager/dispatch.py",)),
+    ("the rest of a tick", ("manage (crawler/jobs.py", "_tick (crawler/fetcher/work_stealing.py")),
     ("RQ", ("Worker.work (crawler/worker.py",)),
 )
 """A stack belongs to the first part of which it holds a frame."""

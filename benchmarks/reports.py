@@ -109,13 +109,13 @@ def all_timed(crawl: Any, other: Any, times: int) -> Iterator[Timed]:
     from django.test import Client
 
     from benchmarks.doors import doors
-    from crawler.reports import kept
+    from crawler.reports import result_cache
 
     someone, _ = User.objects.get_or_create(username="bench", is_superuser=True, is_staff=True)
     browser = Client(SERVER_NAME="127.0.0.1")
     browser.force_login(someone)
     found = list(doors(crawl, other))
-    kept.forget(crawl.id)  # to learn what lies behind a line, reports were looked at already
+    result_cache.forget(crawl.id)  # to learn what lies behind a line, reports were looked at already
     for door in found:
         until_ready = [opened := _opened(browser, door)]
         while not opened.is_ready:

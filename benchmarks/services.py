@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from crawler.launch.redis_server import start_embedded
 
 LOOPBACK = "127.0.0.1"

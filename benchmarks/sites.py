@@ -17,7 +17,7 @@ from urllib.request import urlopen
 from benchmarks import nginx
 from benchmarks.generated import Site
 from benchmarks.services import GRACE, LOOPBACK, PATIENCE, Unavailable, free_port
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
 GENERATED = "generated"

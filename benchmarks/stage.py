@@ -19,14 +19,14 @@ from django.utils import timezone
 from benchmarks.load import Question
 from benchmarks.made_up import Site, made_up
 from benchmarks.services import LOOPBACK
-from crawler import queues
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.scopes import Scope
-from crawler.core.work import Batch, FetchPolicy, PageTask, Slice
-from crawler.engine.start import start_crawl
+from crawler.accounts.tokens import make_token
+from crawler.core.access.permissions import Scope
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.messages import Batch, FetchPolicy, PageTask, Slice
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
 from crawler.models import Crawl
-from crawler.tokens import make_token
+from crawler.queueing import queues
 
 AT_ONCE = 500  # jobs sent in one step
 LINKS = 4  # of each page of the slow site

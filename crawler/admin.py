@@ -1,5 +1,5 @@
 """What staff see of the tables. Accounts, groups and allowances are changed here, and crawls deleted, by the engine's
-verb; all else is for reading: crawls are moved by the engine, pages by `crawler.pages`."""
+verb; all else is for reading: crawls are moved by the engine, pages by `crawler.storage.writer`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from django.utils.html import format_html
 from redis import RedisError
 
 from crawler import conf
-from crawler.accounts.invitations import link_for
+from crawler.accounts.login_links import link_for
+from crawler.core.crawl.options import RECEIVERS
 from crawler.core.errors import BadInput, ServiceDown
-from crawler.core.figures import counted
-from crawler.core.options import RECEIVERS
-from crawler.engine.delete import begin_delete
+from crawler.core.text.quantities import counted
+from crawler.crawls.delete import begin_delete
 from crawler.models import (
     NOT_OVER,
     Allowance,

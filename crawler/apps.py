@@ -11,9 +11,10 @@ class CrawlerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from crawler import checks, postgresql  # these want the tables
-        from crawler.accounts import changes
+        from crawler import checks
+        from crawler.accounts import account_changes
+        from crawler.storage import postgresql  # these want the tables
 
         checks.register_all()
-        changes.watch()
+        account_changes.watch()
         postgresql.watch()

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
-from crawler import clock, conf, startup
-from crawler.core.clocks import TO_DO
-from crawler.core.deployment import troubles
+from crawler import clock, conf
+from crawler.core.installation.deployment import TO_DO, troubles
+from crawler.queueing import startup
 
 
 def register_all() -> None:

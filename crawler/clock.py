@@ -22,7 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import conf
-from crawler.core.clocks import TOLERATED_S, Skew
+from crawler.core.installation.deployment import TOLERATED_S, Skew
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from django.conf import settings
 
 from crawler import __version__
-from crawler.core.deployment import Setup
-from crawler.core.forwarded import Network
-from crawler.core.proxies import Proxy
+from crawler.core.access.client_address import Network
+from crawler.core.installation.deployment import Setup
+from crawler.core.urls.addresses import Proxy
 
 
 def user_agent() -> str:

@@ -24,28 +24,28 @@ logging.getLogger("rq.worker").addFilter(OfOthers())
 
 def manage(crawl_id: str) -> str:
     """One tick of a crawl's manager."""
-    from crawler.engine.manage import manage as manage_crawl
+    from crawler.manager.tick import manage as manage_crawl
 
     return manage_crawl(UUID(crawl_id))
 
 
 def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
     """Fetch the pages of one batch."""
-    from crawler.core.work import Batch
-    from crawler.engine.fetch import fetch as fetch_batch
+    from crawler.core.crawl.messages import Batch
+    from crawler.fetcher.loop import fetch as fetch_batch
 
     return fetch_batch(Batch.from_plain(batch))
 
 
 def watch() -> str:
     """Stay at hand until something is due."""
-    from crawler.engine.watch import watch as watch_crawls
+    from crawler.manager.idle_poller import watch as watch_crawls
 
     return watch_crawls()
 
 
 def notify() -> str:
     """Deliver the notices that are due."""
-    from crawler.engine.announce import announce
+    from crawler.notices.delivery import announce
 
     return announce()

@@ -10,13 +10,12 @@ from django.contrib.auth.models import Group
 from django.db import models
 
 from crawler import clock
-from crawler.core.events import ENDS, USUAL
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.receivers import Means
-from crawler.core.tallies import Tallies
-from crawler.core.work import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.counters import Tallies
+from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
+from crawler.core.crawl.notices import ENDS, USUAL, Means
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 
 _ENDS = [event.value for event in ENDS]
 NOT_OVER = [state for state in State if not state.is_over]
@@ -31,7 +30,7 @@ class Crawl(models.Model):
     options = models.JSONField(default=dict)
     sealed = models.TextField(default="", blank=True)  # its credentials and proxy, encrypted; "" = none
     source = models.CharField(max_length=255, default="", blank=True)  # the name of its list of URLs; "" = none
-    source_report = models.JSONField(default=dict, blank=True)  # what was read of that list, see `engine.load`
+    source_report = models.JSONField(default=dict, blank=True)  # what was read of that list, see `crawls.import_urls`
     loaded_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of whoever reads the list
     previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="next_runs")
     schedule = models.ForeignKey("Schedule", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs")
@@ -51,13 +50,13 @@ class Crawl(models.Model):
     discovered = models.BigIntegerField(default=0)
     outcomes = models.JSONField(default=dict)
     statuses = models.JSONField(default=dict)
-    limits = models.JSONField(default=dict)  # `core.ended.Limit` -> pages it closed
+    limits = models.JSONField(default=dict)  # `core.crawl.completion.Limit` -> pages it closed
     requests = models.BigIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
     retries = models.BigIntegerField(default=0)
-    samples = models.JSONField(default=list)  # recent progress, see `core.progress`
+    samples = models.JSONField(default=list)  # recent progress, see `core.crawl.progress`
     priorities = models.JSONField(default=list)  # of its pages, the most urgent first
-    recent = models.JSONField(default=dict)  # the pages closed last, see `core.recent`
+    recent = models.JSONField(default=dict)  # the pages closed last, see `core.crawl.counters`
 
     class Meta:
         indexes: ClassVar = [
@@ -90,7 +89,7 @@ class Crawl(models.Model):
 
 
 class Page(models.Model):
-    """One normalised URL within one crawl. Only `crawler.pages` writes these rows."""
+    """One normalised URL within one crawl. Only `crawler.storage.writer` writes these rows."""
 
     OPEN, CLOSED = 0, 1
 
@@ -155,8 +154,8 @@ class Page(models.Model):
 
 
 class PageLinks(models.Model):
-    """Every link of one page as `core.linkage` packs them, so that a page's row stays small. Only `crawler.pages`
-    writes these rows, with the page's own."""
+    """Every link of one page as `core.html.link_codec` packs them, so that a page's row stays small. Only
+    `crawler.storage.writer` writes these rows, with the page's own."""
 
     page_id = models.BigIntegerField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
@@ -165,7 +164,7 @@ class PageLinks(models.Model):
 
 
 class LinkIndex(models.Model):
-    """Which pages of a part of a crawl link to the targets of one group, see `reports.link_index`: it is made when it
+    """Which pages of a part of a crawl link to the targets of one group, see `reports.links`: it is made when it
     is asked for, and can be made again."""
 
     id = models.BigAutoField(primary_key=True)
@@ -182,12 +181,12 @@ class LinkIndex(models.Model):
 
 
 class PageFacts(models.Model):
-    """What one page's server and the page itself said, for its own view and the reports. Only `crawler.pages` writes
-    these rows, with the page's own; a page nobody answered for has none."""
+    """What one page's server and the page itself said, for its own view and the reports. Only `crawler.storage.writer`
+    writes these rows, with the page's own; a page nobody answered for has none."""
 
     page = models.OneToOneField(
         Page, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="facts"
-    )  # for joins; the rows of both are deleted together, by `crawler.pages`
+    )  # for joins; the rows of both are deleted together, by `crawler.storage.writer`
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
     headers = models.TextField(default="")  # one a line, as sent
     first_byte_ms = models.IntegerField(default=0)
@@ -207,7 +206,7 @@ class PageFacts(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # The condition is always true: only questions that say it use this index, see `crawler.variants`.
+            # The condition is always true: only questions that say it use this index, see `crawler.storage.variants`.
             models.Index(fields=["crawl", "digest", "page"], condition=models.Q(page__gt=0), name="facts_same_text"),
         ]
 
@@ -216,7 +215,7 @@ class PageFacts(models.Model):
 
 
 class Trap(models.Model):
-    """An endless series of pages, or the count of a shape of URLs that may become one. See `core.traps`."""
+    """An endless series of pages, or the count of a shape of URLs that may become one. See `core.crawl.traps`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="traps")
@@ -237,7 +236,8 @@ class Trap(models.Model):
 
 
 class VaryingPart(models.Model):
-    """A parameter, or a segment of paths, whose value may make no difference to what pages say. See `core.variants`."""
+    """A parameter, or a segment of paths, whose value may make no difference to what pages say. See
+    `core.urls.variants`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="varying_parts")
@@ -258,7 +258,7 @@ class VaryingPart(models.Model):
 
 
 class PageVariants(models.Model):
-    """The pages whose URLs differ in one varying part alone, counted as `core.variants.Variants` says."""
+    """The pages whose URLs differ in one varying part alone, counted as `core.urls.variants.Variants` says."""
 
     id = models.BigAutoField(primary_key=True)
     part = models.ForeignKey(VaryingPart, on_delete=models.CASCADE, db_index=False, related_name="variants")
@@ -317,7 +317,7 @@ class Allowance(models.Model):
 
 class Usage(models.Model):
     """How many pages a person's crawls asked for on one day. Moved in the transaction that closes the pages, see
-    `crawler.usage`."""
+    `crawler.storage.usage`."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()  # in UTC
@@ -338,7 +338,7 @@ class Answer(models.Model):
     stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last known to be so
     etag = models.TextField(default="")
     last_modified = models.TextField(default="")
-    result = models.BinaryField()  # compressed, see `crawler.answers`
+    result = models.BinaryField()  # compressed, see `crawler.storage.response_cache`
 
     def __str__(self) -> str:
         return bytes(self.key).hex()
@@ -351,7 +351,7 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hex
     shown = models.CharField(max_length=16)  # the first characters of the secret, for people to know it by
-    scopes = models.JSONField(default=list)  # see `core.scopes`
+    scopes = models.JSONField(default=list)  # see `core.access.permissions`
     created_at = models.DateTimeField(default=clock.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
     expires_at = models.DateTimeField(null=True, blank=True)  # None = never
@@ -397,7 +397,7 @@ class Notice(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)  # see `core.events`
+    event = models.CharField(max_length=32)  # see `core.crawl.notices`
     round = models.SmallIntegerField(default=1)  # the crawl's, when this became true
     number = models.IntegerField(default=0)  # of those of this event in this round: 0, 1, 2, ...
     receipt = models.JSONField(default=dict)  # of that moment; empty for pages
@@ -428,7 +428,7 @@ class Channel(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="channels")
     name = models.CharField(max_length=80, default="", blank=True)  # as the person calls it
     transport = models.CharField(max_length=16, choices=[(means.value, means.value) for means in Means])
-    address = models.TextField()  # encrypted where it is a secret, see `core.receivers`
+    address = models.TextField()  # encrypted where it is a secret, see `core.crawl.notices`
     events = models.JSONField(default=usual_events)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now, editable=False)
@@ -482,8 +482,8 @@ class AuditRows(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """Who did what, when and from where. Only `crawler.audit` writes these rows; nothing changes them. They name people
-    and things by their keys and by what these were called, so that they outlive both."""
+    """Who did what, when and from where. Only `crawler.accounts.audit` writes these rows; nothing changes them. They
+    name people and things by their keys and by what these were called, so that they outlive both."""
 
     STAYS = "The audit log is added to; nothing in it is changed or deleted."
 

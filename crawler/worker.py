@@ -28,17 +28,18 @@ from rq.worker import WorkerStatus
 from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anything that holds a model
 from django.db import DatabaseError, close_old_connections, connections
 
-from crawler import conf, queues, startup
-from crawler.core.stopping import COLD_SECONDS, STOP_SECONDS
-from crawler.engine import announce as _announce
-from crawler.engine import fetch as _fetch
-from crawler.engine import manage as _manage
-from crawler.engine import watch as _watch
-from crawler.engine.heartbeat import Heartbeat
-from crawler.engine.reconcile import reconcile
-from crawler.engine.shortages import hold_all, shortage_of
+from crawler import conf
+from crawler.core.installation.shutdown import COLD_SECONDS, STOP_SECONDS
+from crawler.crawls.holds import hold_all, shortage_of
+from crawler.fetcher import loop as _fetch
+from crawler.frontier.heartbeat import Heartbeat
 from crawler.frontier.keys import PROBE
-from crawler.queues import ends_soon
+from crawler.manager import idle_poller as _watch
+from crawler.manager import tick as _manage
+from crawler.manager.reconcile import reconcile
+from crawler.notices import delivery as _announce
+from crawler.queueing import queues, startup
+from crawler.queueing.queues import ends_soon
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
@@ -177,7 +178,7 @@ class Worker(SimpleWorker):
         return self._lasts and not self._was_stopped and multiprocessing.parent_process() is None
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        """As RQ's, but it takes STOP_SECONDS at most; see `core.stopping`."""
+        """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.shutdown`."""
         self._was_stopped = True  # RQ notes it only while a job is at work
         ends_soon.set()
         _end_within(STOP_SECONDS)

@@ -22,8 +22,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crawler.web.headers.Headers",  # the first: it sees what all others answer
-    "crawler.web.headers.Heads",
+    "crawler.web.middleware.Headers",  # the first: it sees what all others answer
+    "crawler.web.middleware.Heads",
     "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -31,8 +31,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "crawler.web.visits.Visits",
-    "crawler.web.rq_doors.RqDoors",
+    "crawler.web.middleware.Visits",
+    "crawler.web.rq_permissions.RqDoors",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -79,7 +79,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 
 SECRET_KEY_FALLBACKS = environment.texts("SECRET_KEY_FALLBACKS")
-SESSION_ENGINE = "crawler.accounts.session_store"
+SESSION_ENGINE = "crawler.accounts.sessions"
 SESSION_COOKIE_AGE = int(3600 * environment.number("CRAWLER_SESSION_IDLE_HOURS", 168, least=0.1))
 CRAWLER_SESSION_DAYS = environment.number("CRAWLER_SESSION_DAYS", 30, least=0.01)
 CRAWLER_LOGIN_TRIES = int(environment.number("CRAWLER_LOGIN_TRIES", 10, least=0))
@@ -124,7 +124,7 @@ CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
 LOG_LEVEL = environment.text("CRAWLER_LOG_LEVEL", "INFO")
 LOG_URLS = environment.switch("CRAWLER_LOG_URLS", False)
-LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_logs.Json"}
+LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.logs.Json"}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -19,11 +19,10 @@ from urllib.parse import parse_qsl
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.core.deployment import REDIS_HINT, is_guarded
+from crawler.core.access.client_address import Network, parse_networks
 from crawler.core.errors import BadInput
-from crawler.core.forwarded import Network, parse_networks
-from crawler.core.ports import USUAL, parse_ports
-from crawler.core.proxies import Proxy
+from crawler.core.installation.deployment import REDIS_HINT, is_guarded
+from crawler.core.urls.addresses import USUAL, Proxy, parse_ports
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
@@ -35,7 +34,7 @@ LIVELY = {
     "tcp_user_timeout": 10_000,  # milliseconds
 }
 """Parameters of libpq: a server that vanished is given up within 14 s. DATABASE_URL may name others. The server's side,
-and why: `crawler.postgresql`."""
+and why: `crawler.storage.postgresql`."""
 ROOT = Path(__file__).resolve().parent.parent
 
 _env = environ.Env()

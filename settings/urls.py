@@ -4,15 +4,15 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from crawler.api.gate import behind_the_gate, not_there
-from crawler.web.login import admin_login
+from crawler.api.middleware import behind_the_gate, not_there
+from crawler.web.account.login import admin_login
 
 urlpatterns = [
     path("admin/django_rq/", RedirectView.as_view(url="/admin/django_rq/dashboard/")),
     path("admin/login/", admin_login),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account-password")),
     path("admin/", admin.site.urls),
-    path("api/v1/", include("crawler.api.urls")),
+    path("api/v1/", include("crawler.api.v1")),
     re_path("^api/", behind_the_gate(not_there)),
     path("", include("crawler.web.urls")),
 ]

@@ -7,13 +7,13 @@ from typing import Any
 
 from redis import Redis
 
-from crawler import queues
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.window import Waiting
+from crawler.frontier.ready_queue import Waiting
 from crawler.models import Crawl, Notice, Page, PageFacts
+from crawler.queueing import queues
 from tests.web.factories import a_delivery, a_finished_crawl, a_page
 
 NOTHING = {"pages": 0, "facts": 0, "notices": 0, "keys": set(), "files": []}

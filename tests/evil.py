@@ -16,12 +16,11 @@ from rq.registry import FailedJobRegistry
 from rq.results import Result
 
 from crawler.content import warc
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
-from crawler.core import linkage
-from crawler.core import recent as recently
-from crawler.core.forms import FORMS
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl import counters as recently
+from crawler.core.crawl.options import FORMS, CrawlOptions
+from crawler.core.html import link_codec
 from crawler.models import (
     ApiToken,
     Channel,
@@ -179,9 +178,11 @@ def _link(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:
     urls = [page.url for page in pages]
     words = [texts[place % len(texts)] for place in range(len(urls))]
     rels = dict(zip(urls, words, strict=True))
-    links = linkage.Occurrences.once(urls, words, rels)
+    links = link_codec.Occurrences.once(urls, words, rels)
     rows = [
-        PageLinks(page_id=page.pk, crawl=crawl, keys=linkage.keys(urls), packed=linkage.packed(urls, links, page.url))
+        PageLinks(
+            page_id=page.pk, crawl=crawl, keys=link_codec.keys(urls), packed=link_codec.packed(urls, links, page.url)
+        )
         for page in pages[:6]
     ]
     PageLinks.objects.bulk_create(rows)

@@ -116,8 +116,8 @@ class Stack:
     def start(self, *urls: str, **options: Any) -> UUID:
         """Start a crawl as the web page does, and leave it alone: nothing here wakes it later."""
         # Models can be imported when Django is set up, which whoever imports this may do later.
-        from crawler.core.options import CrawlOptions
-        from crawler.engine.start import start_crawl
+        from crawler.core.crawl.options import CrawlOptions
+        from crawler.crawls.start import start_crawl
 
         told = CrawlOptions.from_plain(options)
         return self.within(lambda: start_crawl(urls, told, allow_private=True).id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redis import Redis
 
-from crawler.core.host_stop import Refusal
-from crawler.frontier.gate import Gate
+from crawler.core.crawl.politeness import Refusal
+from crawler.frontier.host_limiter import Gate
 
 
 def stop_host(redis: Redis, host: str, seconds: float, now: float, status: int = 429) -> None:

@@ -17,7 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crawler import admin
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import seal_address
 from crawler.models import (
     Allowance,
     ApiToken,
@@ -31,7 +32,6 @@ from crawler.models import (
     Trap,
     Usage,
 )
-from crawler.sealing import seal_address
 from tests.web.conftest import NOWHERE
 from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 

@@ -14,14 +14,14 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from crawler import audit
-from crawler.accounts.invitations import invite, link_for
-from crawler.core.scopes import Scope
-from crawler.engine import retention
-from crawler.engine.delete import begin_delete
-from crawler.engine.reconcile import survey
+from crawler.accounts import audit
+from crawler.accounts.login_links import invite, link_for
+from crawler.core.access.permissions import Scope
+from crawler.crawls import delete
+from crawler.crawls.delete import begin_delete
+from crawler.manager.reconcile import survey
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
-from crawler.web.login import make_link
+from crawler.web.account.login import make_link
 from tests.accounts.factories import a_group
 from tests.api.calling import Caller, a_token
 from tests.web.conftest import NOWHERE
@@ -77,7 +77,7 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
 def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
     root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.engine.delete.STEPS_AT_ONCE", 0)
+    monkeypatch.setattr("crawler.crawls.delete.STEPS_AT_ONCE", 0)
     crawl = a_crawl(root)
     for _ in range(2):
         begin_delete(crawl.id)
@@ -276,13 +276,13 @@ def test_it_outlives_whom_it_is_about(ann: User, real_redis: object) -> None:
 
 def test_it_is_kept_for_as_long_as_is_set(ann: User, settings: Any) -> None:
     settings.CRAWLER_AUDIT_DAYS = 30
-    retention.forget_expired(timezone.now() + timedelta(days=29))
+    delete.forget_expired(timezone.now() + timedelta(days=29))
     assert AuditEntry.objects.exists()
     settings.CRAWLER_AUDIT_DAYS = 0
-    retention.forget_expired(timezone.now() + timedelta(days=9999))
+    delete.forget_expired(timezone.now() + timedelta(days=9999))
     assert AuditEntry.objects.exists()
     settings.CRAWLER_AUDIT_DAYS = 30
-    retention.forget_expired(timezone.now() + timedelta(days=31))
+    delete.forget_expired(timezone.now() + timedelta(days=31))
     assert not AuditEntry.objects.exists()
 
 

@@ -17,26 +17,23 @@ from django.utils import timezone
 from redis import ConnectionError as RedisIsAway
 
 import crawler
-from crawler import queues
-from crawler.accounts.invitations import accept, invite, link_for
-from crawler.accounts.links import make_link
+from crawler.accounts.login_links import accept, invite, link_for, make_link
 from crawler.accounts.sessions import end_sessions
+from crawler.accounts.tokens import make_token, revoke
+from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
-from crawler.core.events import Event
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.receivers import Means
-from crawler.engine import control, schedules, start
-from crawler.engine.channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
-from crawler.engine.delete import delete
-from crawler.engine.hosts import forget
-from crawler.engine.resend import resend
-from crawler.engine.retry import retry_failed
-from crawler.engine.share import keep, share
-from crawler.engine.traps import release
+from crawler.crawls import control, schedules, start
+from crawler.crawls.control import keep, share
+from crawler.crawls.delete import delete
+from crawler.crawls.retry import release, retry_failed
+from crawler.manager.host_waits import forget
 from crawler.models import AuditEntry, Channel, Crawl, Schedule
-from crawler.tokens import make_token, revoke
-from crawler.web.rq_doors import ROOT
+from crawler.notices.delivery import resend
+from crawler.notices.user_channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
+from crawler.queueing import queues
+from crawler.web.rq_permissions import ROOT
 from tests.accounts.factories import a_group
 from tests.stops import stop_host
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person

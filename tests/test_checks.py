@@ -63,7 +63,7 @@ from django.http import HttpRequest, HttpResponse
 django.setup()
 
 from types import SimpleNamespace
-from crawler.web.login import remembered
+from crawler.web.account.login import remembered
 
 print(settings.SESSION_COOKIE_NAME, settings.SESSION_COOKIE_SECURE)
 print(settings.CSRF_COOKIE_NAME, settings.CSRF_COOKIE_SECURE)

@@ -159,7 +159,7 @@ def test_services_that_are_away_have_no_clock(settings: Any) -> None:
 OWN_CLOCK = re.compile(r"timezone\.now|(?<!\.)\btime\.time\b|datetime\.(now|utcnow|today)\b|date\.today|default=now\b")
 MAY_READ_IT = {
     "clock.py",  # to measure it
-    "launch/processes.py",  # to date a line of a log that people read
+    "launch/supervisor.py",  # to date a line of a log that people read
 }
 
 

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.scopes import Scope
-from crawler.engine import retention
+from crawler.core.access.permissions import Scope
+from crawler.crawls import delete
 from crawler.models import Crawl
 from tests.api.calling import Caller, a_token
 from tests.content.storages import kept_in
@@ -45,7 +45,7 @@ def by_the_command(user: User, crawl: Crawl) -> None:
 
 def by_retention(user: User, crawl: Crawl) -> None:
     Crawl.objects.filter(pk=crawl.pk).update(finished_at=timezone.now() - timedelta(days=31))
-    assert retention.sweep(timezone.now()) == 1
+    assert delete.sweep(timezone.now()) == 1
 
 
 def by_the_admin(user: User, crawl: Crawl) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from crawler.core.events import OF_PAGES, Event
-from crawler.engine.deliver import message_of
+from crawler.core.crawl.notices import OF_PAGES, Event
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Delivery, Notice, PageFacts
-from crawler.notify import webhook
+from crawler.notices.channels import webhook
+from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
 from tests.stack import ROOT
 from tests.web.factories import a_crawl, a_finished_crawl, a_page

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.idempotency import (
+from crawler.accounts.idempotency import (
     A_TRY,
     KEPT,
     Claim,

@@ -16,12 +16,11 @@ from django.test import Client
 from django.urls import path
 
 from crawler import logs
-from crawler.json_logs import Json
-from crawler.logs import Context, Text, about
+from crawler.logs import Context, Json, Text, about
 
 
 def a_record(message: str = "%s", *values: object, **more: object) -> logging.LogRecord:
-    record = logging.LogRecord("crawler.engine.fetch", logging.WARNING, __file__, 1, message, values, None)
+    record = logging.LogRecord("crawler.fetcher.loop", logging.WARNING, __file__, 1, message, values, None)
     record.__dict__.update(more)
     assert Context().filter(record)
     return record
@@ -39,11 +38,11 @@ def trouble_with(text: str) -> logging.LogRecord:
 def test_a_line_of_text_ends_with_what_it_is_about() -> None:
     with about(crawl="c", batch="b"):
         line = Text().format(a_record("%s is slow", "x.test", page=7))
-    assert line.endswith(" WARNING crawler.engine.fetch: x.test is slow [crawl=c batch=b page=7]")
+    assert line.endswith(" WARNING crawler.fetcher.loop: x.test is slow [crawl=c batch=b page=7]")
 
 
 def test_a_line_about_nothing_has_no_end() -> None:
-    assert Text().format(a_record("hello")).endswith("fetch: hello")
+    assert Text().format(a_record("hello")).endswith("loop: hello")
 
 
 def test_a_json_line_has_the_same_in_fields() -> None:
@@ -53,7 +52,7 @@ def test_a_json_line_has_the_same_in_fields() -> None:
     assert time.endswith("+00:00")
     assert line == {
         "level": "WARNING",
-        "logger": "crawler.engine.fetch",
+        "logger": "crawler.fetcher.loop",
         "message": "x.test is slow",
         "crawl": "c",
         "batch": "b",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from tests.stack import Stack
 

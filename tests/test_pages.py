@@ -8,17 +8,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from crawler import pages, statements, table
-from crawler.core.discovery import Discovery
-from crawler.core.ended import Limit
-from crawler.core.facts import Facts
-from crawler.core.lifecycle import State
-from crawler.core.lists import Entry
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PAGE, SITEMAP, PageResult
+from crawler.core.crawl.completion import Limit, State
+from crawler.core.crawl.discovery import Discovery
+from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html.page_metadata import Facts
+from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
-from crawler.pages import Retry
+from crawler.storage import queries, sql, writer
+from crawler.storage.writer import Retry
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +29,7 @@ NOW = 1_000_000.0
 def crawl() -> Crawl:
     """A running crawl whose start page, and a second page, are open."""
     crawl = Crawl.objects.create(start_urls=[START])
-    pages.open_start_pages(crawl, [START, f"{START}b"], NOW)
+    writer.open_start_pages(crawl, [START, f"{START}b"], NOW)
     return crawl
 
 
@@ -49,17 +48,17 @@ def found(*names: str, **facts: Any) -> list[Discovery]:
 
 def assert_counters_match_rows(crawl: Crawl) -> None:
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
 
 
 def test_start_pages_are_open_and_counted(crawl: Crawl) -> None:
     crawl.refresh_from_db()
     assert (crawl.discovered, crawl.tallies.open) == (2, 2)
-    assert table.has_open(crawl.id)
+    assert queries.has_open(crawl.id)
 
 
 def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
-    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("c", "d"), NOW).tallies
+    tallies = writer.apply(crawl.id, [success(page_id(crawl))], [], found("c", "d"), NOW).tallies
     assert (tallies.discovered, tallies.closed) == (4, 1)
     assert_counters_match_rows(crawl)
     assert (crawl.requests, crawl.bytes) == (1, 10)
@@ -67,8 +66,8 @@ def test_closing_and_discovering_happen_together(crawl: Crawl) -> None:
 
 def test_applying_the_same_result_twice_changes_nothing(crawl: Crawl) -> None:
     result = success(page_id(crawl))
-    once = pages.apply(crawl.id, [result], [], found("c"), NOW).tallies
-    twice = pages.apply(crawl.id, [result, result], [], found("c"), NOW).tallies
+    once = writer.apply(crawl.id, [result], [], found("c"), NOW).tallies
+    twice = writer.apply(crawl.id, [result, result], [], found("c"), NOW).tallies
     assert once == twice
     assert_counters_match_rows(crawl)
     assert crawl.requests == 1
@@ -76,41 +75,41 @@ def test_applying_the_same_result_twice_changes_nothing(crawl: Crawl) -> None:
 
 def test_a_closed_page_keeps_its_first_outcome(crawl: Crawl) -> None:
     page = page_id(crawl)
-    pages.apply(crawl.id, [success(page)], [], [], NOW)
+    writer.apply(crawl.id, [success(page)], [], [], NOW)
     late = PageResult(id=page, attempt=2, outcome=Outcome.TIMEOUT)
-    pages.apply(crawl.id, [late], [Retry(late, NOW)], [], NOW)
+    writer.apply(crawl.id, [late], [Retry(late, NOW)], [], NOW)
     assert Page.objects.get(id=page).outcome == Outcome.SUCCESS
     assert_counters_match_rows(crawl)
 
 
 def test_a_url_is_inserted_once_whatever_finds_it(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], [*found("c"), *found("c"), *found("b")], NOW)
+    writer.apply(crawl.id, [], [], [*found("c"), *found("c"), *found("b")], NOW)
     assert Page.objects.filter(crawl=crawl).count() == 3
     assert_counters_match_rows(crawl)
 
 
 def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
     other = Crawl.objects.create(start_urls=[START])
-    pages.open_start_pages(other, [START], NOW)
+    writer.open_start_pages(other, [START], NOW)
     assert Page.objects.filter(url=START).count() == 2
 
 
 def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
-    names = [str(number) for number in range(2 * statements.INSERT_ROWS + 7)]
-    tallies = pages.apply(crawl.id, [], [], found(*names), NOW).tallies
+    names = [str(number) for number in range(2 * sql.INSERT_ROWS + 7)]
+    tallies = writer.apply(crawl.id, [], [], found(*names), NOW).tallies
     assert tallies.discovered == 2 + len(names)
     assert_counters_match_rows(crawl)
 
 
 def test_a_page_beyond_a_limit_is_inserted_closed(crawl: Crawl) -> None:
-    tallies = pages.apply(crawl.id, [], [], found("deep", outcome=Outcome.LIMIT, error="deeper"), NOW).tallies
+    tallies = writer.apply(crawl.id, [], [], found("deep", outcome=Outcome.LIMIT, error="deeper"), NOW).tallies
     assert tallies.skipped() == {"limit": 1}
     assert Page.objects.get(url=f"{START}deep").status == Page.CLOSED
     assert_counters_match_rows(crawl)
 
 
 def test_a_page_found_both_beyond_and_within_a_limit_is_open(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], [*found("c", outcome=Outcome.TOO_MANY_REDIRECTS), *found("c")], NOW)
+    writer.apply(crawl.id, [], [], [*found("c", outcome=Outcome.TOO_MANY_REDIRECTS), *found("c")], NOW)
     assert Page.objects.get(url=f"{START}c").status == Page.OPEN
     assert_counters_match_rows(crawl)
 
@@ -118,7 +117,7 @@ def test_a_page_found_both_beyond_and_within_a_limit_is_open(crawl: Crawl) -> No
 def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
     result = PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.TIMEOUT, requests=1, error="too slow")
     for _ in range(2):
-        pages.apply(crawl.id, [], [Retry(result, NOW + 4)], [], NOW)
+        writer.apply(crawl.id, [], [Retry(result, NOW + 4)], [], NOW)
     page = Page.objects.get(id=result.id)
     assert (page.status, page.attempts, page.due_at) == (Page.OPEN, 1, NOW + 4)
     assert_counters_match_rows(crawl)
@@ -127,7 +126,7 @@ def test_a_retry_is_noted_once_and_leaves_the_page_open(crawl: Crawl) -> None:
 
 def test_a_death_with_nothing_in_hand_makes_suspects_and_counts_against_nobody(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=None, crashed_from=1) == []
+    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=None, crashed_from=1) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths, row.died_with) == (Page.OPEN, 0, 0, "a")
     crawl.refresh_from_db()
@@ -138,7 +137,7 @@ def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Cr
     page = page_id(crawl)
     for attempt, lease in enumerate("abcde", start=1):
         for _ in range(2):  # a lease is counted once
-            assert pages.count_death(crawl.id, [page], lease, NOW, in_hand=(page, attempt), crashed_from=None) == []
+            assert writer.count_death(crawl.id, [page], lease, NOW, in_hand=(page, attempt), crashed_from=None) == []
     row = Page.objects.get(id=page)
     assert (row.status, row.attempts, row.deaths) == (Page.OPEN, 5, 5)
     assert_counters_match_rows(crawl)
@@ -147,9 +146,9 @@ def test_a_death_is_counted_as_an_attempt_and_blames_nobody_in_company(crawl: Cr
 
 def test_a_page_alone_with_its_worker_is_blamed_once_workers_enough_died_over_it(crawl: Crawl) -> None:
     page = page_id(crawl)
-    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 1), crashed_from=2) == []
-    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 2), crashed_from=2) == []
-    assert pages.count_death(crawl.id, [page], "b", NOW, in_hand=(page, 2), crashed_from=2) == [page]
+    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 1), crashed_from=2) == []
+    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 2), crashed_from=2) == []
+    assert writer.count_death(crawl.id, [page], "b", NOW, in_hand=(page, 2), crashed_from=2) == [page]
     row = Page.objects.get(id=page)
     assert (row.outcome, row.given_up) == (Outcome.CRASHED, True)
     assert "died 2 times" in row.error
@@ -161,16 +160,16 @@ def test_attempts_that_were_answered_are_no_deaths(crawl: Crawl) -> None:
     page = page_id(crawl)
     for attempt in (1, 2):
         busy = PageResult(id=page, attempt=attempt, outcome=Outcome.SERVER_ERROR, http_status=503)
-        pages.apply(crawl.id, [], [Retry(busy, NOW)], [], NOW)
-    assert pages.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 3), crashed_from=3) == []
+        writer.apply(crawl.id, [], [Retry(busy, NOW)], [], NOW)
+    assert writer.count_death(crawl.id, [page], "a", NOW, in_hand=(page, 3), crashed_from=3) == []
     assert Page.objects.get(id=page).attempts == 3
 
 
 def test_a_crawl_that_is_over_takes_nothing_in(crawl: Crawl) -> None:
     """A result that comes after a cancellation must not open pages nobody will ever close."""
-    pages.close_rest(crawl.id, Outcome.CANCELLED, "cancelled", NOW)
+    writer.close_rest(crawl.id, Outcome.CANCELLED, "cancelled", NOW)
     Crawl.objects.filter(id=crawl.id).update(state=State.CANCELLED)
-    tallies = pages.apply(crawl.id, [success(page_id(crawl))], [], found("late"), NOW, requests=3).tallies
+    tallies = writer.apply(crawl.id, [success(page_id(crawl))], [], found("late"), NOW, requests=3).tallies
     assert tallies.open == 0
     assert not Page.objects.filter(url__endswith="late").exists()
     assert_counters_match_rows(crawl)
@@ -191,25 +190,25 @@ def test_a_crawl_that_is_over_takes_nothing_in(crawl: Crawl) -> None:
     ],
 )
 def test_what_another_try_might_mend_is_a_dead_letter(crawl: Crawl, result: dict[str, Any], given_up: bool) -> None:
-    pages.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=3, **result)], [], [], NOW)
+    writer.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=3, **result)], [], [], NOW)
     assert Page.objects.get(id=page_id(crawl)).given_up is given_up
 
 
 def test_dead_letters_are_opened_as_if_they_had_never_been_asked_for(crawl: Crawl) -> None:
     failed = PageResult(id=page_id(crawl), attempt=3, outcome=Outcome.SERVER_ERROR, http_status=500)
-    pages.apply(crawl.id, [failed], [], [], NOW)
-    assert pages.reopen(crawl.id, None, NOW) == 1
+    writer.apply(crawl.id, [failed], [], [], NOW)
+    assert writer.reopen(crawl.id, None, NOW) == 1
     page = Page.objects.get(id=failed.id)
     assert (page.status, page.outcome, page.attempts, page.given_up) == (Page.OPEN, "", 0, False)
     assert_counters_match_rows(crawl)
-    assert pages.reopen(crawl.id, None, NOW) == 0
+    assert writer.reopen(crawl.id, None, NOW) == 0
 
 
 def test_only_the_dead_letters_asked_for_are_opened(crawl: Crawl) -> None:
     ids = list(Page.objects.order_by("id").values_list("id", flat=True))
     failed = [PageResult(id=page, attempt=3, outcome=Outcome.TIMEOUT) for page in ids]
-    pages.apply(crawl.id, failed, [], [], NOW)
-    assert pages.reopen(crawl.id, [ids[1], 10**9], NOW) == 1
+    writer.apply(crawl.id, failed, [], [], NOW)
+    assert writer.reopen(crawl.id, [ids[1], 10**9], NOW) == 1
     assert list(Page.objects.filter(status=Page.OPEN).values_list("id", flat=True)) == [ids[1]]
     assert_counters_match_rows(crawl)
 
@@ -219,8 +218,8 @@ def test_what_the_answer_and_the_page_said_is_kept_with_the_closing(crawl: Crawl
     said = Facts(description="What", h1="It", h1_count=2, canonical=f"{START}b", canonicals=1, digest=b"d" * 16)
     first = success(page, facts=said, headers="Server: x\nETag: y", first_byte_ms=7, kept={"warc": ["o", 0, 9]})
     late = success(page, attempt=2, facts=Facts(description="Other"))
-    pages.apply(crawl.id, [first], [], [], NOW)
-    pages.apply(crawl.id, [late], [], [], NOW)
+    writer.apply(crawl.id, [first], [], [], NOW)
+    writer.apply(crawl.id, [late], [], [], NOW)
     facts = PageFacts.objects.get(page_id=page)
     assert (facts.crawl_id, facts.headers, facts.first_byte_ms) == (crawl.id, "Server: x\nETag: y", 7)
     assert (facts.description, facts.h1, facts.h1_count) == ("What", "It", 2)
@@ -231,27 +230,27 @@ def test_what_the_answer_and_the_page_said_is_kept_with_the_closing(crawl: Crawl
 def test_of_a_page_that_is_asked_for_again_the_last_answer_is_kept(crawl: Crawl) -> None:
     page = page_id(crawl)
     busy = PageResult(id=page, attempt=3, outcome=Outcome.SERVER_ERROR, http_status=503, headers="Retry-After: 9")
-    pages.apply(crawl.id, [busy], [], [], NOW)
-    pages.reopen(crawl.id, None, NOW)
-    pages.apply(crawl.id, [success(page, headers="Server: x")], [], [], NOW)
+    writer.apply(crawl.id, [busy], [], [], NOW)
+    writer.reopen(crawl.id, None, NOW)
+    writer.apply(crawl.id, [success(page, headers="Server: x")], [], [], NOW)
     assert PageFacts.objects.get(page_id=page).headers == "Server: x"
 
 
 def test_of_a_page_nobody_answered_for_nothing_is_kept(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.DNS)], [], [], NOW)
+    writer.apply(crawl.id, [PageResult(id=page_id(crawl), attempt=1, outcome=Outcome.DNS)], [], [], NOW)
     assert not PageFacts.objects.exists()
 
 
 def test_pages_expire_by_their_own_time_or_the_crawls(crawl: Crawl) -> None:
     began = crawl.round_began_at.timestamp()
     Crawl.objects.filter(id=crawl.id).update(options={"deadline": 100.0, "page_ttl": 30.0})
-    pages.apply(crawl.id, [], [], found("early"), began + 10)
-    pages.apply(crawl.id, [], [], found("late"), began + 90)
-    assert table.next_expiry(crawl.id) == pytest.approx(began + 40)
-    assert pages.close_expired(crawl.id, began + 39) == 0
-    assert pages.close_expired(crawl.id, began + 40) == 1
+    writer.apply(crawl.id, [], [], found("early"), began + 10)
+    writer.apply(crawl.id, [], [], found("late"), began + 90)
+    assert queries.next_expiry(crawl.id) == pytest.approx(began + 40)
+    assert writer.close_expired(crawl.id, began + 39) == 0
+    assert writer.close_expired(crawl.id, began + 40) == 1
     assert Page.objects.get(url=f"{START}early").outcome == Outcome.EXPIRED
-    assert table.next_expiry(crawl.id) == pytest.approx(began + 100)
+    assert queries.next_expiry(crawl.id) == pytest.approx(began + 100)
     assert_counters_match_rows(crawl)
 
 
@@ -259,10 +258,10 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
     began, now = timezone.now(), time.time()
     options = CrawlOptions(page_ttl=60.0).to_plain()
     started, listed = (Crawl.objects.create(start_urls=[START], options=options, round_began_at=began) for _ in "ab")
-    pages.open_start_pages(started, [START], now)
-    entries = [Entry(number, f"{START}{number}", 5) for number in range(statements.LISTED_ROWS)]
+    writer.open_start_pages(started, [START], now)
+    entries = [Entry(number, f"{START}{number}", 5) for number in range(sql.LISTED_ROWS)]
     assert (
-        pages.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
+        writer.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
     )
     of_both = Page.objects.filter(url=START).order_by("id")
     first, second = (
@@ -273,36 +272,36 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
 
 
 def test_rows_are_deleted_some_at_a_time(crawl: Crawl) -> None:
-    assert [pages.delete_rows(crawl.id, 1) for _ in range(3)] == [1, 1, 0]
+    assert [writer.delete_rows(crawl.id, 1) for _ in range(3)] == [1, 1, 0]
 
 
 def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [success(page_id(crawl))], [], found("c"), NOW)
-    assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 2
-    assert not table.has_open(crawl.id)
-    assert pages.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 0
+    writer.apply(crawl.id, [success(page_id(crawl))], [], found("c"), NOW)
+    assert writer.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 2
+    assert not queries.has_open(crawl.id)
+    assert writer.close_rest(crawl.id, Outcome.LIMIT, "enough", NOW) == 0
     assert_counters_match_rows(crawl)
 
 
 def test_open_pages_come_in_the_order_of_discovery(crawl: Crawl) -> None:
-    first = table.next_open(crawl.id, 5, after=0, at_most=1, depth=None)
-    second = table.next_open(crawl.id, 5, after=first[0].id, at_most=9, depth=None)
+    first = queries.next_open(crawl.id, 5, after=0, at_most=1, depth=None)
+    second = queries.next_open(crawl.id, 5, after=first[0].id, at_most=9, depth=None)
     assert [page.url for page in first + second] == [START, f"{START}b"]
 
 
 def test_one_depth_can_be_asked_for(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], found("c"), NOW)
-    assert [page.url for page in table.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
-    assert table.shallowest_open(crawl.id, NOW) == 0
+    writer.apply(crawl.id, [], [], found("c"), NOW)
+    assert [page.url for page in queries.next_open(crawl.id, 5, after=0, at_most=9, depth=1)] == [f"{START}c"]
+    assert queries.shallowest_open(crawl.id, NOW) == 0
 
 
 def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:
     Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=1).to_plain())
     deeper = [Discovery(f"{START}c", 2, 0, None, Outcome.LIMIT, "deeper than 1 links")]
-    pages.apply(crawl.id, [], [], deeper, NOW)
+    writer.apply(crawl.id, [], [], deeper, NOW)
     assert_counters_match_rows(crawl)
     for _ in range(2):
-        pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
+        writer.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
     assert Page.objects.filter(url=f"{START}c", status=Page.OPEN, depth=1, outcome="").count() == 1
     assert_counters_match_rows(crawl)
 
@@ -310,15 +309,15 @@ def test_a_redirect_opens_what_the_depth_limit_cut_off(crawl: Crawl) -> None:
 def test_each_limit_counts_the_pages_it_closed_until_they_are_opened(crawl: Crawl) -> None:
     """The depth limit closed /c when it was found, the page limit /d when it was reached; redirects open both again."""
     Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=3).to_plain())
-    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 4, 0, None, Outcome.LIMIT, "deeper than 3 links")], NOW)
-    pages.apply(crawl.id, [], [], [Discovery(f"{START}d", 3, 0, None)], NOW)
-    rest = pages.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 2 pages", NOW, Limit.PAGES)
+    writer.apply(crawl.id, [], [], [Discovery(f"{START}c", 4, 0, None, Outcome.LIMIT, "deeper than 3 links")], NOW)
+    writer.apply(crawl.id, [], [], [Discovery(f"{START}d", 3, 0, None)], NOW)
+    rest = writer.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 2 pages", NOW, Limit.PAGES)
     assert limits_of(crawl) == {"pages": rest, "depth": 1}
     for url, left in (("c", {"pages": rest}), ("d", {"pages": rest - 1})):
         for _ in range(2):
-            pages.apply(crawl.id, [], [], [Discovery(f"{START}{url}", 2, 1, None)], NOW)
+            writer.apply(crawl.id, [], [], [Discovery(f"{START}{url}", 2, 1, None)], NOW)
         assert limits_of(crawl) == left
-    assert pages.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 9 bytes", NOW, Limit.BYTES) == 2
+    assert writer.close_rest(crawl.id, Outcome.LIMIT, "beyond the limit of 9 bytes", NOW, Limit.BYTES) == 2
     assert limits_of(crawl) == {"pages": rest - 1, "bytes": 2}
     assert_counters_match_rows(crawl)
 
@@ -331,10 +330,10 @@ def limits_of(crawl: Crawl) -> dict[str, int]:
 
 def test_a_redirect_moves_an_open_page_up_to_its_own_level(crawl: Crawl) -> None:
     Crawl.objects.filter(id=crawl.id).update(options=CrawlOptions(max_depth=3).to_plain())
-    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 0, None)], NOW)
-    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
+    writer.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 0, None)], NOW)
+    writer.apply(crawl.id, [], [], [Discovery(f"{START}c", 1, 1, None)], NOW)
     assert Page.objects.get(url=f"{START}c").depth == 1
-    pages.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 1, None)], NOW)
+    writer.apply(crawl.id, [], [], [Discovery(f"{START}c", 2, 1, None)], NOW)
     assert Page.objects.get(url=f"{START}c").depth == 1
 
 
@@ -343,7 +342,7 @@ def test_text_a_server_sent_cannot_break_a_row(crawl: Crawl) -> None:
     broken = strange + "\0\ud800"
     said = Facts(description=broken, h1=broken, insecure=(broken,), fields={broken: [broken]})
     result = success(page_id(crawl), title=broken, content_type="x" * 500, headers=broken, facts=said)
-    pages.apply(crawl.id, [result], [], [], NOW)
+    writer.apply(crawl.id, [result], [], [], NOW)
     page, facts = Page.objects.get(crawl=crawl, url=START), PageFacts.objects.get()
     assert {facts.description, facts.h1, facts.headers, *facts.insecure, *facts.fields} == {strange + "?"}
     assert list(facts.fields.values()) == [[strange + "?"]]
@@ -371,22 +370,22 @@ def test_it_is_noted_which_ways_lead_to_a_page(
     with_sitemaps: Crawl, ways: tuple[list[Discovery], ...], at_once: bool
 ) -> None:
     for taken_in in [[page for way in ways for page in way]] if at_once else ways:
-        pages.apply(with_sitemaps.id, [], [], taken_in, NOW)
-        pages.apply(with_sitemaps.id, [], [], taken_in, NOW)  # a report that is read again
+        writer.apply(with_sitemaps.id, [], [], taken_in, NOW)
+        writer.apply(with_sitemaps.id, [], [], taken_in, NOW)  # a report that is read again
     row = Page.objects.get(crawl=with_sitemaps, url=f"{START}c")
     assert (row.linked, row.in_sitemap) == (found("c") in ways, listed("c") in ways)
     assert_counters_match_rows(with_sitemaps)
 
 
 def test_the_date_is_that_of_the_first_sitemap(with_sitemaps: Crawl) -> None:
-    pages.apply(with_sitemaps.id, [], [], found("c"), NOW)
+    writer.apply(with_sitemaps.id, [], [], found("c"), NOW)
     for date in ("2026-11-20", "2026-11-21"):
-        pages.apply(with_sitemaps.id, [], [], listed("c", lastmod=date), NOW)
+        writer.apply(with_sitemaps.id, [], [], listed("c", lastmod=date), NOW)
     assert Page.objects.get(crawl=with_sitemaps, url=f"{START}c").lastmod == "2026-11-20"
 
 
 def test_a_sitemap_and_a_page_may_have_one_address(with_sitemaps: Crawl) -> None:
-    pages.apply(with_sitemaps.id, [], [], [*found("map.xml"), *found("map.xml", kind=SITEMAP)], NOW)
+    writer.apply(with_sitemaps.id, [], [], [*found("map.xml"), *found("map.xml", kind=SITEMAP)], NOW)
     rows = Page.objects.filter(crawl=with_sitemaps, url=f"{START}map.xml")
     assert sorted(rows.values_list("kind", flat=True)) == [PAGE, SITEMAP]
     assert_counters_match_rows(with_sitemaps)

@@ -13,12 +13,12 @@ from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrat
 from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 
-from crawler import postgresql
-from crawler.core.diagnosis import SilentLock
-from crawler.core.lifecycle import State
-from crawler.engine import reconcile
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import SilentLock
+from crawler.manager import reconcile
 from crawler.models import Crawl
-from crawler.postgresql import LIMITS, is_lock_timeout, silent_lock
+from crawler.storage import postgresql
+from crawler.storage.postgresql import LIMITS, is_lock_timeout, silent_lock
 from tests.postgresql import PostgresStack, row_locked
 
 T = TypeVar("T")

@@ -8,14 +8,14 @@ import pytest
 from django.db import transaction
 from msgspec.structs import replace
 
-from crawler import pages, quarantine, table
-from crawler.core import traps
-from crawler.core.discovery import Discovery, suspected
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.traps import Reason
-from crawler.core.work import PageResult
+from crawler.core.crawl import traps
+from crawler.core.crawl.discovery import Discovery, suspected
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Reason
 from crawler.models import Crawl, Page, Trap
+from crawler.storage import quarantine, queries, writer
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ TODAY = date(2026, 11, 21)
 @pytest.fixture
 def crawl() -> Crawl:
     crawl = Crawl.objects.create(start_urls=[f"{SITE}/"], options=CrawlOptions().to_plain())
-    pages.open_start_pages(crawl, [f"{SITE}/", f"{SITE}/other"], NOW)
+    writer.open_start_pages(crawl, [f"{SITE}/", f"{SITE}/other"], NOW)
     return crawl
 
 
@@ -59,27 +59,27 @@ def test_a_page_that_nobody_suspects_costs_no_question(crawl: Crawl, django_asse
 
 
 def test_a_page_of_a_trap_gets_a_row_that_says_why_it_is_not_asked_for(crawl: Crawl) -> None:
-    tallies = pages.apply(crawl.id, [], [], loop("a"), NOW).tallies
+    tallies = writer.apply(crawl.id, [], [], loop("a"), NOW).tallies
     row = crawl.pages.get(outcome=Outcome.TRAP)
     assert (row.status, row.trap_id, row.error) == (Page.CLOSED, trap().id, "its path goes round in circles")
     assert (trap().reason, trap().quarantined, trap().pages) == (Reason.REPEATED, 1, 0)
     assert tallies.skipped() == {"trap": 1}
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
 
 
 def test_pages_are_let_in_up_to_the_limit(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traps, "COMBINATIONS", {2: 2, 3: 2})
     monkeypatch.setattr(traps, "REPEATED", {2: 0, 3: 0})
-    pages.apply(crawl.id, [], [], shop("1"), NOW)
-    pages.apply(crawl.id, [], [], shop("2", "3", "4"), NOW)
+    writer.apply(crawl.id, [], [], shop("1"), NOW)
+    writer.apply(crawl.id, [], [], shop("2", "3", "4"), NOW)
     assert (trap().pages, trap().quarantined) == (2, 2)
     assert crawl.pages.filter(url__contains="shop", status=Page.OPEN).count() == 2
 
 
 def test_the_same_report_again_counts_nothing(crawl: Crawl) -> None:
     for _ in range(3):
-        pages.apply(crawl.id, [], [], [*shop("1", "2"), *loop("a")], NOW)
+        writer.apply(crawl.id, [], [], [*shop("1", "2"), *loop("a")], NOW)
     counts = {trap.reason: (trap.pages, trap.quarantined) for trap in Trap.objects.all()}
     assert counts == {Reason.FILTERS: (2, 0), Reason.REPEATED: (0, 1)}
 
@@ -90,18 +90,18 @@ def test_what_is_undone_with_its_transaction_was_never_counted(crawl: Crawl) -> 
 
     def half_done() -> None:
         with transaction.atomic():
-            pages.apply(crawl.id, [], [], shop("1", "2"), NOW)
+            writer.apply(crawl.id, [], [], shop("1", "2"), NOW)
             raise Killed
 
     with pytest.raises(Killed):
         half_done()
-    pages.apply(crawl.id, [], [], shop("1", "2"), NOW)
+    writer.apply(crawl.id, [], [], shop("1", "2"), NOW)
     assert trap().pages == 2
 
 
 def test_the_values_of_parameters_are_kept_with_the_count(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], shop("1", "2"), NOW)
-    pages.apply(crawl.id, [], [], shop("2", "3"), NOW)
+    writer.apply(crawl.id, [], [], shop("1", "2"), NOW)
+    writer.apply(crawl.id, [], [], shop("2", "3"), NOW)
     assert {name: len(values) for name, values in trap().seen_values.items()} == {"/": 1, "a": 3, "b": 1, "c": 1}
 
 
@@ -114,7 +114,7 @@ def test_beyond_its_rows_a_trap_counts_links_once_a_page_they_are_on(
     result = PageResult(id=parent.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, fetched_at=NOW)
     found = loop("a", "b", "c", parent=parent.id)
     for _ in range(reads):
-        applied = pages.apply(crawl.id, [result], [], found, NOW)
+        applied = writer.apply(crawl.id, [result], [], found, NOW)
     assert (trap().quarantined, trap().left_out) == (1, 2)
     assert applied.left_out == {page.key for page in found[1:]}  # so that the seen-set is not told of them
     assert crawl.pages.filter(url__contains="img").count() == 1
@@ -123,33 +123,33 @@ def test_beyond_its_rows_a_trap_counts_links_once_a_page_they_are_on(
 def test_what_a_sitemap_lists_too_is_asked_for(crawl: Crawl) -> None:
     [suspect] = loop("a")
     listed = replace(suspect, suspicion=None, linked=False, in_sitemap=True)
-    pages.apply(crawl.id, [], [], [suspect, listed], NOW)
+    writer.apply(crawl.id, [], [], [suspect, listed], NOW)
     assert crawl.pages.get(url=suspect.url).status == Page.OPEN
     assert not Trap.objects.filter(quarantined__gt=0).exists()
 
 
 def test_released_its_pages_are_open_and_it_quarantines_no_more(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], loop("a", "b"), NOW)
-    assert pages.release(crawl.id, quarantine.shown(crawl), NOW) == (1, 2)
+    writer.apply(crawl.id, [], [], loop("a", "b"), NOW)
+    assert writer.release(crawl.id, quarantine.shown(crawl), NOW) == (1, 2)
     assert crawl.pages.filter(url__contains="img", status=Page.OPEN, trap_id=None, error="").count() == 2
     assert (trap().released, trap().pages, trap().quarantined) == (True, 2, 0)
-    pages.apply(crawl.id, [], [], loop("c"), NOW)
+    writer.apply(crawl.id, [], [], loop("c"), NOW)
     assert not crawl.pages.filter(outcome=Outcome.TRAP).exists()
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
-    assert pages.release(crawl.id, quarantine.shown(crawl).filter(released=False), NOW) == (0, 0)
+    assert crawl.tallies == queries.count_rows(crawl.id)
+    assert writer.release(crawl.id, quarantine.shown(crawl).filter(released=False), NOW) == (0, 0)
 
 
 def test_a_shape_that_kept_nothing_out_is_not_shown(crawl: Crawl) -> None:
-    pages.apply(crawl.id, [], [], shop("1"), NOW)
+    writer.apply(crawl.id, [], [], shop("1"), NOW)
     assert Trap.objects.exists()
     assert not quarantine.shown(crawl).exists()
 
 
 def test_the_traps_of_another_crawl_are_its_own(crawl: Crawl) -> None:
     other = Crawl.objects.create(start_urls=[f"{SITE}/"], options=CrawlOptions().to_plain())
-    pages.apply(crawl.id, [], [], loop("a"), NOW)
-    pages.apply(other.id, [], [], loop("a"), NOW)
-    pages.release(crawl.id, quarantine.shown(crawl), NOW)
+    writer.apply(crawl.id, [], [], loop("a"), NOW)
+    writer.apply(other.id, [], [], loop("a"), NOW)
+    writer.release(crawl.id, quarantine.shown(crawl), NOW)
     assert other.pages.get().outcome == Outcome.TRAP
     assert [trap.released for trap in quarantine.shown(other)] == [False]

@@ -10,13 +10,13 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from crawler import sealing
-from crawler.core.credentials import NOTHING, parse
+from crawler import encryption
+from crawler.core.access.credentials import NOTHING, parse
+from crawler.core.crawl.notices import SEALED
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
-from crawler.core.options import CrawlOptions
-from crawler.core.receivers import SEALED
+from crawler.encryption import is_readable, opened, opened_address, seal, seal_address
 from crawler.models import Channel, Schedule
-from crawler.sealing import is_readable, opened, opened_address, seal, seal_address
 from tests.web.factories import SITE, a_crawl, a_delivery, a_person
 
 ADDRESS = "https://hooks.slack.com/services/T/B/secret"
@@ -24,16 +24,16 @@ KNOWN = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden
 
 
 def test_what_is_sealed_is_opened_again() -> None:
-    assert sealing.opened(sealing.seal(KNOWN)) == KNOWN
+    assert encryption.opened(encryption.seal(KNOWN)) == KNOWN
 
 
 def test_nothing_is_sealed_as_nothing() -> None:
-    assert (sealing.seal(NOTHING), sealing.opened("")) == ("", NOTHING)
-    assert sealing.is_readable("")
+    assert (encryption.seal(NOTHING), encryption.opened("")) == ("", NOTHING)
+    assert encryption.is_readable("")
 
 
 def test_the_sealed_text_tells_nothing_not_even_that_two_are_the_same() -> None:
-    one, other = sealing.seal(KNOWN), sealing.seal(KNOWN)
+    one, other = encryption.seal(KNOWN), encryption.seal(KNOWN)
     assert "hidden" not in one
     assert one != other
 
@@ -43,32 +43,32 @@ def test_the_sealed_text_tells_nothing_not_even_that_two_are_the_same() -> None:
 )
 def test_what_was_tampered_with_is_not_opened(spoil) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(SealBroken):
-        sealing.opened(spoil(sealing.seal(KNOWN)))
+        encryption.opened(spoil(encryption.seal(KNOWN)))
 
 
 def test_another_secret_key_does_not_open_it(settings: Any) -> None:
-    sealed = sealing.seal(KNOWN)
+    sealed = encryption.seal(KNOWN)
     settings.SECRET_KEY = "another"
-    assert not sealing.is_readable(sealed)
+    assert not encryption.is_readable(sealed)
     with pytest.raises(SealBroken, match="SECRET_KEY is not the one") as caught:
-        sealing.opened(sealed)
+        encryption.opened(sealed)
     assert "hidden" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_the_key_of_the_past_opens_it_again(settings: Any) -> None:
-    sealed, key = sealing.seal(KNOWN), settings.SECRET_KEY
+    sealed, key = encryption.seal(KNOWN), settings.SECRET_KEY
     settings.SECRET_KEY = "another"
-    assert not sealing.is_readable(sealed)
+    assert not encryption.is_readable(sealed)
     settings.SECRET_KEY = key
-    assert sealing.is_readable(sealed)
+    assert encryption.is_readable(sealed)
 
 
 def test_it_is_shown_masked(settings: Any) -> None:
-    sealed = sealing.seal(parse(bearer="abcdefghijklmnopqrstuvwxyz012345"))
-    assert sealing.shown(sealed) == ("Authorization: Bearer ab…(32 characters)",)
-    assert sealing.shown("") == ()
+    sealed = encryption.seal(parse(bearer="abcdefghijklmnopqrstuvwxyz012345"))
+    assert encryption.shown(sealed) == ("Authorization: Bearer ab…(32 characters)",)
+    assert encryption.shown("") == ()
     settings.SECRET_KEY = "another"
-    assert sealing.shown(sealed)[0].startswith("The credentials of this crawl cannot be read")
+    assert encryption.shown(sealed)[0].startswith("The credentials of this crawl cannot be read")
 
 
 def test_an_address_comes_back_as_it_was_and_looks_different_each_time() -> None:

@@ -16,10 +16,10 @@ from django.test import Client
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.scopes import Scope
-from crawler.engine.manage import manage
+from crawler.accounts.tokens import make_token
+from crawler.core.access.permissions import Scope
+from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, RepeatedCall, Schedule
-from crawler.tokens import make_token
 from tests.api.calling import Caller, a_token
 from tests.engine.conftest import Bench
 from tests.fetching.proxy import ProxyServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import ServiceDown
-from crawler.startup import Service, wait_for, without_secrets
+from crawler.queueing.startup import Service, wait_for, without_secrets
 
 
 class GivenTime:

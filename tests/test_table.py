@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler import pages, table
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
+from crawler.storage import queries, writer
 
 NOW = 1_800_000_000.0
 Question = Callable[[UUID, list[int]], object]
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def crawl() -> Crawl:
     made = Crawl.objects.create(start_urls=["https://example.com/"], options={})
-    pages.open_start_pages(made, [f"https://example.com/{number}" for number in range(100)], NOW)
+    writer.open_start_pages(made, [f"https://example.com/{number}" for number in range(100)], NOW)
     return made
 
 
@@ -32,10 +32,10 @@ def ids_of(crawl: Crawl) -> list[int]:
 
 
 def close(crawl: UUID, ids: list[int]) -> object:
-    return pages.apply(crawl, [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS) for page in ids], [], [], NOW)
+    return writer.apply(crawl, [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS) for page in ids], [], [], NOW)
 
 
-@pytest.mark.parametrize("ask", [table.places, table.open_pages, table.still_open, close])
+@pytest.mark.parametrize("ask", [queries.places, queries.open_pages, queries.still_open, close])
 def test_pages_named_by_their_ids_are_looked_up_by_them(crawl: Crawl, ask: Question) -> None:
     ids = ids_of(crawl)
     with CaptureQueriesContext(connection) as asked:
@@ -46,7 +46,7 @@ def test_pages_named_by_their_ids_are_looked_up_by_them(crawl: Crawl, ask: Quest
         assert "PRIMARY KEY" in plan_of(sql)
 
 
-@pytest.mark.parametrize("ask", [table.places, table.open_pages, table.still_open])
+@pytest.mark.parametrize("ask", [queries.places, queries.open_pages, queries.still_open])
 def test_pages_of_another_crawl_are_not_found(crawl: Crawl, ask: Question) -> None:
     other = Crawl.objects.create(start_urls=["https://example.com/"], options={})
     assert len(list(ask(crawl.id, ids_of(crawl)))) == 100  # type: ignore[call-overload]
@@ -62,11 +62,11 @@ def plan_of(sql: str) -> str:
 @pytest.mark.parametrize(
     "ask",
     [
-        table.has_open,
-        table.tried_before,
-        lambda crawl: table.shallowest_open(crawl, NOW),
-        lambda crawl: table.next_open(crawl, 5, 0, 10, None),
-        lambda crawl: pages.close_rest(crawl, Outcome.CANCELLED, "", NOW),
+        queries.has_open,
+        queries.tried_before,
+        lambda crawl: queries.shallowest_open(crawl, NOW),
+        lambda crawl: queries.next_open(crawl, 5, 0, 10, None),
+        lambda crawl: writer.close_rest(crawl, Outcome.CANCELLED, "", NOW),
     ],
 )
 def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callable[[UUID], object]) -> None:
@@ -80,5 +80,5 @@ def test_open_pages_are_looked_up_among_the_open_alone(crawl: Crawl, ask: Callab
 
 def test_pages_that_were_put_off_are_counted_among_themselves(crawl: Crawl) -> None:
     with CaptureQueriesContext(connection) as asked:
-        assert table.count_put_off(crawl.id, NOW) == 0
+        assert queries.count_put_off(crawl.id, NOW) == 0
     assert all("page_put_off" in plan_of(query["sql"]) for query in asked)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.accounts.tokens import MAX_TOKENS, make_token, note_use, revoke, token_of, tokens_of
+from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
-from crawler.core.scopes import Scope
 from crawler.models import ApiToken
-from crawler.tokens import MAX_TOKENS, make_token, note_use, revoke, token_of, tokens_of
 from tests.web.factories import a_person
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from crawler import pages, usage
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page, Usage
+from crawler.storage import usage, writer
 from tests.web.factories import a_crawl, a_page, a_person
 
 pytestmark = pytest.mark.django_db
@@ -39,26 +39,26 @@ def counted(crawl: Crawl) -> int:
 
 def test_pages_that_were_asked_for_count(crawl: Crawl) -> None:
     closed = results(crawl, Outcome.CLIENT_ERROR, Outcome.TIMEOUT, Outcome.ROBOTS)
-    pages.apply(crawl.id, closed, [], [], NOW)
+    writer.apply(crawl.id, closed, [], [], NOW)
     assert counted(crawl) == 2
 
 
 def test_results_read_twice_count_once(crawl: Crawl) -> None:
     for _ in range(2):
-        pages.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
+        writer.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
     assert counted(crawl) == 1
 
 
 def test_what_a_cancel_closes_does_not_count(crawl: Crawl) -> None:
-    pages.close_rest(crawl.id, Outcome.CANCELLED, "", NOW)
+    writer.close_rest(crawl.id, Outcome.CANCELLED, "", NOW)
     assert not Usage.objects.exists()
 
 
 def test_dead_letters_sent_again_are_not_given_back(crawl: Crawl) -> None:
-    pages.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
+    writer.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
     Page.objects.filter(outcome=Outcome.TIMEOUT).update(given_up=True)
-    assert pages.reopen(crawl.id, None, NOW) == 1
-    pages.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
+    assert writer.reopen(crawl.id, None, NOW) == 1
+    writer.apply(crawl.id, results(crawl, Outcome.TIMEOUT), [], [], NOW)
     assert counted(crawl) == 2
 
 
@@ -66,9 +66,9 @@ def test_what_is_rolled_back_is_not_counted(crawl: Crawl, monkeypatch: pytest.Mo
     def dies(*args: object) -> None:
         raise RuntimeError("in the middle of the transaction")
 
-    monkeypatch.setattr(pages, "crash_point", dies)
+    monkeypatch.setattr(writer, "crash_point", dies)
     with pytest.raises(RuntimeError):
-        pages.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
+        writer.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
     assert not Usage.objects.exists()
 
 
@@ -76,14 +76,14 @@ def test_days_and_people_are_kept_apart(crawl: Crawl) -> None:
     bob = a_person("bob")
     usage.add(bob.pk, 5, NOW)
     usage.add(bob.pk, 2, NOW + 86400)
-    pages.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
+    writer.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
     assert sorted(Usage.objects.values_list("user__username", "pages")) == [("ann", 1), ("bob", 2), ("bob", 5)]
 
 
 def test_crawls_of_nobody_are_not_counted() -> None:
     crawl = a_crawl(None)
     a_page(crawl, status=Page.OPEN, outcome="", http_status=None)
-    pages.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
+    writer.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
     assert not Usage.objects.exists()
 
 

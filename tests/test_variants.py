@@ -11,15 +11,15 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.db import connection, transaction
 
-from crawler import pages, quarantine, table, variants
-from crawler.core import variants as rules
-from crawler.core.discovery import Discovery
-from crawler.core.facts import Facts
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.traps import Reason
-from crawler.core.work import PageResult
+from crawler.core.crawl.discovery import Discovery
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Reason
+from crawler.core.html.page_metadata import Facts
+from crawler.core.urls import variants as rules
 from crawler.models import Crawl, Page, PageVariants, Trap, VaryingPart
+from crawler.storage import quarantine, queries, variants, writer
 from tests.databases import sqlite_plans
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ class Said(NamedTuple):
 
 def new_crawl(options: CrawlOptions | None = None, start: str = "/") -> Crawl:
     crawl = Crawl.objects.create(start_urls=[SITE + start], options=(options or CrawlOptions()).to_plain())
-    pages.open_start_pages(crawl, [SITE + start], NOW)
+    writer.open_start_pages(crawl, [SITE + start], NOW)
     return crawl
 
 
@@ -63,7 +63,7 @@ def ask(crawl: Crawl, site: Callable[[str], Said], *, times: int = 1) -> int:
     answers = [answer(page, site(page.url.removeprefix(SITE))) for page in asked]
     found = [page for _, led_to in answers for page in led_to]
     for _ in range(times):
-        pages.apply(crawl.id, [result for result, _ in answers], [], found, NOW)
+        writer.apply(crawl.id, [result for result, _ in answers], [], found, NOW)
     return len(asked)
 
 
@@ -74,7 +74,7 @@ def crawled(crawl: Crawl, site: Callable[[str], Said], at_most: int = 3000) -> s
         number += asked
         assert number < at_most, "it does not end"
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
     rows = Page.objects.filter(crawl=crawl, outcome=Outcome.SUCCESS)
     return {url.removeprefix(SITE) for url in rows.values_list("url", flat=True)}
 
@@ -218,14 +218,16 @@ def test_a_false_alarm_is_taken_back_by_the_crawl_itself(monkeypatch: pytest.Mon
     while asked := list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:AT_ONCE]):
         answers = [answer(page, site(page.url)) for page in asked]
         found = [page for _, led_to in answers for page in led_to]
-        pages.apply(crawl.id, [result for result, _ in answers], [], found, NOW, on_reopened=lambda: reopened.append(1))
+        writer.apply(
+            crawl.id, [result for result, _ in answers], [], found, NOW, on_reopened=lambda: reopened.append(1)
+        )
         seen.append(Page.objects.filter(crawl=crawl, outcome=Outcome.TRAP).count())
     assert max(seen) > 0, "it was no false alarm"
     assert reopened == [1]
     assert Page.objects.filter(crawl=crawl, outcome=Outcome.SUCCESS).count() == 1000
     assert not traps_of(crawl)
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
 
 
 def test_a_parameter_of_a_trap_that_matters_elsewhere_is_let_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,12 +331,12 @@ def test_released_its_pages_are_open_and_nothing_is_set_aside_again(monkeypatch:
     crawl, site = new_crawl(), Endless()
     crawled(crawl, site.parameter)
     [trap] = traps_of(crawl).values()
-    assert pages.release(crawl.id, quarantine.shown(crawl), NOW) == (1, trap.quarantined)
+    assert writer.release(crawl.id, quarantine.shown(crawl), NOW) == (1, trap.quarantined)
     for _ in range(20):
         assert ask(crawl, site.parameter) == AT_ONCE
     assert not Page.objects.filter(crawl=crawl, outcome=Outcome.TRAP).exists()
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
 
 
 def test_what_a_sitemap_names_or_a_person_is_not_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,14 +344,14 @@ def test_what_a_sitemap_names_or_a_person_is_not_set_aside(monkeypatch: pytest.M
     crawl, site = new_crawl(), Endless()
     listed = [f"{SITE}/list?page=0&x=listed{number}" for number in range(30)]
     found = [Discovery(url, 0, 0, None, linked=False, in_sitemap=True) for url in listed]
-    pages.apply(crawl.id, [], [], found[:15], NOW)
+    writer.apply(crawl.id, [], [], found[:15], NOW)
     Page.objects.filter(in_sitemap=True).update(due_at=1)  # they are asked for last
 
     def ask_others() -> None:
         asked = Page.objects.filter(crawl=crawl, status=Page.OPEN, due_at=0).order_by("id")[:AT_ONCE]
         answers = [answer(page, site.parameter(page.url.removeprefix(SITE))) for page in asked]
         found = [page for _, led_to in answers for page in led_to]
-        pages.apply(crawl.id, [result for result, _ in answers], [], found, NOW)
+        writer.apply(crawl.id, [result for result, _ in answers], [], found, NOW)
 
     while not Trap.objects.exists():
         ask_others()
@@ -357,7 +359,7 @@ def test_what_a_sitemap_names_or_a_person_is_not_set_aside(monkeypatch: pytest.M
     assert root.status == Page.CLOSED
     last = Page.objects.filter(crawl=crawl, status=Page.OPEN, due_at=0).order_by("id").first()
     closing = [answer(last, Said("Sitemap"))[0]] if last else []
-    pages.apply(crawl.id, closing, [], found[15:], NOW)
+    writer.apply(crawl.id, closing, [], found[15:], NOW)
     assert Page.objects.filter(url__in=listed, status=Page.OPEN).count() == 30
 
 

@@ -1,6 +1,6 @@
 """Which crawls, schedules and channels a person may see, and what they may do with one. No other module decides that.
 
-`core.rights` has the rule; the lists below are the rows for which it lets somebody look.
+`core.access.permissions` has the rule; the lists below are the rows for which it lets somebody look.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TypeVar
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db.models import Q, QuerySet
 
-from crawler.core import rights
-from crawler.core.rights import Right, Standing
+from crawler.core.access import permissions
+from crawler.core.access.permissions import Right, Standing
 from crawler.models import Channel, Crawl, Schedule
 
 Anybody = User | AnonymousUser
@@ -36,7 +36,7 @@ def own_channels(user: Anybody) -> QuerySet[Channel]:
 def rights_of(user: Anybody, item: Crawl | Schedule) -> frozenset[Right]:
     """What this person may do with a crawl or a schedule."""
     standing = _standing(user, item)
-    return frozenset(right for right in Right if rights.may(standing, right))
+    return frozenset(right for right in Right if permissions.may(standing, right))
 
 
 def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 from django.contrib.auth.models import User
 
-from crawler import conf, usage
-from crawler.core.lifecycle import State
-from crawler.core.quotas import NO_LIMIT, Quota, Used, check_start, pages_left, quota_of
+from crawler import conf
+from crawler.core.access.quotas import NO_LIMIT, Quota, Used, check_start, pages_left, quota_of
+from crawler.core.crawl.completion import State
 from crawler.models import NOT_OVER, Crawl
+from crawler.storage import usage
 
 
 def quota(user: int) -> Quota:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from django.contrib.auth import get_user
@@ -9,13 +10,17 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
+from redis import RedisError
 
-from crawler import attempts, audit, clock, tokens
+from crawler import clock, conf
+from crawler.accounts import audit, login_throttle, tokens
+from crawler.accounts.idempotency import Mine
+from crawler.accounts.login_throttle import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
-from crawler.attempts import TooManyTries
-from crawler.core.scopes import EVERY, Scope, held
-from crawler.idempotency import Mine
+from crawler.core.access.permissions import EVERY, Scope, held
+from crawler.frontier.rate_limit import WINDOW, count_call
 from crawler.models import ApiToken
+from crawler.queueing import queues
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def _by_token(secret: str) -> Caller:
     token = tokens.token_of(secret, now)
     if token is None:
         try:
-            attempts.failed(audit.address())
+            login_throttle.failed(audit.address())
         except TooManyTries as error:
             raise Problem(429, str(error), headers={"Retry-After": str(error.wait)}) from None
         raise nobody(was_sent_a_token=True)
@@ -121,3 +126,37 @@ class Session(AuthBase):
 def needs(scope: Scope) -> list[AuthBase]:
     """What an operation asks of its caller."""
     return [BearerToken(scope), Session()]
+
+
+# How often one person may call. All their tokens share one count, so that making more tokens gives nothing more.
+
+log = logging.getLogger(__name__)
+
+
+def counted(caller: Caller) -> dict[str, str]:
+    """Count this call; the headers that tell how many are left, or Problem when none is.
+
+    Two generations of one draft (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Limit`, `-Remaining` and `-Reset` as
+    clients read them today, `RateLimit-Policy` and `RateLimit` as it has them now. Without Redis nothing is counted:
+    what the table can answer is answered.
+    """
+    limit = conf.api_per_minute()
+    if limit == 0:
+        return {}
+    try:
+        calls = count_call(queues.connection(), f"user:{caller.user.pk}")
+    except RedisError as error:
+        log.warning("a call of the API is not counted, because Redis does not answer: %s", error)
+        return {}
+    left = max(0, limit - calls.made)
+    headers = {
+        "RateLimit-Limit": str(limit),
+        "RateLimit-Remaining": str(left),
+        "RateLimit-Reset": str(calls.ends_in),
+        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW}',
+        "RateLimit": f'"minute";r={left};t={calls.ends_in}',
+    }
+    if calls.made > limit:
+        detail = f"More than {limit} calls within a minute; go on in {calls.ends_in} s."
+        raise Problem(429, detail, headers={**headers, "Retry-After": str(calls.ends_in)})
+    return headers

@@ -12,8 +12,9 @@ from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.http import urlencode
 from ninja import Query
+from pydantic import Field
 
-from crawler.core.cursors import LARGEST, cursor_of, numbers_of
+from crawler.core.crawl.page_query import LARGEST, cursor_of, numbers_of
 
 MOST = 1000  # items on a page
 LONGEST = 10**9  # no list has so many items
@@ -110,3 +111,8 @@ def address_with(request: HttpRequest, **changed: str) -> str:
     for name, value in changed.items():
         query[name] = value
     return request.build_absolute_uri(f"{request.path}?{urlencode(query.lists(), doseq=True)}")
+
+
+# Numbers that a table can have: what is larger names nothing, and no database has to be asked for it.
+
+RowId = Annotated[int, Field(ge=0, le=LARGEST)]

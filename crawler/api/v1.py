@@ -10,39 +10,33 @@ from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import RawPostDataException
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from redis import RedisError
 
 from crawler import __version__
-from crawler.api import (
-    channels,
-    comparisons,
-    content,
+from crawler.api.firecrawl import routes as firecrawl
+from crawler.api.middleware import behind_the_gate, not_there
+from crawler.api.openapi import Document, docs
+from crawler.api.problems import TROUBLE, Problem, StrictParser, no_form, nobody, place, problem, service_down
+from crawler.api.routes import (
     control,
     crawls,
-    events,
     exports,
     extraction,
-    figures,
-    firecrawl,
-    graph,
-    lists,
     notices,
     pages,
+    progress,
     reports,
     schedules,
-    sharing,
     tokens,
-    traps,
 )
-from crawler.api.bodies import StrictParser, no_form
-from crawler.api.problems import TROUBLE, Problem, nobody, place, problem, service_down
-from crawler.api.reference import Document
 from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
-from crawler.core.shortages import sentence
-from crawler.engine.shortages import shortage_of
+from crawler.core.installation.backpressure import sentence
+from crawler.crawls.holds import shortage_of
 
 log = logging.getLogger(__name__)
 
@@ -69,14 +63,14 @@ api = Api(
     docs_url=None,
     parser=StrictParser(),
 )
-OF_CRAWLS = (
-    *(crawls, lists, control, sharing, figures, pages, content, reports, comparisons, graph, traps),
-    *(notices, exports, events),
-)
-for router in OF_CRAWLS:
-    api.add_router("/crawls", router.router)
+for of_crawls in (
+    *(crawls.router, crawls.list_router, control.router, control.sharing_router, progress.router, pages.router),
+    *(exports.content_router, reports.router, reports.comparison_router, reports.graph_router, pages.trap_router),
+    *(notices.router, exports.router, progress.event_router),
+):
+    api.add_router("/crawls", of_crawls)
 api.add_router("/extraction", extraction.router)
-api.add_router("/channels", channels.router)
+api.add_router("/channels", notices.channel_router)
 api.add_router("/schedules", schedules.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", tokens.me)
@@ -161,3 +155,22 @@ def _place_of(loc: tuple[Any, ...]) -> list[Any]:
     if source in {"form", "file"}:
         return ["body", *path]
     return [source, *path[1:]] if source == "body" else [source, *path]
+
+
+# The API's addresses, all of them behind the gate.
+
+
+def _guarded(pattern: URLPattern) -> URLPattern:
+    door = pattern.callback
+    if pattern.name == "openapi-json":  # django-ninja gives it to every method
+        door = require_safe(door)
+    return URLPattern(pattern.pattern, behind_the_gate(door), pattern.default_args, pattern.name)
+
+
+_doors, _, _namespace = api.urls
+app_name = _namespace
+urlpatterns = [
+    path("docs", behind_the_gate(docs), name="docs"),
+    *(_guarded(door) for door in _doors if isinstance(door, URLPattern)),
+    re_path("", behind_the_gate(not_there)),
+]

@@ -1,11 +1,8 @@
-"""The content of pages as it is kept, by option: in objects of a storage (Django's `STORAGES["content"]`), each made of
-gzip members, one or two a page, so that a page is found by object, offset and length, and objects put one behind the
-other are good files too.
+"""Kept content of pages: objects of a storage (Django's `STORAGES["content"]`) made of gzip members, one or two a page,
+so that a page is found by object, offset and length, and concatenated objects are valid files.
 
-storage  objects by name: saving, reading a part, listing and deleting those of a crawl
-members  a page's content as a gzip member, and back
+storage  objects by name: save, read a part, list and delete those of a crawl
+shelf    gathers content in a fetch job until its results refer to it
+content  reads the content of one page; gzip members; deletes objects that nothing refers to
 warc     an exchange as WARC records
-one      the kept content of one page, as it is handed out
-shelf    where a fetch job gathers what its results refer to
-sweep    deleting objects that nothing refers to
 """

@@ -18,7 +18,7 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import conf
 from crawler.content import storage, warc
-from crawler.core.forms import WARC
+from crawler.core.crawl.options import WARC
 
 log = logging.getLogger(__name__)
 

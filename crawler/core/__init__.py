@@ -1,20 +1,14 @@
-"""The ground floor: decisions as functions of values. No Django, Redis, HTTP or clock is known here.
+"""Decisions as functions of values. No Django, Redis, network or clock: the caller passes them in.
 
-urls, scope, discovery    which URL is meant, whether it belongs to the crawl, which pages a result leads to
-links, directives, charsets what a page says
-robots, robots_rule, addresses   what we may ask for
-politeness, retries       how much of a host at a time, and whether and when to try again
-outcomes, tallies         how a page closed, and the receipt they add up to
-work                      the messages between manager and fetch jobs
-lifecycle, completion     what may follow what, and when a crawl is finished
-waits                     why a host is not asked now
-diagnosis                 why a crawl is not finished, in plain sentences
-progress, recent          how fast, and for how long still; the pages closed last
-presets                   the usual ways to begin a crawl, and the options each stands for
-chart                     where a line goes and how long a bar is
-figures                   numbers as people read them
-suspects   pages that may have killed their worker
-deadlines  until when a page may be asked for
-rights, quotas, retention  who may do what, how much of it, and how long it is kept
-options, errors           what a person chose, and how they are told that it cannot be
+urls/         normalisation, crawl scope, query parameters, addresses
+html/         what is read from a page: links, metadata, directives, text
+robots/       robots.txt (RFC 9309)
+sitemaps/     XML, text and feed sitemaps
+extraction/   extraction rules and how they are applied
+url_lists/    lists of URLs that a user uploads
+text/         patterns, numbers and durations, escaping, gzip
+crawl/        the rules of a crawl: options, outcomes, politeness, completion, traps, diagnosis
+access/       permissions, quotas, credentials, client addresses
+installation/ deployment checks, back-pressure, shutdown
+errors        every error raised on purpose
 """

@@ -9,16 +9,14 @@ from tempfile import SpooledTemporaryFile
 from typing import Unpack
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from crawler.content.members import unpacked
+from crawler.content.content import unpacked
+from crawler.core.crawl.options import HTML, MARKDOWN, TEXT
 from crawler.core.errors import BadInput
-from crawler.core.filenames import file_name
-from crawler.core.forms import HTML, MARKDOWN, TEXT
-from crawler.core.gzipped import Broken
-from crawler.exports.cells import separate
-from crawler.exports.kept import check as check_kept
-from crawler.exports.kept import kept
-from crawler.exports.selection import Chosen
-from crawler.exports.sink import Sink
+from crawler.core.text.gzip import Broken
+from crawler.core.text.sanitize import file_name
+from crawler.exports.csv import separate
+from crawler.exports.file import Sink
+from crawler.exports.rows import Chosen, check_kept, kept
 from crawler.models import Crawl, PageFacts
 
 MOST_FILES = 200_000  # each is remembered until the end of a ZIP, where its directory stands: some 100 MB

@@ -6,11 +6,37 @@ What a crash may leave behind: the draft beside the file (".NAME.PID.part"), nev
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import cast
 
 from crawler.core.errors import BadInput
-from crawler.exports.gathered import Piece
+
+# The pieces of an export as they are handed on: not too small, because each costs a write.
+
+ENOUGH = 1 << 16  # bytes or characters
+
+Piece = str | bytes
+"""Text, to be written in UTF-8, or bytes."""
+
+
+def gathered(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The same, in pieces of ENOUGH and more, the last one excepted. An export is all text or all bytes."""
+    waiting, size = list[Piece](), 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= ENOUGH:
+            yield _joined(waiting)
+            waiting, size = [], 0
+    if size:
+        yield _joined(waiting)
+
+
+def _joined(pieces: list[Piece]) -> Piece:
+    if isinstance(pieces[0], bytes):
+        return b"".join(cast(list[bytes], pieces))
+    return "".join(cast(list[str], pieces))
 
 
 def check_writable(file: str) -> None:
@@ -71,3 +97,42 @@ def _is_special(file: str) -> bool:
 
 def _draft(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.part")
+
+
+# A file that a library writes into and we hand on, piece by piece, so that nothing is ever whole in memory.
+
+
+class Sink:
+    """Takes bytes one after the other; `taken` gives those that came since the last time. It can be neither read nor
+    sought, and closing it loses nothing."""
+
+    closed = False  # libraries ask
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def write(self, piece: bytes | memoryview) -> int:
+        taken = bytes(piece)
+        self._pieces.append(taken)
+        self._at += len(taken)
+        return len(taken)
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        """Nothing waits anywhere else."""
+
+    def close(self) -> None:
+        """What was written can still be taken."""
+
+    def taken(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import PurePath
 from typing import ClassVar, Protocol, Unpack
 
+from crawler.core.crawl.options import HTML, MARKDOWN, TEXT, WARC
 from crawler.core.errors import BadInput
-from crawler.core.forms import HTML, MARKDOWN, TEXT, WARC
-from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, sitemap_zip, warc, xlsx
-from crawler.exports.gathered import Piece, gathered
-from crawler.exports.selection import Chosen
+from crawler.exports import content_zip, csv, graphml, jsonl, links, parquet, sitemap, warc, xlsx
+from crawler.exports.file import Piece, gathered
+from crawler.exports.rows import Chosen
 from crawler.models import Crawl
 
 
@@ -47,7 +47,7 @@ class Format:
     what: str = "pages"  # what a downloaded file's name begins with
     has_externals: bool = False  # it can hold the links to other sites in place of the pages
     endings: tuple[str, ...] = ()  # of file names that ask for it, beside its key
-    form: str = ""  # of kept content, see `core.forms`; a crawl that does not keep it has nothing to write
+    form: str = ""  # of kept content, see `core.crawl.options`; a crawl that does not keep it has nothing to write
 
     def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
         self.check(crawl, **chosen)
@@ -137,8 +137,8 @@ FORMATS: Mapping[str, Format] = {
         "Sitemaps",
         "the same however many, packed, with their index",
         "application/zip",
-        sitemap_zip.pieces,
-        check=sitemap_zip.check,
+        sitemap.pieces,
+        check=sitemap.check_zip,
         is_text=False,
         what="sitemaps",
     ),

@@ -3,17 +3,27 @@ NetworkX and igraph."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Unpack
+from xml.sax.saxutils import escape
 
 from django.db.models import QuerySet
 
-from crawler.core.outcomes import Outcome
-from crawler.exports.edges import edges
-from crawler.exports.selection import Chosen, of_site_alone, selected
-from crawler.exports.targets import Target
-from crawler.exports.text import in_xml
+from crawler.core.crawl.outcomes import Outcome
+from crawler.exports.links import Target, edges
+from crawler.exports.rows import Chosen, of_site_alone, selected
 from crawler.models import Crawl, Page
+
+# Text of strangers inside XML.
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # https://www.w3.org/TR/xml/#charsets
+
+
+def in_xml(text: str) -> str:
+    """The text as the content of an element or a quoted attribute; characters XML has no place for are replaced."""
+    return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;"})
+
 
 NODE_KEYS = {
     "url": "string",

@@ -7,8 +7,7 @@ from typing import Any, Unpack
 
 import msgspec
 
-from crawler.exports.rows import rows
-from crawler.exports.selection import Chosen
+from crawler.exports.rows import Chosen, rows
 from crawler.models import Crawl
 
 _ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}  # those below U+0020 are escaped in JSON anyway

@@ -1,14 +1,120 @@
-"""The links of a crawl as comma-separated values: an edge list, one link a line."""
+"""The links of a crawl one after the other: from which page to which, in what words, and what is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Unpack
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple, Unpack
 
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
 from crawler.exports.csv import table
-from crawler.exports.edges import Edge, edges
-from crawler.exports.selection import Chosen
-from crawler.models import Crawl
+from crawler.exports.rows import CHUNK, NOT_INDEXED, Chosen, selected
+from crawler.models import Crawl, Page, PageFacts, PageLinks
+
+# What became of the pages that links lead to, for as many pages as there are, in 18 bytes each.
+
+_OPEN, _HIDDEN = 0, -1
+_CODES = {outcome: -2 - number for number, outcome in enumerate(Outcome)}
+_OUTCOMES = {code: outcome for outcome, code in _CODES.items()}
+
+
+class Target(NamedTuple):
+    """A page of the crawl, or a link that leaves the site."""
+
+    id: int
+    answer: str  # HTTP status; else the outcome; "" = open
+    is_external: bool
+    is_hidden: bool  # it asks to be left out, and the crawl obeys
+
+
+@dataclass(frozen=True)
+class Targets:
+    """All pages of a crawl by their short keys (`core.html.link_codec`), sorted, beside each other in arrays."""
+
+    keys: array[int]
+    ids: array[int]  # negative when it leaves the site
+    codes: array[int]  # HTTP status, or one of the codes above
+
+    def find(self, key: int) -> Target | None:
+        """The page with this short key as a number; None = the crawl has no row of it."""
+        at = bisect_left(self.keys, key)
+        if at == len(self.keys) or self.keys[at] != key:
+            return None
+        code, page = self.codes[at], self.ids[at]
+        answer = str(code) if code > 0 else _OUTCOMES[code].value if code < _HIDDEN else ""
+        return Target(abs(page), answer, page < 0, code == _HIDDEN)
+
+
+def targets_of(crawl: Crawl) -> Targets:
+    """Read once, in the order of the table's unique index."""
+    found = Targets(array("Q"), array("q"), array("h"))
+    pages = Page.objects.filter(crawl=crawl)
+    hidden = set(pages.filter(NOT_INDEXED).values_list("id", flat=True)) if crawl.chosen.obey_noindex else set()
+    facts = pages.order_by("key").values_list("key", "id", "kind", "http_status", "outcome")
+    for key, page, kind, http_status, outcome in facts.iterator(chunk_size=CHUNK):
+        found.keys.append(link_codec.number(bytes(key)))
+        found.ids.append(-page if kind == EXTERNAL else page)
+        found.codes.append(_HIDDEN if page in hidden else _code(http_status, outcome))
+    return found
+
+
+def _code(http_status: int | None, outcome: str) -> int:
+    return http_status or (_CODES[Outcome(outcome)] if outcome else _OPEN)
+
+
+AT_ONCE = 200  # pages whose links are in memory at a time: some hundred links each
+
+Finder = Callable[[int], Target | None]
+
+
+class Edge(NamedTuple):
+    """One link."""
+
+    page: int
+    source: str  # URL of the page it stands on
+    target: str  # normalised URL
+    text: str  # the words it is written with
+    rel: str  # "nofollow ugc sponsored"
+    leads_to: Target | None  # None: the crawl has no row of it, because it is none of its pages
+    problem: str = ""  # why it leads nowhere; then its target is as it is written
+
+
+def edges(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Edge]:
+    """Every link on the pages that were selected, in the order of their pages, the malformed ones of each last. With
+    `externals` those alone that leave the site, whichever page they stand on; links to a page that asks to be left out
+    are left out with it."""
+    only_externals = chosen.pop("externals", False)
+    targets = targets_of(crawl)
+    pages = selected(crawl, **chosen).values_list("id", "url").iterator(chunk_size=AT_ONCE)
+    while urls := dict(islice(pages, AT_ONCE)):
+        for edge in _of_pages(urls, targets.find):
+            leads_to = edge.leads_to
+            if leads_to and leads_to.is_hidden:
+                continue
+            if not only_externals or (leads_to and leads_to.is_external):
+                yield edge
+
+
+def _of_pages(urls: dict[int, str], find: Finder) -> Iterator[Edge]:
+    rows = PageLinks.objects.filter(page_id__in=list(urls)).values_list("page_id", "keys", "packed")
+    kept = {page: (keys, packed) for page, keys, packed in rows}
+    facts = PageFacts.objects.filter(page_id__in=list(urls), malformed__isnull=False)
+    malformed = {page: wrong["links"] for page, wrong in facts.values_list("page_id", "malformed") if wrong}
+    for page in sorted({*kept, *malformed}):
+        keys, packed = kept.get(page, (b"", b""))
+        targets = [find(key) for key in link_codec.numbers(bytes(keys))]
+        for place, link in link_codec.placed(bytes(packed), urls[page]):
+            yield Edge(page, urls[page], link.url, link.text, link.rel, targets[place])
+        for wrong in malformed.get(page, ()):
+            yield Edge(page, urls[page], wrong["written"], wrong["text"], wrong["rel"], None, wrong["problem"])
+
+
+# The links of a crawl as comma-separated values: an edge list, one link a line.
 
 NAMES = ("source", "target", "text", "rel", "status", "problem")
 """`status` is the HTTP status of the target, else why it has none ("robots", "external", ...); empty = not known. A

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack, assert_never
 
 import msgspec
 
-from crawler.exports.columns import Column, Kind, columns_of
-from crawler.exports.rows import rows
-from crawler.exports.selection import Chosen
-from crawler.exports.sink import Sink
+from crawler.exports.file import Sink
+from crawler.exports.rows import Chosen, Column, Kind, columns_of, rows
 from crawler.models import Crawl
 
 if TYPE_CHECKING:

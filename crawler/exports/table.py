@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from crawler.exports.cells import separate
+from crawler.exports.csv import separate
 from crawler.exports.jsonl import line_of
 
 Cells = Sequence[str | int | None]

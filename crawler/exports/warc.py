@@ -7,10 +7,8 @@ from typing import Unpack
 
 from crawler.content import warc
 from crawler.content.shelf import about
-from crawler.core.forms import WARC
-from crawler.exports.kept import check as check_kept
-from crawler.exports.kept import kept
-from crawler.exports.selection import Chosen
+from crawler.core.crawl.options import WARC
+from crawler.exports.rows import Chosen, check_kept, kept
 from crawler.models import Crawl
 
 

@@ -9,10 +9,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Unpack
 
 from crawler.core.errors import BadInput
-from crawler.exports.cells import flat
-from crawler.exports.columns import Column, Kind, columns_of
-from crawler.exports.rows import rows
-from crawler.exports.selection import Chosen, selected
+from crawler.exports.csv import flat
+from crawler.exports.rows import Chosen, Column, Kind, columns_of, rows, selected
 from crawler.models import Crawl
 
 if TYPE_CHECKING:

@@ -1,20 +1,19 @@
-"""The crawl's working memory in Redis. All of it can be lost and rebuilt from the table.
+"""The crawl's working memory in Redis. All of it can be lost and rebuilt from the tables.
 
-keys      how the keys are named
-script    loads the Lua files of `lua/`
-window    open pages waiting to be fetched, per host, with due times; what is handed out
-leases    fetch jobs' claims on their batches
-results   the results list, the dirty mark and the tick's lock
-seen      the seen-set: URLs that are surely stored
-dead      the dead letters: pages given up lately
-members   how a page is written in a queue
-gate      one host's connections and delay, kept over all workers and crawls
-manners   what all crawls know of hosts: Crawl-delay, throttle, whether they answer
-hosts     who uses a host's connections, whose pages wait for it, and the end of that wait
-silence   hosts of a crawl that do not answer
-robots    what is remembered of robots.txt files
-glance    what people may want to see of all that, at one moment
-crowd     what monitors want to see of many crawls at once
-ticks     how long ticks take
-clock     the clock all workers agree on
+frontier            one crawl's keys behind one object
+keys                names of the keys
+scripts, lua/       Lua scripts, each wrapped by one Python method
+ready_queue         open pages waiting per host, with due times; what is handed out
+leases, heartbeat   fetch jobs' claims on their batches, and their renewal
+results             results list, dirty mark, tick lock
+seen_set            URLs that are surely stored
+dead_letters        pages given up
+host_limiter        connections and delay of a host, over all workers and crawls
+host_state          what is known of hosts: Crawl-delay, throttle, whether they answer
+unresponsive_hosts  hosts of a crawl that do not answer
+robots              remembered robots.txt files
+capacity            room in Redis
+inspect             read-only snapshot of a crawl and of hosts
+metrics             gauges over all crawls, durations of ticks
+rate_limit          counters for logins and API calls
 """

@@ -8,15 +8,15 @@ from typing import cast
 from redis import Redis
 
 from crawler.clock import Clock, epoch_seconds
-from crawler.core.completion import QueueSide
-from crawler.core.politeness import ONE_BY_ONE, Pace
-from crawler.frontier.dead import DeadLetters
+from crawler.core.crawl.completion import QueueSide
+from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
+from crawler.frontier.dead_letters import DeadLetters
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
+from crawler.frontier.ready_queue import Waiting, Window
 from crawler.frontier.results import Results
-from crawler.frontier.seen import SeenSet
-from crawler.frontier.silence import Silences
-from crawler.frontier.window import Waiting, Window
+from crawler.frontier.seen_set import SeenSet
+from crawler.frontier.unresponsive_hosts import Silences
 
 
 class Frontier:

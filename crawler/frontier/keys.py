@@ -9,11 +9,11 @@ PREFIX = "crawler"
 NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: somebody tells receivers of pages, or did so just now
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
-TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.ticks`
+TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that lives until the crawls are to be looked at again, by whoever is first
 BELL = f"{PREFIX}:bell"  # list with a short life, an item for each job that was sent: watches block on it
 PROBE = f"{PREFIX}:probe"  # string with a short life: it could be written
-SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short life: what ails it, see `frontier.room`
+SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short life: what ails it, see `frontier.capacity`
 SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same of where content is kept
 SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter one: the database was seen to be short just now
 
@@ -142,7 +142,7 @@ class CrawlKeys:
 
     @property
     def silent(self) -> str:
-        """hash host -> "times since outcome": hosts that do not answer, see `frontier.silence`"""
+        """hash host -> "times since outcome": hosts that do not answer, see `frontier.unresponsive_hosts`"""
         return self._key("silent")
 
     @property
@@ -178,7 +178,7 @@ class CrawlKeys:
 
 
 def host(host: str) -> str:
-    """hash: what all crawls know of a host's manners, see `frontier.manners`"""
+    """hash: what all crawls know of a host's manners, see `frontier.host_state`"""
     return f"{PREFIX}:host:{host}"
 
 

@@ -8,11 +8,10 @@ from typing import cast
 
 from redis import Redis
 
-from crawler.core.politeness import Pace
-from crawler.frontier import script
+from crawler.core.crawl.politeness import Pace
+from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
-from crawler.frontier.members import page_of
-from crawler.frontier.window import Waiting, member_pairs
+from crawler.frontier.ready_queue import Waiting, member_pairs, page_of
 
 LEASE_SECONDS = 10.0  # a claim runs out after this unless renewed
 RENEW_EVERY = 2.5  # seconds
@@ -56,7 +55,7 @@ class Leases:
     def take_in_hand(self, batch: str, token: str, suspect: InHand | None) -> bool:
         """Note the suspect that is about to be asked for, or that none is; False when the lease was taken back."""
         noted = f"{suspect.page} {suspect.attempt}" if suspect is not None else ""
-        return bool(script.run(self._redis, "hand", [self._keys.lease(batch)], [token, noted]) == 1)
+        return bool(scripts.run(self._redis, "hand", [self._keys.lease(batch)], [token, noted]) == 1)
 
     def settle(
         self,
@@ -71,7 +70,7 @@ class Leases:
         """End one slice; `still_open` goes back to the frontier. Repeating it changes nothing. `redis` may be a
         pipeline; then the answer says nothing."""
         keys, usual = self._keys, self._usual
-        answer = script.run(
+        answer = scripts.run(
             redis or self._redis,
             "settle",
             [*keys.of_lane(lane), keys.leases, keys.lease(batch)],
@@ -128,11 +127,11 @@ class Leases:
         lease that is gone by now stays gone."""
         keys = [self._keys.leases, self._keys.lease(lease.batch)]
         absent = "" if absent_since is None else str(absent_since)
-        script.run(self._redis, "look", keys, [lease.batch, lease.token, at, absent])
+        scripts.run(self._redis, "look", keys, [lease.batch, lease.token, at, absent])
 
     def _hold(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
         keys = [self._keys.leases, self._keys.lease(batch)]
-        return bool(script.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS, *more]) == 1)
+        return bool(scripts.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS, *more]) == 1)
 
 
 def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:

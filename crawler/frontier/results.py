@@ -11,8 +11,8 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from crawler.core.clocks import TOLERATED_S
-from crawler.frontier import script, ticks
+from crawler.core.installation.deployment import TOLERATED_S
+from crawler.frontier import metrics, scripts
 from crawler.frontier.keys import CrawlKeys
 
 FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
@@ -132,7 +132,7 @@ class Results:
         """Remember, for people, when the last tick ended, what it did and how long it took."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.set(self._keys.tick, f"{now} {said}")
-            ticks.note(pipe, seconds)
+            metrics.note(pipe, seconds)
             pipe.execute()
 
     def last_tick(self) -> Tick | None:
@@ -140,11 +140,11 @@ class Results:
 
     def lock(self, token: str, seconds: float = LOCK_SECONDS) -> bool:
         """Become, or stay, the one tick at work, for so long unless it is called again."""
-        answer = script.run(self._redis, "hold", [self._keys.lock], [token, int(seconds * 1000)])
+        answer = scripts.run(self._redis, "hold", [self._keys.lock], [token, int(seconds * 1000)])
         return bool(answer == 1)
 
     def release(self, token: str) -> Released:
-        return Released(script.run(self._redis, "release", [self._keys.lock, self._keys.mark], [token]))
+        return Released(scripts.run(self._redis, "release", [self._keys.lock, self._keys.mark], [token]))
 
     def drop_lock(self, token: str) -> None:
-        script.run(self._redis, "drop", [self._keys.lock], [token])
+        scripts.run(self._redis, "drop", [self._keys.lock], [token])

@@ -9,8 +9,8 @@ from typing import cast
 import msgspec
 from redis import Redis
 
-from crawler.core.outcomes import Outcome
-from crawler.core.robots import RobotsAnswer, verdict_of_status
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.robots.robots_txt import RobotsAnswer, verdict_of_status
 from crawler.frontier import keys
 
 KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
@@ -24,7 +24,7 @@ class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
     status: int | None  # HTTP status; None when nothing usable answered
     outcome: Outcome  # of the last request made for it
     body: bytes  # at most one byte more than is read of it; empty unless there are rules
-    oddity: str = ""  # what a person should know of it, see `core.robots.oddity_of`
+    oddity: str = ""  # what a person should know of it, see `core.robots.robots_txt.oddity_of`
     error: str = ""
 
 

@@ -9,8 +9,8 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from crawler.launch.children import Children
-from crawler.launch.early import GRACE, EarlyWorker
+from crawler.launch.preload import GRACE, EarlyWorker
+from crawler.launch.process_group import Children
 
 if TYPE_CHECKING:
     from django.core.management import BaseCommand
@@ -59,7 +59,7 @@ def run(arguments: list[str], children: Children, early: EarlyWorker) -> None:
     from crawler.launch.database import bring_up_to_date
     from crawler.launch.redis_server import ensure_redis
     from crawler.launch.workers import Workers
-    from crawler.queues import live_workers
+    from crawler.queueing.queues import live_workers
 
     bring_up_to_date()
     with ensure_redis(conf.data_dir()) as redis:

@@ -26,7 +26,7 @@ from typing import Any, Self
 import redis
 
 from crawler.core.errors import ServiceDown
-from crawler.launch.children import Children, join
+from crawler.launch.process_group import Children, join
 
 LOOPBACK = "127.0.0.1"
 PORT = 6379

@@ -15,8 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.launch.ending import Ending
-from crawler.launch.processes import Processes
 from crawler.launch.redis_server import LOOPBACK, RedisServer, ensure_redis
+from crawler.launch.supervisor import Processes
 from settings.environment import ROOT, kept_secret
 
 PATIENCE = 60.0  # seconds the web page has to answer for the first time
@@ -152,7 +152,7 @@ def _web_answers(port: int) -> bool:
 
 
 def _welcome(options: Namespace, data_dir: Path) -> str:
-    from crawler.accounts import make_link  # wants Django's settings
+    from crawler.accounts.login_links import make_link  # wants Django's settings
 
     password = kept_secret(data_dir / "dashboard_password")
     return (

@@ -13,10 +13,10 @@ from typing import Self
 from redis import RedisError
 
 from crawler.core.errors import ServiceDown
-from crawler.launch.children import Children
-from crawler.launch.early import COMMAND, GRACE, EarlyWorker
-from crawler.launch.keeper import Keeper, Place
+from crawler.launch.preload import COMMAND, GRACE, EarlyWorker
+from crawler.launch.process_group import Children
 from crawler.launch.redis_server import RedisServer
+from crawler.launch.supervisor import Keeper, Place
 from settings.environment import ROOT
 
 DEFAULT = 2

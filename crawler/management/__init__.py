@@ -1,9 +1,9 @@
-"""What a person can ask for on the command line; `commands/` holds one door for each.
+"""The command line; `commands/` holds one file for each command.
 
-door      what all doors share: one line in place of a traceback, and the exit codes
-numbers   what a person typed, turned into numbers
-stopping  Ctrl-C and SIGTERM, taken at a moment that suits
-waiting   waiting for a crawl to end, and for the first try of its notices
-display   how a waiting person sees what goes on
-wording   what only a terminal shows: the line beside the bar, the table of crawls
+base           error handling and exit codes of all commands
+crawl_options  the arguments of `crawl`, and the options made from them
+inputs         credentials, rules files and numbers from the command line
+list_input     a list of URLs from a file
+waiting        waiting for a crawl to end; Ctrl-C and SIGTERM
+display        progress bar, tables
 """

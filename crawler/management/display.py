@@ -4,20 +4,117 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain, islice
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from crawler import clock
-from crawler.core.visible import lines, one_line
-from crawler.management import wording
-from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.progress import progress_of
+from crawler.core.text.sanitize import lines, one_line
+from crawler.models import Crawl, Page, Schedule
+from crawler.reports import text
+from crawler.reports import text as words
+from crawler.reports.progress import progress_of, standing_of
+
+# What only a terminal shows of crawls: the line beside the progress bar, the tables of crawls and of dead letters.
+
+_DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
+DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
+
+
+def progress_line(progress: dict[str, Any]) -> str:
+    """Where a crawl stands (see `reports.progress`), in one line."""
+    stands = text.how_far(progress["done"], progress["total"], at_most=progress["at_most"])
+    parts = [stands if progress["rate"] is None else f"{stands} at {text.rate(progress['rate'])}"]
+    if progress["receipt"]["failed"]:
+        parts.append(f"{text.count(progress['receipt']['failed'])} failed")
+    if progress["eta"] is not None:
+        parts.append(f"about {text.duration(progress['eta'])} left")
+    return ", ".join(parts)
+
+
+def crawl_table(crawls: Sequence[Crawl]) -> str:
+    """Crawls as an aligned table, one a line."""
+    head = ("ID", "STATE", "STARTED (UTC)", "PAGES", "CLOSED", "SITE")
+    return text.aligned([head, *(_crawl_row(crawl) for crawl in crawls)])
+
+
+def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
+    stands = standing_of(crawl)
+    more = f" and {len(crawl.start_urls) - 1} more" if len(crawl.start_urls) > 1 else ""
+    return (
+        str(crawl.id),
+        str(crawl.state),
+        f"{crawl.created_at:%Y-%m-%d %H:%M:%S}",
+        text.count(stands.total) + (" at most" if stands.at_most else ""),
+        text.count(stands.done),
+        crawl.site + more,
+    )
+
+
+def dead_letter_line(page: Page) -> str:
+    """A dead letter as a line below DEAD_LETTER_HEAD: fixed widths, because there may be a million of them."""
+    answer = str(page.http_status) if page.http_status else text.outcome(page.outcome)
+    why = f"  ({page.error.rstrip('.')})" if page.error else ""
+    return _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
+
+
+def dead_letter(page: Page) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "page": page.pk,
+        "url": page.url,
+        "outcome": page.outcome,
+        "http_status": page.http_status,
+        "attempts": page.attempts,
+        "error": page.error,
+    }
+
+
+def schedule_table(schedules: Iterable[Schedule]) -> str:
+    """Schedules as an aligned table, one a line."""
+    head = ("ID", "RULE", "NEXT (UTC)", "LAST RUN (UTC)", "SITE", "")
+    return text.aligned([head, *(_schedule_row(schedule) for schedule in schedules)])
+
+
+def _schedule_row(schedule: Schedule) -> tuple[str, ...]:
+    last = _last_run(schedule)
+    return (
+        str(schedule.id),
+        schedule.rule,
+        minute(schedule.next_at) if schedule.enabled else "paused",
+        f"{minute(last.created_at)} {last.state}" if last else text.DASH,
+        schedule.start_urls[0],
+        schedule.last_error,
+    )
+
+
+def schedule(schedule: Schedule) -> dict[str, Any]:
+    """The same for programs."""
+    last = _last_run(schedule)
+    return {
+        "id": str(schedule.id),
+        "start_urls": schedule.start_urls,
+        "rule": schedule.rule,
+        "enabled": schedule.enabled,
+        "next_at": schedule.next_at.isoformat(timespec="seconds") if schedule.enabled else None,
+        "last_run": str(last.id) if last else None,
+        "last_error": schedule.last_error,
+    }
+
+
+def minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _last_run(schedule: Schedule) -> Crawl | None:
+    return schedule.runs.order_by("-created_at").first()
+
 
 SPACING = 10.0  # seconds between two plain lines
 
@@ -74,7 +171,7 @@ class Bar:
         progress = progress_of(crawl, clock.epoch_seconds())
         self.progress.update(
             self._task,
-            description=wording.progress_line(progress),
+            description=progress_line(progress),
             completed=progress["done"],
             total=progress["total"],
         )
@@ -107,9 +204,9 @@ class Lines:
         if now - self._said_at < SPACING and not self._is_new:
             return
         self._said_at, self._is_new = now, False
-        line = wording.progress_line(progress_of(crawl, clock.epoch_seconds()))
+        line = progress_line(progress_of(crawl, clock.epoch_seconds()))
         why = f". {self._why}" if self._why else ""
-        self._say(f"after {words.duration(now - self._began)}: {line}{why}")
+        self._say(f"after {text.duration(now - self._began)}: {line}{why}")
 
     def tell_why(self, line: str) -> None:
         self._is_new = bool(line) and not self._why
@@ -121,3 +218,26 @@ class Lines:
 
 def display_for(is_terminal: bool, say: Callable[[str], None]) -> Display:
     return Bar() if is_terminal else Lines(say)
+
+
+# Tables of a report as a terminal shows them.
+
+AT_ONCE = 500  # rows that are aligned with each other
+LONGEST = 120  # characters of a cell; a URL is shown in full
+
+Cells = Sequence[str | int | None]
+
+
+def text_of(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
+    """The rows below the names of their columns, some hundred lines at a time."""
+    lines = chain([tuple(names)], (tuple(map(_shown, row)) for row in rows))
+    while part := list(islice(lines, AT_ONCE)):
+        yield words.aligned(part)
+
+
+def _shown(cell: str | int | None) -> str:
+    """On one line, and without what would steer the terminal: sites write what they like."""
+    text = "" if cell is None else " ".join(str(cell).split())
+    text = "".join(letter for letter in text if letter.isprintable())
+    is_short = len(text) <= LONGEST or text.startswith(("http://", "https://"))
+    return text if is_short else f"{text[: LONGEST - 1]}…"

@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
+from types import FrameType
 
 from django.db import close_old_connections
 
-from crawler import clock, queues
+from crawler import clock
+from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
-from crawler.core.lifecycle import State
-from crawler.engine.reconcile import reconcile
-from crawler.management.door import NO_WORKER, NOT_ANSWERING, in_one_line
-from crawler.management.stopping import Stop
+from crawler.management.base import NO_WORKER, NOT_ANSWERING, in_one_line
+from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
-from crawler.reports.holding import held_because
-from crawler.reports.why import STILL_SECONDS, waits_because
+from crawler.queueing import queues
+from crawler.reports.diagnosis import STILL_SECONDS, waits_because
+from crawler.reports.diagnosis_facts import held_because
+
+# Ctrl-C and SIGTERM, taken at a moment that suits: at once while nothing is at stake, gently while a crawl runs.
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stop:
+    """Whether somebody asked this command to end. Gently: only noted, the first time; otherwise KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None  # the last one heard
+        self.is_gentle = False
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + (self.signal or signal.SIGINT)
+
+    @contextmanager
+    def gently(self) -> Iterator[None]:
+        self.is_gentle = True
+        try:
+            yield
+        finally:
+            self.is_gentle = False
+
+    def heard(self, number: int, _frame: FrameType | None = None) -> None:
+        again = self.signal is not None
+        self.signal = number
+        if again or not self.is_gentle:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def stop_signals() -> Iterator[Stop]:
+    """Listens to both signals, and restores what was before. Only the main thread may; elsewhere nothing is heard."""
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.signal(number, stop.heard) for number in SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 POLL = 0.15  # seconds between two looks at the database; fewer in the beginning
 PATIENCE = 30.0  # seconds Redis or the database may be away before we give up

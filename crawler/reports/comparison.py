@@ -9,16 +9,17 @@ from itertools import chain
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
+from crawler.core.crawl.cache_policy import uses_memory
+from crawler.core.crawl.messages import PAGE
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PAGE
-from crawler.models import Crawl
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import GOOD, answer
-from crawler.reports.catalogue.counted import KEPT, KEPT_WHILE_RUNNING
+from crawler.models import Crawl, Page
+from crawler.reports import result_cache, text
+from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
+from crawler.reports.catalogue.page_queries import GOOD, answer
 from crawler.reports.catalogue.report import Cells, Column, Kind, Line
 
 AT_ONCE = 500  # rows in memory at a time
@@ -131,7 +132,7 @@ CHANGES = (
             AND length(facts.digest) > 0 AND length(facts_twin.digest) > 0""",
     ),
 )
-BY_SLUG = {change.slug: change for change in CHANGES}
+CHANGES_BY_SLUG = {change.slug: change for change in CHANGES}
 
 
 class Compared:
@@ -184,17 +185,17 @@ class Compared:
 
     @property
     def _is_kept(self) -> bool:
-        return kept.are_kept(*self._sides)
+        return result_cache.are_kept(*self._sides)
 
     @cached_property
     def _ids(self) -> Sequence[int]:
         """Pages of two crawls that cannot change any more are told by their ids, which are kept."""
-        return kept.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
+        return result_cache.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
 
     def _asked(self) -> Sequence[int]:
         with connection.chunked_cursor() as cursor:
             cursor.execute(f"SELECT page.id {self._found} ORDER BY page.id", self._crawls)
-            return kept.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
+            return result_cache.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
 
     def _lines(self, ids: Sequence[int]) -> Sequence[Line]:
         if not ids:
@@ -219,8 +220,8 @@ class Compared:
 
 def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
     """Slug -> how many pages differ so; remembered for a while."""
-    key = f"comparison:{kept.moment_of(now)}:{kept.moment_of(before)}"
-    numbers = kept.numbers_about(now, before)
+    key = f"comparison:{result_cache.moment_of(now)}:{result_cache.moment_of(before)}"
+    numbers = result_cache.numbers_about(now, before)
     known: dict[str, int] | None = numbers.get(key)
     if known is None:
         known = {change.slug: Compared(now, before, change).count() for change in CHANGES}
@@ -234,9 +235,9 @@ def rows(now: Crawl, before: Crawl, change: Change) -> Iterator[Cells]:
 
 def change_named(slug: str) -> Change:
     """The change of this name; BadInput when there is none."""
-    if slug not in BY_SLUG:
-        raise BadInput("change", f"There is no change {slug!r}. There are: {', '.join(BY_SLUG)}.")
-    return BY_SLUG[slug]
+    if slug not in CHANGES_BY_SLUG:
+        raise BadInput("change", f"There is no change {slug!r}. There are: {', '.join(CHANGES_BY_SLUG)}.")
+    return CHANGES_BY_SLUG[slug]
 
 
 def comparable(crawl: Crawl, among: QuerySet[Crawl]) -> list[Crawl]:
@@ -252,3 +253,54 @@ def other_options(now: Crawl, before: Crawl) -> list[str]:
     one, other = now.chosen, before.chosen
     unlike = (name for name in CrawlOptions.__struct_fields__ if getattr(one, name) != getattr(other, name))
     return [name for name in unlike if not name.startswith("notify")]
+
+
+# What a crawl owes to earlier ones: pages taken from memory, and how its pages differ from those of the run before.
+
+COMPARED = 200_000  # pages; beyond, looking each of them up takes too long for a page that people wait for
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs, by the URLs of their pages."""
+
+    new: int  # pages the run before did not have
+    gone: int  # pages it had, and this one has not
+    unchanged: int  # pages the site confirmed to be as they were
+
+    def __str__(self) -> str:
+        parts = [f"{text.count(self.new)} new", f"{text.count(self.gone)} gone"]
+        return ", ".join([*parts, f"{text.count(self.unchanged)} confirmed unchanged"] if self.unchanged else parts)
+
+
+def from_memory(crawl: Crawl) -> str:
+    """How many pages were not sent, or not even asked for, in a sentence; "" when the crawl asks for everything."""
+    if not uses_memory(crawl.chosen):
+        return ""
+    unchanged = crawl.tallies.outcomes.get(Outcome.UNCHANGED, 0)
+    reused = Page.objects.filter(crawl=crawl, reused=True).count() if crawl.chosen.response_ttl is not None else 0
+    parts = []
+    if unchanged:
+        parts.append(f"{text.counted(unchanged, 'page')} unchanged since last time")
+    if reused:
+        parts.append(f"{text.counted(reused, 'page')} not asked for, because an answer was at hand")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def compared(crawl: Crawl) -> Comparison | None:
+    """The crawl beside the run before it; None while either goes on, and where there is none or too much of it."""
+    previous = crawl.previous
+    if previous is None or not crawl.is_over or not previous.is_over:
+        return None
+    if max(crawl.discovered, previous.discovered) > COMPARED:
+        return None
+    return Comparison(
+        new=_only_in(crawl, previous),
+        gone=_only_in(previous, crawl),
+        unchanged=crawl.tallies.outcomes.get(Outcome.UNCHANGED, 0),
+    )
+
+
+def _only_in(one: Crawl, other: Crawl) -> int:
+    same = Page.objects.filter(crawl=other, key=OuterRef("key"), kind=PAGE)
+    return Page.objects.filter(~Exists(same), crawl=one, kind=PAGE).count()

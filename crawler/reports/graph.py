@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import QuerySet
 
-from crawler.core import linkage
-from crawler.core.clusters import Cluster, clustered
-from crawler.core.outcomes import Outcome
-from crawler.core.picture import Line, Node, Picture, Spot, answer_of, picture, thinned
-from crawler.core.work import PAGE
+from crawler.core.crawl.graph import Cluster, Line, Node, Picture, Spot, answer_of, clustered, picture, thinned
+from crawler.core.crawl.messages import PAGE
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
 from crawler.models import Crawl, Page, PageLinks
-from crawler.reports import kept
+from crawler.reports import result_cache, text
 
 MOST_PAGES = 2_000  # that are drawn one by one
 MOST_NODES = 400  # where there are more pages than that
@@ -44,7 +44,7 @@ class Graph:
 
 def graph_of(crawl: Crawl, within: str = "") -> Graph:
     """The graph of a crawl, or of those of its pages whose URLs begin with `within`."""
-    return kept.worked_out(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
+    return result_cache.worked_out(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
 
 
 def _drawn(crawl: Crawl, within: str) -> Graph:
@@ -94,7 +94,7 @@ def _spots(crawl: Crawl, within: str) -> list[Spot]:
         found = found.filter(url__startswith=within)
     rows = found.order_by("id").values_list(*_FIELDS)[: MOST_READ + 1].iterator(chunk_size=CHUNK)
     return [
-        Spot(page, url, linkage.number(bytes(key)), parent, depth, answer_of(outcome), str(status or outcome))
+        Spot(page, url, link_codec.number(bytes(key)), parent, depth, answer_of(outcome), str(status or outcome))
         for page, url, key, parent, depth, outcome, status in rows
         if url.startswith(within)  # to SQLite small and large letters are the same
     ]
@@ -109,7 +109,7 @@ def _clusters(spots: Sequence[Spot]) -> list[Cluster]:
 
 def _draw_links(rows: QuerySet[PageLinks], drawn: Picture) -> None:
     for page, keys in rows.order_by("page_id").values_list("page_id", "keys").iterator(chunk_size=CHUNK):
-        drawn.add_links(page, linkage.numbers(bytes(keys)))
+        drawn.add_links(page, link_codec.numbers(bytes(keys)))
 
 
 def _titles(nodes: Sequence[Node]) -> dict[int, str]:
@@ -118,3 +118,52 @@ def _titles(nodes: Sequence[Node]) -> dict[int, str]:
     for at in range(0, len(pages), AT_ONCE):
         titles.update(Page.objects.filter(id__in=pages[at : at + AT_ONCE]).values_list("id", "title"))
     return titles
+
+
+# A graph as it is told to whoever draws it: its nodes with short names, and what there is to see in sentences.
+
+
+def nodes(graph: Graph) -> list[dict[str, Any]]:
+    """Pages, or folders of a large crawl."""
+    return [_node(node, graph.titles) for node in graph.nodes]
+
+
+def summary(graph: Graph) -> str:
+    """What there is to see, in sentences."""
+    pages = text.counted(graph.pages, "page")
+    folded = len(graph.nodes) < graph.pages
+    told = [f"{pages} in {text.counted(len(graph.nodes), 'group')} by folder." if folded else f"{pages}."]
+    if not graph.has_links:
+        told.append("The crawl is large: lines show where pages were first found, not every link.")
+    elif not graph.has_counts:
+        told.append("The crawl is large: links from other folders are not counted here.")
+    if graph.crowded:
+        told.append(f"Links to {text.counted(graph.crowded, 'page')} that very many link to are not drawn.")
+    if graph.is_cut:
+        told.append(f"Only the first {text.count(MOST_READ)} pages found are shown; open a folder to see more of it.")
+    return " ".join(told)
+
+
+def _node(node: Node, titles: dict[int, str]) -> dict[str, Any]:
+    return {
+        "page": node.page_id,
+        "url": node.url,
+        "name": _name(node),
+        "title": titles.get(node.page_id, "") if node.page_id is not None else "",
+        "status": node.status,
+        "depth": node.depth,
+        "pages": node.pages,
+        "parent": node.parent,
+        "linked_from": node.linked_from,
+        "links": node.links,
+        "answers": node.answers,
+    }
+
+
+def _name(node: Node) -> str:
+    """Short enough to stand beside a dot: the last part of the URL."""
+    way = folders(node.url)
+    rest = node.url.removeprefix(way[-1][1]) if way else node.url
+    if node.page_id is not None:
+        return rest or (way[-1][0] if way else node.url)
+    return f"{way[-1][0] if way else ''}{rest and f'{rest}…'}"

@@ -7,16 +7,17 @@ from datetime import datetime
 
 from redis import Redis
 
-from crawler import clock, queues
-from crawler.core.lifecycle import State
-from crawler.core.urls import origins_of
-from crawler.core.waits import stop_of
-from crawler.frontier.hosts import HostSeen, pages_of, seen_of
+from crawler import clock
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.host_waits import stop_of
+from crawler.core.urls.normalise import origins_of
+from crawler.frontier.inspect import HostSeen, pages_of, seen_of
 from crawler.frontier.robots import RobotsMemory
 from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.robots import memory_of
-from crawler.reports.why import Plain, moment, rounded
+from crawler.queueing import queues
+from crawler.reports import text as words
+from crawler.reports.diagnosis import Plain, moment, rounded
+from crawler.reports.diagnosis_facts import memory_of
 
 
 def crawls_of(redis: Redis, host: str) -> list[tuple[Crawl, int]]:

@@ -14,14 +14,14 @@ from uuid import UUID
 from django.db.models import Count
 from redis import RedisError
 
-from crawler import clock, queues
+from crawler import clock
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
-from crawler.core.lifecycle import State
-from crawler.core.outcomes import Outcome
-from crawler.frontier import crowd, ticks
-from crawler.frontier.crowd import Crowd
-from crawler.frontier.ticks import TickTimes
+from crawler.frontier import metrics
+from crawler.frontier.metrics import Crowd, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
+from crawler.queueing import queues
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def of_redis(running: Sequence[UUID]) -> FromRedis | None:
         return FromRedis(
             jobs=queues.waiting_jobs(),
             workers=queues.listeners(),
-            crowd=crowd.seen(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
-            ticks=ticks.read(redis),
+            crowd=metrics.seen(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
+            ticks=metrics.read(redis),
         )
     except (ServiceDown, RedisError):
         return None

@@ -5,17 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crawler import clock
-from crawler.core.ended import Ended, ended, sentence
+from crawler import clock, conf
+from crawler.core.crawl import schedule
+from crawler.core.crawl.completion import Ended, State, ended, sentence
+from crawler.core.crawl.counters import adds_up
+from crawler.core.crawl.notices import ENDS, is_sealed, masked, shown
+from crawler.core.crawl.outcomes import Kind
+from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
-from crawler.core.events import ENDS
-from crawler.core.lifecycle import State
-from crawler.core.outcomes import Kind
-from crawler.core.progress import ran_seconds
-from crawler.core.receivers import is_sealed, masked, shown
-from crawler.core.tallies import adds_up
+from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery
-from crawler.sealing import opened_address
 
 LIST = ("lines", "taken", "invalid", "duplicates")
 """What the receipt of a crawl over a list says of it; of other crawls it has no "list"."""
@@ -119,3 +118,12 @@ def error_shown(delivery: Delivery, *, in_full: bool) -> str:
     except SealBroken:
         return delivery.error
     return delivery.error.replace(address, shown(delivery.transport, address, in_full=in_full))
+
+
+# When a crawl will be deleted because it was kept for long enough.
+
+
+def deleted_on(crawl: Crawl) -> datetime | None:
+    """None = never; of a crawl that is not over, nobody knows yet."""
+    finished_at = crawl.finished_at if crawl.is_over else None
+    return schedule.deleted_on(finished_at, conf.keep_days(), is_kept=crawl.keep)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawler import quarantine
-from crawler.core.traps import Reason
+from crawler.core.crawl.traps import Reason
 from crawler.models import Crawl, Page, Trap
-from crawler.reports import words
-from crawler.reports.replies import Reply
+from crawler.reports import text
+from crawler.reports.action_messages import Reply
+from crawler.storage import quarantine
 
 EXAMPLES = 3  # pages shown of each trap
 
@@ -41,12 +41,12 @@ class Caught:
     @property
     def number(self) -> str:
         """How many pages it keeps out."""
-        return "Released" if self.trap.released else words.counted(self.trap.quarantined, "page")
+        return "Released" if self.trap.released else text.counted(self.trap.quarantined, "page")
 
     @property
     def beyond(self) -> str:
         """What it kept out besides; "" = nothing."""
-        return f"and {words.counted(self.trap.left_out, 'more link')} without a row" if self.trap.left_out else ""
+        return f"and {text.counted(self.trap.left_out, 'more link')} without a row" if self.trap.left_out else ""
 
 
 def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:
@@ -64,19 +64,19 @@ def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
     if not counts:
         return ""
     pages, links = sum(pages for pages, _ in counts), sum(links for _, links in counts)
-    beyond = f", and {words.counted(links, 'more link')} without a row of their own," if links else ""
+    beyond = f", and {text.counted(links, 'more link')} without a row of their own," if links else ""
     verb = "was" if pages == 1 and not links else "were"
-    return f"{words.counted(pages, 'page')}{beyond} {verb} not asked for: they look like series without an end."
+    return f"{text.counted(pages, 'page')}{beyond} {verb} not asked for: they look like series without an end."
 
 
 def to_release(traps: int, pages: int, left_out: int) -> Reply:
     """The answer to a release."""
     if not traps:
         return Reply("There is nothing to release.", is_so=True)
-    line = f"Released: {words.counted(traps, 'trap')} with {words.counted(pages, 'page')}, to be asked for now."
+    line = f"Released: {text.counted(traps, 'trap')} with {text.counted(pages, 'page')}, to be asked for now."
     if left_out:
         line += (
-            f" {words.counted(left_out, 'more link')} had no row of their own: they come back only where a page that is"
+            f" {text.counted(left_out, 'more link')} had no row of their own: they come back only where a page that is"
             " asked for from now on links to them. For all of them, crawl again without quarantine."
         )
     return Reply(line, is_so=True)

@@ -21,7 +21,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from benchmarks.sites import MANUALS, Manual, root_in, served
-from crawler.core.scopes import Scope
+from crawler.core.access.permissions import Scope
 from tests.api.calling import Caller, a_token
 from tests.stack import OWN_WORKER, Stack
 

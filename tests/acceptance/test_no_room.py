@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from crawler.models import Crawl
-from crawler.reports.holding import held_because
+from crawler.reports.diagnosis_facts import held_because
 from tests.acceptance.test_killed import slow_site
 from tests.acceptance.test_stock_workers import EXPECTED
 from tests.site import Site

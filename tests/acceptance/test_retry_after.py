@@ -56,6 +56,6 @@ def test_a_host_that_refuses_everything_is_asked_a_few_times_only(crew: Stack) -
 
 
 def _cancel(crawl: object) -> None:
-    from crawler.engine.control import cancel
+    from crawler.crawls.control import cancel
 
     cancel(crawl)  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.accounts import invitations, make_link, redeem
-from crawler.accounts.invitations import InvitationTokens, accept, invite, invited, link_for
+from crawler.accounts import login_links
+from crawler.accounts.login_links import InvitationTokens, accept, invite, invited, link_for, make_link, redeem
 from crawler.core.errors import BadInput
 from tests.accounts.factories import a_group
 from tests.accounts.test_links import parts
@@ -116,4 +116,4 @@ def test_a_made_up_link_is_refused(uidb64: str) -> None:
 
 
 def test_its_life_is_not_longer_than_django_lets_it_be(settings: object) -> None:
-    assert invitations.LIFETIME <= settings.PASSWORD_RESET_TIMEOUT  # type: ignore[attr-defined]  # has no types
+    assert login_links.INVITATION_LIFETIME <= settings.PASSWORD_RESET_TIMEOUT  # type: ignore[attr-defined]  # has no types

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from crawler.accounts import groups_of, may, sees_addresses, visible_crawls, visible_schedules
-from crawler.core.rights import Right
+from crawler.accounts.permissions import groups_of, may, sees_addresses, visible_crawls, visible_schedules
+from crawler.core.access.permissions import Right
 from crawler.models import Crawl, Schedule
 from tests.accounts.factories import a_group
 from tests.web.factories import SITE, a_crawl, a_person

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from crawler import usage
 from crawler.accounts import quotas
+from crawler.core.access.quotas import Quota, Used
+from crawler.core.crawl.completion import State
 from crawler.core.errors import OverQuota
-from crawler.core.lifecycle import State
-from crawler.core.quotas import Quota, Used
+from crawler.storage import usage
 from tests.accounts.factories import an_allowance
 from tests.web.factories import a_crawl, a_finished_crawl, a_person
 

@@ -15,7 +15,8 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler import clock
-from crawler.accounts import make_link, session_store
+from crawler.accounts import sessions
+from crawler.accounts.login_links import make_link
 from tests.web.factories import a_person
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 @pytest.mark.parametrize("way", ["password", "link"])
 def test_a_login_takes_no_key_that_was_there_before(ann: User, way: str) -> None:
-    planted = session_store.SessionStore()
+    planted = sessions.SessionStore()
     planted["anything"] = 1
     planted.save()
     browser = Client()
@@ -130,5 +131,5 @@ def test_whoever_only_looks_is_shown_it_though_nothing_can_be_written(
         raise trouble
 
     later(monkeypatch, 301)
-    monkeypatch.setattr(session_store.SessionStore, "save", cannot)
+    monkeypatch.setattr(sessions.SessionStore, "save", cannot)
     assert browser.get("/").status_code == 200

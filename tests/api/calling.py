@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.scopes import Scope
-from crawler.tokens import make_token
+from crawler.accounts.tokens import make_token
+from crawler.core.access.permissions import Scope
 
 ROOT = "/api/v1"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.scopes import Scope
+from crawler.core.access.permissions import Scope
 from tests import site
 from tests.api.calling import Caller, a_token
 from tests.browser.conftest import answers

@@ -15,10 +15,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from crawler.accounts.session_store import BEGAN
-from crawler.api import events
-from crawler.core.rights import Right, Standing, may
-from crawler.core.scopes import Scope
+from crawler.accounts.sessions import BEGAN
+from crawler.api.routes import progress
+from crawler.core.access.permissions import Right, Scope, Standing, may
 from crawler.models import ApiToken, Crawl, Schedule
 from tests.accounts.factories import a_group, an_allowance
 from tests.api.calling import ROOT, Caller, a_token
@@ -146,7 +145,7 @@ ENDS: dict[Callable[[User], None], int] = {revoked: 401, run_out: 401, closed: 4
 
 def looks(caller: Any, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
     """The pieces of a stream, which waits for nothing between two looks."""
-    monkeypatch.setattr(events, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     response = caller.get(f"/crawls/{crawl.id}/events")
     assert response.status_code == 200
     return iter(response.streaming_content)
@@ -216,7 +215,7 @@ def test_a_stream_ends_with_the_login_it_was_opened_by(
 ) -> None:
     browser, crawl = Client(), a_crawl(ann)
     browser.force_login(ann)
-    monkeypatch.setattr(events, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     stream = iter(browser.get(f"{ROOT}/crawls/{crawl.id}/events").streaming_content)  # type: ignore[attr-defined]
     next(stream)
     next(stream)

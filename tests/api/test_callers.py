@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.scopes import EVERY, Scope
+from crawler.core.access.permissions import EVERY, Scope
 from crawler.models import ApiToken
 from tests.api.calling import ROOT, Caller, a_token
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
-from crawler.sealing import opened_address, seal_address
 from tests.api.calling import Caller
 from tests.api.test_crawls import items_of
 from tests.web.factories import a_delivery, a_finished_crawl

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
-from crawler.core.forms import FORMS
+from crawler.core.crawl.options import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller
 from tests.content.storages import kept_in

@@ -12,13 +12,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from redis import Redis
 
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.window import Waiting
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.ready_queue import Waiting
 from crawler.models import Crawl, Page, Schedule
 from tests.api.calling import Caller
 from tests.stops import stop_host
@@ -268,7 +268,7 @@ def test_a_nul_in_the_address_is_a_bad_request(by_ann: Caller, path: str) -> Non
 def test_trouble_nobody_thought_of_is_a_problem_and_in_the_log(
     by_ann: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("crawler.api.crawls.visible_crawls", lambda user: 1 / 0)
+    monkeypatch.setattr("crawler.api.routes.crawls.visible_crawls", lambda user: 1 / 0)
     response = by_ann.get("/crawls")
     assert (response.status_code, response["Content-Type"]) == (500, "application/problem+json")
     assert "ZeroDivisionError" in caplog.text

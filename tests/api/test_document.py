@@ -14,10 +14,10 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from crawler.api.shapes.options import Options
+from crawler.api.schemas.options import Options
 from crawler.api.v1 import api
-from crawler.core.ended import Ended
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.completion import Ended
+from crawler.core.crawl.options import CrawlOptions
 from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES

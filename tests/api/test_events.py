@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.api import events
-from crawler.api.events import AT_ONCE, EVERY, LASTS, Stream
 from crawler.api.problems import Problem
-from crawler.core.event_stream import Seen
-from crawler.core.lifecycle import State
+from crawler.api.routes import progress
+from crawler.api.routes.progress import AT_ONCE, EVERY, LASTS, Stream
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.progress import Seen
 from tests.api.calling import Caller
 from tests.web.factories import a_crawl, a_finished_crawl
 
@@ -127,7 +127,7 @@ def test_a_running_crawl_is_followed_over_http(by_ann: Caller, ann: User, monkey
         type(crawl).objects.filter(pk=crawl.pk).update(state=State.CANCELLED, outcomes={"cancelled": 1})
 
     original: Any = Stream.__init__
-    monkeypatch.setattr(events.Stream, "__init__", lambda *given, **named: original(*given, **named, sleep=finish))
+    monkeypatch.setattr(progress.Stream, "__init__", lambda *given, **named: original(*given, **named, sleep=finish))
     response = by_ann.get(f"/crawls/{crawl.id}/events")
     assert names([b"".join(response.streaming_content).decode()]) == ["state", "progress", "state", "finished"]
     response.close()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core import linkage
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
 from crawler.models import Crawl, PageLinks
 from tests.api.calling import Caller
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
@@ -102,8 +102,8 @@ def test_its_pages_come_with_their_metadata_and_an_address_of_more(by_ann: Calle
     a_page(crawl, "https://example.com/gone", 404)
     a_page(crawl, "https://example.com/b")
     there = ["https://example.com/b"]
-    packed = linkage.packed(there, linkage.Occurrences.once(there, ["B"], {}), first.url)
-    PageLinks.objects.create(page_id=first.pk, crawl=crawl, keys=linkage.keys(there), packed=packed)
+    packed = link_codec.packed(there, link_codec.Occurrences.once(there, ["B"], {}), first.url)
+    PageLinks.objects.create(page_id=first.pk, crawl=crawl, keys=link_codec.keys(there), packed=packed)
     answer = by_ann.get(f"/crawl/{crawl.id}?limit=1&links=true").json()
     assert [(page["metadata"]["title"], page["links"]) for page in answer["data"]] == [("Start", there)]
     following = by_ann.get(answer["next"]).json()

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from crawler import idempotency
-from crawler.core.lifecycle import State
+from crawler.accounts import idempotency
+from crawler.core.crawl.completion import State
 from crawler.models import Crawl, Page, RepeatedCall
 from tests.api.calling import Caller
 from tests.web.factories import a_crawl

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from crawler import idempotency
-from crawler.core.scopes import Scope
+from crawler.accounts import idempotency
+from crawler.core.access.permissions import Scope
 from crawler.models import Crawl, RepeatedCall, Schedule
 from tests.api.calling import Caller, a_token
 from tests.web.factories import a_crawl

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core import linkage
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.urls import key_of
-from crawler.exports.columns import OF_PAGES
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import key_of
+from crawler.exports.rows import OF_PAGES
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from tests.api.calling import Caller
 from tests.api.test_crawls import items_of
@@ -119,9 +119,9 @@ def test_links_are_told_out_of_a_page_and_into_it(by_ann: Caller, crawl: Crawl) 
     PageLinks.objects.create(
         page_id=start.pk,
         crawl=crawl,
-        keys=linkage.keys(there),
-        packed=linkage.packed(
-            there, linkage.Occurrences.once(there, ["Gone", "What"], {gone.url: "nofollow"}), start.url
+        keys=link_codec.keys(there),
+        packed=link_codec.packed(
+            there, link_codec.Occurrences.once(there, ["Gone", "What"], {gone.url: "nofollow"}), start.url
         ),
     )
     out = items_of(by_ann, f"/crawls/{crawl.id}/pages/{start.pk}/links-out?limit=1")

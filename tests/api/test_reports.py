@@ -61,7 +61,7 @@ def test_all_reports_are_listed_with_their_numbers(by_ann: Caller, crawl: Crawl)
 
 
 def test_what_takes_long_is_still_being_counted(by_ann: Caller, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.api.reports.BUDGET", -1.0)
+    monkeypatch.setattr("crawler.api.routes.reports.BUDGET", -1.0)
     assert by_ann.get(f"/crawls/{crawl.id}/reports").json()["is_counting"] is True
 
 

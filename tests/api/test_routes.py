@@ -10,15 +10,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler import queues
 from crawler.api.v1 import api
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
-from crawler.core.lifecycle import State
-from crawler.core.scopes import EVERY, Scope
+from crawler.core.access.permissions import EVERY, Scope
+from crawler.core.crawl.completion import State
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.window import Waiting
+from crawler.frontier.ready_queue import Waiting
 from crawler.models import ApiToken, Channel, Crawl, PageFacts
+from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
 from tests.content.storages import kept_in
 from tests.web.factories import a_crawl, a_delivery, a_page

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.api.events import AT_ONCE
+from crawler.api.routes.progress import AT_ONCE
 from tests.site import Site
 from tests.stack import Stack
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.credentials import parse
-from crawler.core.scopes import Scope
+from crawler.core.access.credentials import parse
+from crawler.core.access.permissions import Scope
+from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
-from crawler.sealing import opened, seal
 from tests.accounts.factories import a_group
 from tests.api.calling import Caller, a_token
 from tests.api.test_routes import ROUTES, asked, kept_in, things_of

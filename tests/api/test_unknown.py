@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.scopes import Scope
+from crawler.core.access.permissions import Scope
 from tests.api.calling import ROOT, a_token
 from tests.web.factories import a_crawl
 
@@ -109,9 +109,9 @@ def test_what_django_refuses_before_any_view_is_a_problem(browser: Client, setti
 @pytest.mark.parametrize(
     "where",
     [
-        "crawler.api.gate.caller_of",  # before the call
-        "crawler.api.shapes.crawl.line_of",  # in it
-        "crawler.web.visits.comes_from",  # in a middleware
+        "crawler.api.middleware.caller_of",  # before the call
+        "crawler.api.schemas.crawl.line_of",  # in it
+        "crawler.web.middleware.comes_from",  # in a middleware
     ],
 )
 def test_an_error_of_ours_is_a_problem_that_tells_nothing_of_it(

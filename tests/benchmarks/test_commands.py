@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import compare, flat
 from benchmarks.arguments import parse
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 
 
 def test_quick_is_less_of_what_was_not_said() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from benchmarks.parts import by_part, samples, told
 
 RAW = """\
-<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);get (crawler/fetching/http.py:71) 30
-<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);_read (crawler/engine/ask.py:152) 60
-<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);work (crawler/engine/fetch.py:99) 8
+<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);get (crawler/http/client.py:71) 30
+<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);_read (crawler/fetcher/page.py:152) 60
+<module> (rq/cli:1);Worker.work (crawler/worker.py:80);fetch (crawler/jobs.py:33);work (crawler/fetcher/loop.py:99) 8
 <module> (rq/cli:1);Worker.work (crawler/worker.py:80);dequeue (rq/queue.py:3) 2
 <module> (rq/cli:1);import_module (importlib:1) 500
 """

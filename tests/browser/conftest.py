@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from crawler.accounts import make_link
+from crawler.accounts.login_links import make_link
 from crawler.launch import chromium
 from tests import site
 from tests.conftest import free_port

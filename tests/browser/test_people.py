@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Browser, Page, expect
 
-from crawler.accounts.invitations import invite, link_for
+from crawler.accounts.login_links import invite, link_for
 from tests.browser.conftest import Web
 from tests.browser.test_control import open_crawl
 from tests.site import Site

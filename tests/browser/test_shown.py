@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from crawler.accounts import first_account
+from crawler.accounts.login_links import first_account
 from tests.browser.conftest import Web
 from tests.content.storages import kept_in
 from tests.evil import ADDRESSES, MARK, an_evil_crawl

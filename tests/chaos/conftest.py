@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.memory import Memory
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import redis
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from crawler.launch.redis_server import find_program
 
 

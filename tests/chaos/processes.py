@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from random import Random
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.stack import ROOT
 
 

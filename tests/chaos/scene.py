@@ -15,7 +15,7 @@ from uuid import UUID
 import redis
 
 from crawler.frontier.frontier import Frontier
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.database import Database, Volume
 from tests.chaos.memory import Memory, free_port
 from tests.chaos.processes import Crew, Role

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from crawler.core import politeness
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl import politeness
+from crawler.core.crawl.options import CrawlOptions
 from tests.chaos.disturbances import KINDS
 from tests.chaos.evidence import Evidence
 from tests.chaos.expected import Expected
@@ -74,7 +74,7 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
 
 def batch_pages() -> int:
     """Pages of one batch, at most, where all pages are of one host without a delay. Django must be set up."""
-    from crawler.engine.dispatch import PAGES_A_BATCH, SLICES_A_BATCH  # it imports models
+    from crawler.manager.dispatch import PAGES_A_BATCH, SLICES_A_BATCH  # it imports models
 
     slices = min(SLICES_A_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
     return min(slices * politeness.MOST_PAGES, PAGES_A_BATCH - 1 + politeness.MOST_PAGES)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from crawler.content.members import packed, unpacked
+from crawler.content.content import packed, unpacked
 from crawler.content.shelf import Shelf, named
 from crawler.content.storage import Gone, Reader, delete_of, objects_of
 from crawler.core.errors import ServiceDown
-from crawler.core.gzipped import Broken
+from crawler.core.text.gzip import Broken
 from tests.content.storages import AWAY, FULL, kept_in
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.addresses import is_allowed, is_named, is_public, parse_private_hosts, why_not_public
 from crawler.core.errors import BadInput
+from crawler.core.urls.addresses import is_allowed, is_named, is_public, parse_private_hosts, why_not_public
 
 PUBLIC = [
     "1.1.1.1",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.core.attributes import SHORT, few
-from crawler.core.links import extract
+from crawler.core.html.document import SHORT, few
+from crawler.core.html.links import extract
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 

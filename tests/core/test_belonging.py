@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.belonging import is_own, own_hosts
-from crawler.core.options import CrawlOptions
-from crawler.core.scope import Scope
+from crawler.core.access.credentials import is_own, own_hosts
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.urls.crawl_scope import Scope
 
 HTTPS = ("https://example.com/",)
 HTTP = ("http://example.com/",)

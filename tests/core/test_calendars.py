@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from crawler.core.calendars import leaf_of, names_of_dates
+from crawler.core.crawl.traps import leaf_of, names_of_dates
 
 LEAVES = [
     ("/2031/05", 2031),

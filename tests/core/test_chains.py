@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.chains import Chain, beginnings, chain_from
+from crawler.core.crawl.graph import Chain, beginnings, chain_from
 
 
 @pytest.mark.parametrize(

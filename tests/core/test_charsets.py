@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.charsets import _LABELS_OF_CODEC, decode, encoding_of, utf_8
+from crawler.core.html.charsets import _LABELS_OF_CODEC, decode, encoding_of, utf_8
 
 HTML = "text/html"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.chart import HEIGHT, WIDTH, line, nice, share
+from crawler.core.crawl.progress import HEIGHT, WIDTH, line, nice, share
 
 
 def test_a_line_goes_from_edge_to_edge_below_a_round_number() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.clocks import Skew
+from crawler.core.installation.deployment import Skew
 
 
 @pytest.mark.parametrize(

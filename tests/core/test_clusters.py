@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.clusters import FAN, clustered
+from crawler.core.crawl.graph import FAN, clustered
 
 SITES = st.lists(
     st.lists(st.sampled_from(["a", "b", "ab", "c?d", "é"]), max_size=4).map(lambda path: f"http://h/{'/'.join(path)}"),

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.columns import ROW_LINES, UNCLOSED, Columns, Layout, layout_of, rows_of
 from crawler.core.errors import BadInput
-from crawler.core.lines import NOT_TEXT, Line
+from crawler.core.url_lists.reader import NOT_TEXT, ROW_LINES, UNCLOSED, Columns, Layout, Line, layout_of, rows_of
 
 URL = "https://example.com/"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.completion import (
+from crawler.core.crawl.completion import (
     EVERY,
     LEAST,
     LONGEST,

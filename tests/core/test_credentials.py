@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.credentials import (
+from crawler.core.access.credentials import (
     _ATTRIBUTES,
     _OURS,
     NOTHING,

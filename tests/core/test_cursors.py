@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.core.cursors import MOST, cursor_of, numbers_of
+from crawler.core.crawl.page_query import MOST, cursor_of, numbers_of
 from crawler.core.errors import BadInput
 
 DIGITS = set(string.digits)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.deadlines import expiry
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.retries import expiry
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.deployment import Setup, is_guarded, troubles
+from crawler.core.installation.deployment import Setup, is_guarded, troubles
 
 GOOD = Setup(
     redis_url="redis://:secret@127.0.0.1:6379/0",

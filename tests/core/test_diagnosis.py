@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.diagnosis import (
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import (
     LOCKER_SILENT_AFTER,
     MANAGER_SILENT_AFTER,
     SILENT_AFTER,
@@ -23,8 +24,7 @@ from crawler.core.diagnosis import (
     hold_of,
     manager_of,
 )
-from crawler.core.lifecycle import State
-from crawler.core.waits import HostWait, Reason, Used
+from crawler.core.crawl.host_waits import HostWait, Reason, Used
 
 RUNNING = Facts(State.RUNNING, open_pages=100)
 FETCHING = HandedOut(Hold.FETCHING, 64, 8.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.directives import MAX_RECORDED, NOTHING, Directives, directives_of, recorded, rel_of
+from crawler.core.html.directives import MAX_RECORDED, NOTHING, Directives, directives_of, recorded, rel_of
 
 TOKEN = "ExampleBot"
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from crawler.core.discovery import MAX_HOPS, Discovery, Place, discoveries, suspected, with_not_followed
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.scope import Scope
-from crawler.core.traps import Reason
-from crawler.core.work import EXTERNAL, PageResult
+from crawler.core.crawl.discovery import MAX_HOPS, Discovery, Place, discoveries, suspected, with_not_followed
+from crawler.core.crawl.messages import EXTERNAL, PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Reason
+from crawler.core.urls.crawl_scope import Scope
 
 START = "http://example.com/"
 

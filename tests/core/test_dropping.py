@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.dropping import chosen, typed_for
-from crawler.core.parameters import USUAL
+from crawler.core.urls.query_params import USUAL, chosen, typed_for
 
 
 @pytest.mark.parametrize(

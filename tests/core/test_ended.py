@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.ended import Ended, Limit, ended, limit_of_time, sentence, without_answer
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Kind, Outcome
-from crawler.core.tallies import Tallies
+from crawler.core.crawl.completion import Ended, Limit, State, ended, limit_of_time, sentence, without_answer
+from crawler.core.crawl.counters import Tallies
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Kind, Outcome
 
 OVER = [state for state in State if state.is_over]
 OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from crawler.core.event_stream import Seen, event, retry, told
+from crawler.core.crawl.progress import Seen, event, retry, told
 
 RUNNING = Seen("running", False, 1, 120, 80, progress={"closed": 80}, receipt={})
 FINISHED = Seen("finished", True, 1, 120, 120, progress={}, receipt={"fetched": 120})

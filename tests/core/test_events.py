@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.crawl.notices import OF_PAGES, chosen_events
 from crawler.core.errors import BadInput
-from crawler.core.events import OF_PAGES, chosen_events
 
 
 def test_an_event_may_be_typed_with_or_without_its_beginning_and_counts_once() -> None:

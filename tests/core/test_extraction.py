@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core import extraction
-from crawler.core.extraction import Extraction, extract
-from crawler.core.options import CrawlOptions
-from crawler.core.rules import FieldRule, check_rules
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.extraction import extractor
+from crawler.core.extraction.extractor import Extraction, extract
+from crawler.core.extraction.rules import FieldRule, check_rules
 
 URL = "https://example.com/shop/item"
 PAGE = """<!doctype html><base href="/pictures/"><script type="application/ld+json">{"sku": "ab1"}</script>
@@ -83,7 +83,7 @@ def test_selectors_see_the_tree_a_browser_makes() -> None:
 @pytest.mark.parametrize(
     ("parts", "kept", "said"),
     [
-        ({"selector": "h1", "pattern": "red"}, None, extraction.NO_MATCH),
+        ({"selector": "h1", "pattern": "red"}, None, extractor.NO_MATCH),
         ({"selector": "h1", "type": "number"}, None, "there is no number in 'A blue kettle'"),
         ({"selector": "span, h1", "type": "number", "many": True}, [1234.5, 20], "there is no number"),
     ],
@@ -96,17 +96,17 @@ def test_a_mistake_is_a_note(parts: dict[str, Any], kept: Any, said: str) -> Non
 
 def test_values_are_cut_in_length_and_number() -> None:
     long = read(f"<p>{'x' * 20_000}")
-    assert (len(long.values["a"]), long.notes["a"]) == (extraction.MAX_VALUE, extraction.CUT)
+    assert (len(long.values["a"]), long.notes["a"]) == (extractor.MAX_VALUE, extractor.CUT)
     many = read("<p>x" * 300, many=True)
     assert (len(many.values["a"]), many.notes["a"]) == (200, "only the first 200 are kept")
     much = read(f"<p>{'x' * 10_000}" * 30, many=True)
-    assert (len(much.values["a"]), much.notes["a"]) == (20, extraction.TOO_MUCH)
+    assert (len(much.values["a"]), much.notes["a"]) == (20, extractor.TOO_MUCH)
 
 
-@pytest.mark.parametrize("html", ["<i>" * 20_001, f"<p>{'x' * extraction.MAX_BYTES}"])
+@pytest.mark.parametrize("html", ["<i>" * 20_001, f"<p>{'x' * extractor.MAX_BYTES}"])
 def test_a_page_too_large_is_not_read_and_says_so(html: str) -> None:
     found = read(html)
-    assert (found.values, found.notes) == ({"a": None}, {"a": extraction.TOO_LARGE})
+    assert (found.values, found.notes) == ({"a": None}, {"a": extractor.TOO_LARGE})
 
 
 @pytest.mark.parametrize(
@@ -120,20 +120,20 @@ def test_a_page_too_large_is_not_read_and_says_so(html: str) -> None:
 def test_work_that_grows_too_large_ends_and_the_other_rules_have_theirs(
     parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "STEPS", 100_000)
+    monkeypatch.setattr(extractor, "STEPS", 100_000)
     rules = (FieldRule(name="a", **parts), FieldRule(name="b", selector="p"))
     found = extract(b"<div>" * 2000 + b"<p>x", URL, rules)
-    assert (found.values, found.notes) == ({"a": None, "b": "x"}, {"a": extraction.TOO_LONG})
+    assert (found.values, found.notes) == ({"a": None, "b": "x"}, {"a": extractor.TOO_LONG})
 
 
 def test_every_loop_over_a_page_is_counted() -> None:
     """A selector that looks at every element takes at least as many steps."""
     for selector in ("b", "b p", "p > b", "p ~ b", "p:nth-child(2n)", "p:has(b)", ":not(p) b", "p:empty"):
-        page = extraction._Page(extraction.bs4.BeautifulSoup("<p>x" * 100, "html.parser"), URL)
+        page = extractor._Page(extractor.bs4.BeautifulSoup("<p>x" * 100, "html.parser"), URL)
         page._budget.grant(100_000)
         list(
             page._texts(
-                extraction._Rule(FieldRule(name="a", selector=selector), extraction.soupsieve.compile(selector), None)
+                extractor._Rule(FieldRule(name="a", selector=selector), extractor.soupsieve.compile(selector), None)
             )
         )
         assert page._budget.left <= 99_900, selector
@@ -147,7 +147,7 @@ def test_odd_pages_do_no_harm() -> None:
 
 def test_the_columns_are_the_names_in_their_order() -> None:
     options = CrawlOptions(fields=(FieldRule(name="z", selector="p"), FieldRule(name="a", selector="p")))
-    assert extraction.names(options) == ["z", "a"]
+    assert extractor.names(options) == ["z", "a"]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,6 @@ def test_the_columns_are_the_names_in_their_order() -> None:
 def test_long_texts_and_many_attributes_are_counted_too(
     selector: str, html: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "STEPS", 10_000)
+    monkeypatch.setattr(extractor, "STEPS", 10_000)
     found = extract(html, URL, (FieldRule(name="a", selector=selector),))
-    assert found.notes == {"a": extraction.TOO_LONG}
+    assert found.notes == {"a": extractor.TOO_LONG}

@@ -6,9 +6,17 @@ from hashlib import blake2b
 
 import pytest
 
-from crawler.core.document import MAX_TAGS
-from crawler.core.facts import DIGEST_BYTES, LITTLE_TEXT, MAX_ADDRESS, MAX_DESCRIPTION, MAX_INSECURE, NOTHING, Facts
-from crawler.core.links import extract
+from crawler.core.html.document import MAX_TAGS
+from crawler.core.html.links import extract
+from crawler.core.html.page_metadata import (
+    DIGEST_BYTES,
+    LITTLE_TEXT,
+    MAX_ADDRESS,
+    MAX_DESCRIPTION,
+    MAX_INSECURE,
+    NOTHING,
+    Facts,
+)
 
 PAGE = "https://example.com/a/page"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core import figures
+from crawler.core.text import quantities
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from crawler.core import figures
     ],
 )
 def test_a_duration_shows_its_two_largest_units(seconds: float, text: str) -> None:
-    assert figures.duration(seconds) == text
+    assert quantities.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_a_duration_shows_its_two_largest_units(seconds: float, text: str) -> No
     ],
 )
 def test_a_size_counts_by_thousands(bytes_read: int, text: str) -> None:
-    assert figures.size(bytes_read) == text
+    assert quantities.size(bytes_read) == text
 
 
 @pytest.mark.parametrize(
     ("pages_a_second", "text"),
     [
-        (None, figures.DASH),
+        (None, quantities.DASH),
         (0.0, "0.0/s"),
         (4.26, "4.3/s"),
         (99.97, "100/s"),  # never "100.0/s"
@@ -52,12 +52,12 @@ def test_a_size_counts_by_thousands(bytes_read: int, text: str) -> None:
     ],
 )
 def test_a_rate_is_a_dash_until_it_is_known(pages_a_second: float | None, text: str) -> None:
-    assert figures.rate(pages_a_second) == text
+    assert quantities.rate(pages_a_second) == text
 
 
 def test_one_page_is_not_several() -> None:
-    assert [figures.counted(number, "page") for number in (1, 0, 1170)] == ["1 page", "0 pages", "1,170 pages"]
-    assert figures.counted(2, "batch") == "2 batches"
+    assert [quantities.counted(number, "page") for number in (1, 0, 1170)] == ["1 page", "0 pages", "1,170 pages"]
+    assert quantities.counted(2, "batch") == "2 batches"
 
 
 @pytest.mark.parametrize(
@@ -76,25 +76,25 @@ def test_one_page_is_not_several() -> None:
     ],
 )
 def test_a_size_is_understood(typed: str, size: int) -> None:
-    assert figures.bytes_of(typed) == size
+    assert quantities.bytes_of(typed) == size
 
 
 @pytest.mark.parametrize(
     "typed", ["", "much", "-1", "1,5GB", "10 XB", "MB", "1e9", "nan", "10MB 5kB", "٣MB", "9" * 5000]
 )
 def test_what_is_no_size_is_none(typed: str) -> None:
-    assert figures.bytes_of(typed) is None
+    assert quantities.bytes_of(typed) is None
 
 
 @given(st.text())
 def test_reading_a_size_never_raises(typed: str) -> None:
-    figures.bytes_of(typed)
+    quantities.bytes_of(typed)
 
 
 @given(st.integers(0, 10**17))
 def test_an_exact_size_is_read_back_as_it_was(size: int) -> None:
-    assert figures.bytes_of(figures.exact_size(size)) == size
+    assert quantities.bytes_of(quantities.exact_size(size)) == size
 
 
 def test_an_exact_size_has_the_largest_unit_that_keeps_it() -> None:
-    assert [figures.exact_size(size) for size in (2_000_000_000, 1_500_000, 1234)] == ["2GB", "1500kB", "1234B"]
+    assert [quantities.exact_size(size) for size in (2_000_000_000, 1_500_000, 1234)] == ["2GB", "1500kB", "1234B"]

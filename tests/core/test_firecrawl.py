@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.firecrawl import Asked, of_path, options_of, status_of
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions, check_options
-from crawler.core.patterns import Patterns
+from crawler.api.firecrawl.mapping import Asked, of_path, options_of, status_of
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.text.patterns import Patterns
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 

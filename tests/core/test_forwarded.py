@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.access.client_address import NOBODY, address_of, home_of, parse_networks
 from crawler.core.errors import BadInput
-from crawler.core.forwarded import NOBODY, address_of, home_of, parse_networks
 
 OURS = parse_networks("proxies", ["127.0.0.1", "10.0.0.0/8", "::1"])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.freshness import (
+from crawler.core.crawl.cache_policy import (
     Remembered,
     circle_of,
     conditions,
@@ -20,9 +20,9 @@ from crawler.core.freshness import (
     uses_memory,
     validators_of,
 )
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult, PageTask
+from crawler.core.crawl.messages import PageResult, PageTask
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 
 URL = "http://site.test/"
 FETCHED_AT = 1_800_000_000.0  # 15 January 2027, 08:00 UTC

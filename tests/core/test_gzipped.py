@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from crawler.core.gzipped import STEP, Broken, gunzipped
+from crawler.core.text.gzip import STEP, Broken, gunzipped
 
 WORDS = b"".join(b"word %d\n" % number for number in range(50_000))
 

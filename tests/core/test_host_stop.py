@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.host_stop import FIRST_S, PAGES, WINDOW_S, HostStop, Refusal, after_refusal
+from crawler.core.crawl.politeness import FIRST_STOP_S, PAGES, WINDOW_S, HostStop, Refusal, after_refusal
 
 NOW, LONGEST, HOUR = 1_000_000.0, 300.0, 3600.0
 
@@ -49,7 +49,7 @@ def test_pages_that_were_busy_while_others_answered_are_no_evidence() -> None:
 
 def test_one_page_that_says_too_many_requests_stops_the_host_for_seconds() -> None:
     stop = after(too_many("/a"))
-    assert (stop.until, stop.status, stop.stops) == (NOW + FIRST_S, 429, 1)
+    assert (stop.until, stop.status, stop.stops) == (NOW + FIRST_STOP_S, 429, 1)
 
 
 def test_a_shorter_time_is_kept_as_it_was_said() -> None:
@@ -114,4 +114,4 @@ def test_a_single_page_never_stops_a_host_for_more_than_seconds(events: Sequence
     for refusal, later in events:
         now += later
         stop = after_refusal(stop, replace(refusal, page="/one"), now, LONGEST)
-        assert stop.until <= now + FIRST_S
+        assert stop.until <= now + FIRST_STOP_S

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.lifecycle import FOLLOWS, State, predecessors
+from crawler.core.crawl.completion import FOLLOWS, State, predecessors
 
 
 def test_every_state_has_its_successors() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.lines import MAX_LENGTH, NOT_TEXT, NUL, PIECE, TOO_LONG, Line, lines_of
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, PIECE, TOO_LONG, Line, lines_of
 
 
 def cut(data: bytes, size: int = PIECE) -> Iterator[bytes]:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.charsets import decode
-from crawler.core.document import MAX_ATTRIBUTES, MAX_NULS, MAX_TAGS, MOST_TAGS, document_of
-from crawler.core.links import MAX_CHARACTERS, MAX_LINKS, MAX_METAS, MAX_TEXT, MAX_TITLE, MAX_WORDS, extract
-from crawler.core.urls import normalise
+from crawler.core.html.charsets import decode
+from crawler.core.html.document import MAX_ATTRIBUTES, MAX_NULS, MAX_TAGS, MOST_TAGS, document_of
+from crawler.core.html.links import MAX_CHARACTERS, MAX_LINKS, MAX_METAS, MAX_TEXT, MAX_TITLE, MAX_WORDS, extract
+from crawler.core.urls.normalise import normalise
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 from tests.suites import cases

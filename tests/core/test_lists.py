@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.columns import UNCLOSED, Columns
 from crawler.core.errors import BadInput
-from crawler.core.lines import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG
-from crawler.core.lists import PROBED, Entry, Invalid, entries_of, priority_of
-from crawler.core.urls import from_person
+from crawler.core.url_lists.entries import PROBED, Entry, Invalid, entries_of, priority_of
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, UNCLOSED, Columns
+from crawler.core.urls.normalise import from_person
 
 URL = "https://example.com/"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.links import extract
-from crawler.core.malformed import MAX_HREF, MAX_MALFORMED, Malformed, problem_of
-from crawler.core.urls import MAX_URL_LENGTH, normalise, resolve
+from crawler.core.html.links import extract
+from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Malformed, problem_of
+from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise, resolve
 
 OTHER_SCHEMES = [
     "about",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core import links, markdown, readable
-from crawler.core.document import document_of
+from crawler.core.html import links, main_content, markdown
+from crawler.core.html.document import document_of
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
@@ -31,7 +31,7 @@ def named(path: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_a_saved_page_is_written_as_it_was_reviewed(page: Path) -> None:
-    assert readable.markdown_of(page.read_bytes(), URL + page.name) == page.with_suffix(".md").read_text()
+    assert main_content.markdown_of(page.read_bytes(), URL + page.name) == page.with_suffix(".md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -39,7 +39,7 @@ def test_markdownify_keeps_the_same_headings_lists_tables_code_links_and_images(
     page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(markdown, "write", markdown.in_python)
-    found = structure_of(readable.markdown_of(page.read_bytes(), URL + page.name))
+    found = structure_of(main_content.markdown_of(page.read_bytes(), URL + page.name))
     reviewed = page.with_suffix(".md").read_text()
     expected = structure_of(reviewed)
     links_in_code = Counter(LINKED_CODE.findall(reviewed))
@@ -69,8 +69,8 @@ def cells_of(row: str) -> list[str]:
 def test_without_the_compiled_package_markdownify_writes_it() -> None:
     program = (
         "import sys; sys.modules['html_to_markdown'] = None\n"
-        "from crawler.core.readable import markdown_of\n"
-        "from crawler.core import markdown\n"
+        "from crawler.core.html.main_content import markdown_of\n"
+        "from crawler.core.html import markdown\n"
         "assert markdown.compiled is None\n"
         "print(markdown_of(b'<h1>Title</h1><ul><li>a</ul>', 'https://example.com/'))"
     )
@@ -88,7 +88,7 @@ def test_markdown_costs_a_page_little_more_than_reading_it() -> None:
     def kept(body: bytes, url: str) -> None:
         document = document_of(body)
         links.extract(document, url)
-        readable.Readable(document, url).markdown()
+        main_content.Readable(document, url).markdown()
 
     assert least_time_of(kept, bodies) < 7 * least_time_of(read, bodies)
 
@@ -129,24 +129,24 @@ def test_no_address_that_would_run_something_is_left_in_any_element() -> None:
     names = ("href", "src", "poster", "url", "xlink:href", "filename", "srcset", "cite", "data", "action", "data-src")
     for tag in (*tags, "blockquote", "q", "form", "button", "math", "body", "picture", "ins", "del"):
         said = " ".join(f'{name}="javascript:run()"' for name in names)
-        assert "run()" not in readable.markdown_of(f"<p>x <{tag} {said}>words</{tag}> y".encode(), URL), tag
+        assert "run()" not in main_content.markdown_of(f"<p>x <{tag} {said}>words</{tag}> y".encode(), URL), tag
 
 
 def test_a_picture_that_waits_to_be_loaded_has_its_own_address() -> None:
     html = b"<p><img src='data:image/gif;base64,R0' data-src='/shown.png' alt=words>"
-    assert readable.markdown_of(html, URL) == "![words](https://docs.example/shown.png)\n"
+    assert main_content.markdown_of(html, URL) == "![words](https://docs.example/shown.png)\n"
 
 
 def test_what_a_style_hides_is_kept_as_the_text_keeps_it() -> None:
     html = b"<p style='display:none'>hidden<p>shown"
-    assert readable.markdown_of(html, URL) == "hidden\n\nshown\n"
-    assert readable.text_of(html) == "hidden\n\nshown"
+    assert main_content.markdown_of(html, URL) == "hidden\n\nshown\n"
+    assert main_content.text_of(html) == "hidden\n\nshown"
 
 
 @pytest.mark.parametrize("tag", ["xmp", "plaintext", "noembed", "noframes"])
 def test_tags_that_are_text_are_not_read_as_tags(tag: str) -> None:
     html = f"<p>x</p><{tag}>{'<blockquote>' * 500}y".encode()
-    assert readable.markdown_of(html, URL) == readable.text_of(html)
+    assert main_content.markdown_of(html, URL) == main_content.text_of(html)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_nesting_neither_ends_the_process_nor_loses_words(part: str, times: int)
     """In a thread whose stack is as small as it is on macOS: html-to-markdown goes down by recursion."""
     program = (
         "import sys, threading; threading.stack_size(512 * 1024)\n"
-        "from crawler.core.readable import markdown_of\n"
+        "from crawler.core.html.main_content import markdown_of\n"
         "html, out = sys.stdin.buffer.read(), []\n"
         "thread = threading.Thread(target=lambda: out.append(markdown_of(html, 'https://example.com/')))\n"
         "thread.start(); thread.join(); print('below' in out[0] or 'object' in out[0])"
@@ -173,18 +173,18 @@ def test_nesting_neither_ends_the_process_nor_loses_words(part: str, times: int)
 @pytest.mark.parametrize("part", [b"<pre>", b"<a href=x>", b"<td>x", b"<li>x", b"<p style=x>", b"<img src=x alt='y'>"])
 def test_no_markdown_takes_longer_than_the_page_is_long(part: bytes) -> None:
     grown = climb(
-        lambda html: readable.markdown_of(html, URL), lambda size: filled(b"", part, b"", size), 64 * 1024, 4.0
+        lambda html: main_content.markdown_of(html, URL), lambda size: filled(b"", part, b"", size), 64 * 1024, 4.0
     )
     assert not grown.fault
 
 
 def test_a_table_of_one_long_cell_stays_small() -> None:
     rows = b"<tr><td>a<td>b" * 4000
-    assert len(readable.markdown_of(b"<table><tr><td>" + b"x" * 100_000 + b"<td>y" + rows, URL)) < 200_000
+    assert len(main_content.markdown_of(b"<table><tr><td>" + b"x" * 100_000 + b"<td>y" + rows, URL)) < 200_000
 
 
 def test_the_text_can_be_had_after_markdown_but_not_before() -> None:
-    found = readable.Readable(document_of(b"<p>Words</p>"), URL)
+    found = main_content.Readable(document_of(b"<p>Words</p>"), URL)
     assert (found.markdown(), found.text()) == ("Words\n", "Words")
     with pytest.raises(ValueError, match="apart"):
         found.markdown()
@@ -207,9 +207,9 @@ def test_a_panic_of_the_compiled_writer_is_an_error_like_others(monkeypatch: pyt
 
         monkeypatch.setattr(html_to_markdown, "convert", panics)
         with pytest.raises(RuntimeError, match="html-to-markdown"):
-            readable.markdown_of(b"<p>x", URL)
+            main_content.markdown_of(b"<p>x", URL)
 
 
 def test_what_looks_like_binary_data_is_kept_as_text() -> None:
     html = b"<p>" + b"\x01\x02\x03\x04" * 200 + b"words"
-    assert "words" in readable.markdown_of(html, URL)
+    assert "words" in main_content.markdown_of(html, URL)

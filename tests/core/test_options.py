@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions, check_options
 
 REFUSED = [
     ("max_pages", CrawlOptions(max_pages=0)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.outcomes import Kind, Outcome, of_status
+from crawler.core.crawl.outcomes import Kind, Outcome, of_status
 
 STATUSES = [
     (200, Outcome.SUCCESS),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_query import PagesQuery, Show, Sort, Span, read
 from crawler.core.errors import BadInput
-from crawler.core.outcomes import Outcome
-from crawler.core.pages_query import PagesQuery, Show, Sort, Span, read
 
 
 def asked(query_string: str) -> PagesQuery:

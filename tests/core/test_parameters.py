@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.parameters import USUAL, Parameters, check_parameter, is_session, looks_like_id
-from crawler.core.urls import normalise
+from crawler.core.urls.normalise import normalise
+from crawler.core.urls.query_params import USUAL, Parameters, check_parameter, is_session, looks_like_id
 
 SITE = "https://example.com"
 MD5 = "0123456789abcdef0123456789abcdef"

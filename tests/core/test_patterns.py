@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.patterns import Patterns, check_pattern, check_patterns
+from crawler.core.text.patterns import Patterns, check_pattern, check_patterns
 
 LONG = "https://example.com/" + "a" * 4000 + "!"
 

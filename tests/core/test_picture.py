@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.clusters import Cluster
-from crawler.core.outcomes import Kind, Outcome
-from crawler.core.picture import Answer, Line, Picture, Spot, answer_of, picture, thinned
+from crawler.core.crawl.graph import Answer, Cluster, Line, Picture, Spot, answer_of, picture, thinned
+from crawler.core.crawl.outcomes import Kind, Outcome
 
 
 def spot(page: int, url: str, parent: int | None = None, depth: int = 0, answer: Answer = Answer.OK) -> Spot:

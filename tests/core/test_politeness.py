@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core import politeness
+from crawler.core.crawl import politeness
 
 
 def test_the_longer_delay_counts() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.ports import USUAL, is_bad, parse_ports
+from crawler.core.urls.addresses import USUAL, is_bad, parse_ports
 
 
 @pytest.mark.parametrize("port", [0, 1, 22, 25, 53, 110, 143, 161, 465, 993, 2049, 4190, 5060, 6000, 6667, 10080])

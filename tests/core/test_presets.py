@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions, Preset, applied, found_in, sections
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
-from crawler.core.presets import Preset, applied, found_in, sections
 
 DOCS = ["https://example.com/docs/"]
 

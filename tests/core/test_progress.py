@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.outcomes import Outcome
-from crawler.core.progress import (
+from crawler.core.crawl.counters import Tallies
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.progress import (
     ASKED,
     DENSE,
     KEPT,
@@ -25,7 +26,6 @@ from crawler.core.progress import (
     still_for,
     with_sample,
 )
-from crawler.core.tallies import Tallies
 
 NOW = 1000.0
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.proxies import Proxy
+from crawler.core.urls.addresses import Proxy
 
 SECRET = "pass:w@rd/"
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from crawler.core.access.quotas import Quota, Used, check_start, next_day, pages_left, quota_of
 from crawler.core.errors import OverQuota
-from crawler.core.quotas import Quota, Used, check_start, next_day, pages_left, quota_of
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.errors import BadInput
-from crawler.core.receivers import (
+from crawler.core.crawl.notices import (
     SEALED,
     Means,
     Receiver,
@@ -16,6 +15,7 @@ from crawler.core.receivers import (
     receiver_of,
     shown,
 )
+from crawler.core.errors import BadInput
 
 SLACK, DISCORD = "https://hooks.slack.com/services/T/B/X", "https://discord.com/api/webhooks/1/X"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crawler.core.outcomes import Outcome
-from crawler.core.recent import KEPT, with_closed
-from crawler.core.work import PageResult
+from crawler.core.crawl.counters import KEPT, with_closed
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
 
 
 def result(page: int, outcome: Outcome = Outcome.SUCCESS, status: int | None = 200, at: float = 1.0) -> PageResult:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crawler.core.retention import deleted_on
+from crawler.core.crawl.schedule import deleted_on
 
 OVER = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.core.retries import LONGEST_BACKOFF_S, LONGEST_PUT_OFF_S, decide
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.retries import LONGEST_BACKOFF_S, LONGEST_PUT_OFF_S, decide
 
 
 def result(outcome: Outcome, attempt: int = 1, **facts: Any) -> PageResult:

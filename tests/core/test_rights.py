@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from crawler.core.rights import NOT_ACTIVE, NOT_PUBLIC, Right, Standing, may, why_not_again
+from crawler.core.access.permissions import NOT_ACTIVE, NOT_PUBLIC, Right, Standing, may, why_not_again
 
 SEE, CONTROL, OWN = Right.SEE, Right.CONTROL, Right.OWN
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.robots import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
-from crawler.core.robots_rule import MAX_TOLD
-from crawler.core.urls import normalise
+from crawler.core.robots.robots_txt import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
+from crawler.core.robots.rules import MAX_TOLD
+from crawler.core.urls.normalise import normalise
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 from tests.suites import cases

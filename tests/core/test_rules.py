@@ -6,10 +6,9 @@ import json
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions, check_options
-from crawler.core.rules import MAX_RULES, FieldRule, check_rules
-from crawler.core.rules_text import EXAMPLE, rules_of, text_of
+from crawler.core.extraction.rules import EXAMPLE, MAX_RULES, FieldRule, check_rules, rules_of, text_of
 
 
 def rule(**parts: object) -> FieldRule:

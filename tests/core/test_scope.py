@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.options import CrawlOptions
-from crawler.core.scope import Scope, Side
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.urls.crawl_scope import Scope, Side
 
 
 @pytest.mark.parametrize(

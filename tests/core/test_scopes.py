@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crawler.core.access.permissions import MEANINGS, USUAL, Scope, checked, held
 from crawler.core.errors import BadInput
-from crawler.core.scopes import MEANINGS, USUAL, Scope, checked, held
 
 
 def test_every_scope_has_a_meaning_for_people() -> None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.shortages import Memory, Shortage, concerns, of_database, of_redis, paused_for, sentence, waits_for
+from crawler.core.installation.backpressure import (
+    Memory,
+    Shortage,
+    concerns,
+    of_database,
+    of_redis,
+    paused_for,
+    sentence,
+    waits_for,
+)
 
 MB = 2**20
 

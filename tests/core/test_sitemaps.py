@@ -12,13 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.core.robots import parse
-from crawler.core.sitemaps.breaks import Break
-from crawler.core.sitemaps.listed import Listed
-from crawler.core.sitemaps.markup import MAX_LEVELS, MAX_TEXT, MAX_TOKEN, Markup
-from crawler.core.sitemaps.places import named_in_robots, usual_places
+from crawler.core.crawl.messages import SitemapEntry
+from crawler.core.robots.robots_txt import parse
+from crawler.core.sitemaps.entries import Listed, named_in_robots, usual_places
+from crawler.core.sitemaps.formats import MAX_LEVELS, MAX_TEXT, MAX_TOKEN, Break, Markup
 from crawler.core.sitemaps.reading import MAX_BYTES, MAX_ENTRIES, Sitemap, priority_of, read
-from crawler.core.work import SitemapEntry
 from tests.fuzz.growth import climb
 from tests.suites import cases
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from crawler.core.discovery import Discovery, Place, discoveries
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.scope import Scope
-from crawler.core.sitemaps.followed import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
-from crawler.core.work import SITEMAP, PageResult, SitemapEntry
+from crawler.core.crawl.discovery import Discovery, Place, discoveries
+from crawler.core.crawl.messages import SITEMAP, PageResult, SitemapEntry
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.sitemaps.entries import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
+from crawler.core.urls.crawl_scope import Scope
 
 START = "https://site.local/"
 MAP = f"{START}sitemap.xml"

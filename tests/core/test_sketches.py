@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.core.links import extract
-from crawler.core.sketches import LEAST_WORDS, NEAR, alike, sketch_of
+from crawler.core.html.links import extract
+from crawler.core.html.simhash import LEAST_WORDS, NEAR, alike, sketch_of
 
 WORDS = [f"word{number}" for number in range(500)]
 

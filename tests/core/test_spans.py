@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.spans import exact_span, seconds_of
+from crawler.core.text.quantities import exact_span, seconds_of
 
 
 @pytest.mark.parametrize(

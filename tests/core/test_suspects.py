@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.suspects import SMALL_COMPANY, company, host_of, lane_of, lanes_of
+from crawler.core.crawl.retries import SMALL_COMPANY, company, host_of, lane_of, lanes_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crawler.core.outcomes import Kind
-from crawler.core.tallies import Tallies, adds_up, tallied
+from crawler.core.crawl.counters import Tallies, adds_up, tallied
+from crawler.core.crawl.outcomes import Kind
 
 ROWS = [("2xx", 200, 5), ("4xx", 404, 2), ("dns", None, 1), ("robots", None, 3), ("limit", None, 1), ("", None, 4)]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core import throttle
-from crawler.core.outcomes import Outcome
-from crawler.core.throttle import HALF_LIFE_S, Throttle, after_responses, after_silence, after_trouble
+from crawler.core.crawl import politeness
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.politeness import HALF_LIFE_S, Throttle, after_responses, after_silence, after_trouble
 
 
 def test_a_host_that_answers_quickly_is_not_slowed_down() -> None:
@@ -67,7 +67,7 @@ def test_it_stays_within_its_limits_whatever_happens(events: list[tuple[float, i
     known = Throttle()
     for event in events:
         known = after_trouble(known) if event is None else after_responses(known, *event)
-        assert 0.0 <= known.delay <= throttle.LONGEST_S
+        assert 0.0 <= known.delay <= politeness.LONGEST_S
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_it_stays_within_its_limits_whatever_happens(events: list[tuple[float, i
     ],
 )
 def test_what_counts_as_trouble(outcome: Outcome, http_status: int | None, trouble: bool) -> None:
-    assert throttle.is_trouble(outcome, http_status) is trouble
+    assert politeness.is_trouble(outcome, http_status) is trouble

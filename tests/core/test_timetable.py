@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.core.crawl.schedule import parse
 from crawler.core.errors import BadInput
-from crawler.core.timetable import parse
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core import traps
-from crawler.core.parameters import USUAL, Parameters
-from crawler.core.traps import Count, Reason, Suspicion, Verdict, judge, suspect
-from crawler.core.urls import normalise
+from crawler.core.crawl import traps
+from crawler.core.crawl.traps import Count, Reason, Suspicion, Verdict, judge, suspect
+from crawler.core.urls.normalise import normalise
+from crawler.core.urls.query_params import USUAL, Parameters
 from tests.suites import cases
 
 TODAY = date(2026, 11, 21)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.urls import (
+from crawler.core.urls.normalise import (
     MAX_URL_LENGTH,
     from_person,
     host_and_port,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.core.urls import normalise
-from crawler.core.values import NoValue, date_in, number_in, value_of
+from crawler.core.extraction.extractor import NoValue, date_in, number_in, value_of
+from crawler.core.urls.normalise import normalise
 
 BASE = "https://example.com/a/b"
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core import variants
-from crawler.core.traps import Reason
-from crawler.core.urls import normalise
-from crawler.core.variants import (
+from crawler.core.crawl.traps import Reason
+from crawler.core.urls import variants
+from crawler.core.urls.normalise import normalise
+from crawler.core.urls.variants import (
     HONEST_PAGES,
     MAX_PARAMETERS,
     MAX_TEXTS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.visible import lines, one_line
+from crawler.core.text.sanitize import lines, one_line
 
 STEERS = ["\x1b", "\x9b", "\x07", "\x08", "\x7f", "\x00", "\t", "\r", "\x85", "\u2028", "\u202e", "\u2066", "\u200f"]
 STEERS += ["\ufeff", "\ufff9", "\U000e0041"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.robots import NOT_HAD
-from crawler.core.waits import HostLook, HostWait, Reason, Used, what_holds, why_not_now
+from crawler.core.crawl.host_waits import HostLook, HostWait, Reason, Used, what_holds, why_not_now
+from crawler.core.robots.robots_txt import NOT_HAD
 
 FREE = HostLook(connections=0, allowed=4)
 UNTIL = 1_800_000_200.0  # 08:03:20 UTC

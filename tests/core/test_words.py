@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from crawler.core.words import count_of, words_of
+from crawler.core.html.simhash import count_of, words_of
 
 BLANKS = " \t\n\x1c\u00a0\u2003"
 

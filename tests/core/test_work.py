@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from crawler.core.outcomes import Outcome
-from crawler.core.work import (
+from crawler.core.crawl.messages import (
     Batch,
     FetchPolicy,
     PageResult,
@@ -15,6 +14,7 @@ from crawler.core.work import (
     decode_report,
     encode_report,
 )
+from crawler.core.crawl.outcomes import Outcome
 
 
 def test_a_batch_travels_as_plain_values() -> None:

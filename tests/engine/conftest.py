@@ -10,12 +10,12 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 from rq.utils import now
 
-from crawler import queues
-from crawler.core.options import CrawlOptions
-from crawler.core.work import Batch
-from crawler.engine.desk import Desk, desk_of
-from crawler.engine.start import start_crawl
+from crawler.core.crawl.messages import Batch
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.manager.context import Desk, desk_of
 from crawler.models import Crawl
+from crawler.queueing import queues
 from tests.site import Answer, Site
 
 

@@ -9,12 +9,12 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from crawler.engine import announce as announcing
-from crawler.engine.announce import announce
-from crawler.fetching.fetcher import Limits
+from crawler.http.fetcher import Limits
 from crawler.models import Delivery
-from crawler.notify import outbox
-from crawler.reports import words
+from crawler.notices import delivery as announcing
+from crawler.notices import outbox
+from crawler.notices.delivery import announce
+from crawler.reports import text
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
 from tests.site import Reply
@@ -39,7 +39,7 @@ def test_the_mail_holds_the_receipt_of_the_command_line_and_where_to_read_more(b
     finished(bench, notify_emails=("me@example.com",))
     opening, receipt, address = mail.outbox[0].body.split("\n\n")
     assert opening == "The crawl is finished."
-    assert f"{receipt}\n" == words.receipt_table(receipt_of(bench.crawl))
+    assert f"{receipt}\n" == text.receipt_table(receipt_of(bench.crawl))
     assert address.endswith(f"/crawls/{bench.crawl.id}/\n")
 
 

@@ -6,9 +6,10 @@ import time
 
 import pytest
 
-from crawler import clock, queues
-from crawler.engine import reconcile
+from crawler import clock
 from crawler.frontier.frontier import Frontier
+from crawler.manager import reconcile
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import page
 from tests.stack import PATIENCE

@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from crawler import crashpoints, queues
+from crawler import crashpoints
+from crawler.content.content import sweep
 from crawler.content.storage import Reader, objects_of
-from crawler.content.sweep import sweep
+from crawler.core.crawl.options import FORMS
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
-from crawler.core.forms import FORMS
-from crawler.core.outcomes import Outcome
-from crawler.engine.delete import delete
-from crawler.engine.fetch import fetch
-from crawler.engine.reconcile import survey
+from crawler.crawls.delete import delete
+from crawler.fetcher.loop import fetch
+from crawler.manager.reconcile import survey
 from crawler.models import Crawl, Page, PageFacts
+from crawler.queueing import queues
 from tests.content.storages import AWAY, kept_in
 from tests.engine.conftest import Bench
 from tests.site import Reply, moved, page

@@ -11,17 +11,19 @@ from uuid import UUID
 import pytest
 from django.db import connection
 
-from crawler import pages, queues, table
-from crawler.core.tallies import adds_up
-from crawler.engine import conclude, reconcile
-from crawler.engine import delete as delete_module
-from crawler.engine.control import cancel, pause, resume
-from crawler.engine.delete import delete
-from crawler.engine.manage import manage
-from crawler.engine.retry import retry_failed
+from crawler.core.crawl.counters import adds_up
+from crawler.crawls import delete as delete_module
+from crawler.crawls.control import cancel, pause, resume
+from crawler.crawls.delete import delete
+from crawler.crawls.retry import retry_failed
 from crawler.frontier.keys import CrawlKeys
+from crawler.manager import finish as conclude
+from crawler.manager import reconcile
+from crawler.manager.tick import manage
 from crawler.models import Crawl, Notice, Page
+from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
+from crawler.storage import queries, writer
 from tests.engine.conftest import Bench
 from tests.site import page
 
@@ -71,8 +73,8 @@ def keys_left(bench: Bench) -> list[str]:
 def assert_over(bench: Bench, state: str) -> None:
     assert bench.state() == state
     assert bench.crawl.finished_at is not None
-    assert not table.has_open(bench.crawl.id)
-    assert bench.crawl.tallies == table.count_rows(bench.crawl.id)
+    assert not queries.has_open(bench.crawl.id)
+    assert bench.crawl.tallies == queries.count_rows(bench.crawl.id)
     assert adds_up(receipt_of(bench.crawl))
     assert [notice.event for notice in Notice.objects.filter(crawl=bench.crawl)] == [f"crawl.{state}"]
 
@@ -123,14 +125,14 @@ def test_a_crawl_cancelled_in_the_middle_of_a_tick_keeps_nothing_of_it(
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    apply = pages.apply
+    apply = writer.apply
 
     def cancelled_before(*args: object, **kwargs: object) -> object:
-        monkeypatch.setattr(pages, "apply", apply)
+        monkeypatch.setattr(writer, "apply", apply)
         assert cancel(bench.crawl.id)
         return apply(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pages, "apply", cancelled_before)
+    monkeypatch.setattr(writer, "apply", cancelled_before)
     manage(bench.crawl.id)
     assert_over(bench, "cancelled")
     assert keys_left(bench) == []
@@ -259,13 +261,13 @@ def test_a_crawl_deleted_in_the_middle_of_a_tick_is_no_failure(bench: Bench, mon
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    apply = pages.apply
+    apply = writer.apply
 
     def deleted_before(*args: object, **kwargs: object) -> object:
         assert delete(bench.crawl.id)
         return apply(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pages, "apply", deleted_before)
+    monkeypatch.setattr(writer, "apply", deleted_before)
     assert "deleted" in manage(bench.crawl.id)
     assert keys_left(bench) == [CrawlKeys(str(bench.crawl.id)).deleted]
 
@@ -286,5 +288,5 @@ def test_dead_letters_sent_again_at_the_moment_of_the_finish_are_fetched(bench: 
     resume(bench.crawl.id)
     bench.work()
     assert bench.state() == "finished"
-    assert not table.has_open(bench.crawl.id)
+    assert not queries.has_open(bench.crawl.id)
     assert receipt_of(bench.crawl)["statuses"] == {"200": 1}

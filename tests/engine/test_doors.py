@@ -13,25 +13,26 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler import queues, sealing
-from crawler.core.credentials import parse
+from crawler import encryption
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import RefusedAddress
-from crawler.core.events import Event
-from crawler.core.options import CrawlOptions
-from crawler.core.proxies import Proxy
-from crawler.core.receivers import Means
-from crawler.core.rules import FieldRule
-from crawler.engine import fetch, guards
-from crawler.engine import preview as trial
-from crawler.engine.channels import Wanted, add_channel
-from crawler.engine.deliver import send
-from crawler.engine.preview import preview
-from crawler.engine.start import start_crawl
-from crawler.fetching.guard import Guard
+from crawler.core.extraction.rules import FieldRule
+from crawler.core.urls.addresses import Proxy
+from crawler.crawls.start import start_crawl
+from crawler.fetcher import loop
+from crawler.fetcher import preview as trial
+from crawler.fetcher.preview import preview
 from crawler.frontier import keys
 from crawler.frontier.robots import RobotsMemory
+from crawler.http import guards
+from crawler.http.guard import Guard
 from crawler.models import Page
-from crawler.notify.transport import Message, TransportError
+from crawler.notices.channels.transport import Message, TransportError
+from crawler.notices.delivery import send
+from crawler.notices.user_channels import Wanted, add_channel
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.fetching.names import Names
 from tests.fetching.proxy import ProxyServer
@@ -110,8 +111,8 @@ def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, can
 def test_no_crawl_goes_on_over_the_connection_of_one_that_is_allowed_more(
     bench: Bench, canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch.kept, "outlasts_jobs", True)
-    monkeypatch.setattr(fetch, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
+    monkeypatch.setattr(loop.kept, "outlasts_jobs", True)
+    monkeypatch.setattr(loop, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
     host = bench.site.host.replace("site.test", "127.0.0.1")  # which is not allowed by name
     bench.site.pages |= {"/": page(f"http://{host}/secret"), "/secret": page()}
     bench.crawl = start_crawl([f"http://{host}/"], CrawlOptions(obey_robots=False), allow_private=True)
@@ -119,7 +120,7 @@ def test_no_crawl_goes_on_over_the_connection_of_one_that_is_allowed_more(
     assert queues.connection().zcard(keys.host_slots(host)) == 1, "no connection was kept"
     asked = bench.site.hits["/secret"]
     outcomes = crawled(bench, obey_robots=False, hosts=(host,))
-    fetch.kept.let_go()
+    loop.kept.let_go()
     assert outcomes[f"http://{host}/secret"] == "private_address"
     assert bench.site.hits["/secret"] == asked
 
@@ -166,14 +167,14 @@ def test_channels_of_an_account(canary: str, means: Means) -> None:
 @pytest.mark.parametrize("field", ["sitemap_urls", "notify_webhooks", "notify_slack", "notify_discord"])
 def test_what_a_person_names_beside_the_start(bench: Bench, canary: str, field: str) -> None:
     address = f"{canary}/hook"
-    given = sealing.seal_address(address) if field in ("notify_slack", "notify_discord") else address
+    given = encryption.seal_address(address) if field in ("notify_slack", "notify_discord") else address
     with pytest.raises(RefusedAddress) as refused:
         start_crawl([f"{bench.site.url}/"], CrawlOptions(**{field: (given,)}))
     assert refused.value.field == field
 
 
 def test_a_persons_proxy(bench: Bench, canary: str) -> None:
-    sealed = sealing.seal(parse(proxy=canary))
+    sealed = encryption.seal(parse(proxy=canary))
     with pytest.raises(RefusedAddress) as refused:
         start_crawl([f"{bench.site.url}/"], CrawlOptions(), sealed=sealed)
     assert refused.value.field == "proxy"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from crawler import conf
-from crawler.core.outcomes import Outcome
-from crawler.engine.control import cancel, pause, resume
-from crawler.engine.retry import retry_failed
+from crawler.core.crawl.outcomes import Outcome
+from crawler.crawls.control import cancel, pause, resume
+from crawler.crawls.retry import retry_failed
 from crawler.models import Crawl, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench

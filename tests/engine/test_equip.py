@@ -11,22 +11,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from crawler import queues, sealing
-from crawler.core.credentials import parse
+from crawler import encryption
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.messages import Batch
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.proxies import Proxy
-from crawler.core.work import Batch
-from crawler.engine.equip import is_equipped, own_hosts_of
-from crawler.engine.fetch import fetch
-from crawler.engine.fetchers import gateway_of
-from crawler.engine.load import load_list
-from crawler.engine.start import start_crawl
-from crawler.fetching.guard import Guard
+from crawler.core.urls.addresses import Proxy
+from crawler.crawls.credentials import is_equipped, own_hosts_of
+from crawler.crawls.import_urls import load_list
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.loop import fetch
+from crawler.http.factory import gateway_of
+from crawler.http.guard import Guard
 from crawler.models import Crawl, Page
+from crawler.queueing import queues
+from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
-from crawler.reports.why import why_of
 from tests.engine.conftest import Bench
 from tests.engine.test_fetch import batches, reports
 from tests.fetching.proxy import ProxyServer
@@ -51,7 +52,7 @@ def handed_out(bench: Bench) -> Batch:
 
 @pytest.mark.site(SITE)
 def test_every_page_of_its_own_host_is_asked_for_with_the_credentials_and_robots_txt_without(bench: Bench) -> None:
-    start(bench, sealing.seal(KNOWN))
+    start(bench, encryption.seal(KNOWN))
     fetch(handed_out(bench))
     robots, asked = bench.site.requests
     assert (robots.path, asked.path) == ("/robots.txt", "/")
@@ -63,7 +64,7 @@ def test_every_page_of_its_own_host_is_asked_for_with_the_credentials_and_robots
 def test_where_they_may_go_is_known_only_to_a_crawl_that_has_some() -> None:
     crawl = Crawl(start_urls=["https://example.com/"], options={"hosts": ["shop.test"]})
     assert own_hosts_of(crawl) == ()
-    crawl.sealed = sealing.seal(KNOWN)
+    crawl.sealed = encryption.seal(KNOWN)
     assert own_hosts_of(crawl) == ("https://example.com", "https://shop.test")
     crawl.source = "list.txt"
     assert own_hosts_of(crawl) == ("https://shop.test",)
@@ -72,7 +73,7 @@ def test_where_they_may_go_is_known_only_to_a_crawl_that_has_some() -> None:
 @pytest.mark.site(SITE)
 def test_a_secret_is_in_no_job_no_row_and_no_report(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    start(bench, sealing.seal(KNOWN))
+    start(bench, encryption.seal(KNOWN))
     fetch(handed_out(bench))
     redis = queues.connection()
     kept = [redis.dump(key) or b"" for key in redis.scan_iter()]
@@ -83,7 +84,7 @@ def test_a_secret_is_in_no_job_no_row_and_no_report(bench: Bench, caplog: pytest
 
 
 def test_a_crawl_whose_key_was_changed_is_paused_before_anything_is_asked_for(bench: Bench, settings: Any) -> None:
-    crawl, key = start(bench, sealing.seal(KNOWN)), settings.SECRET_KEY
+    crawl, key = start(bench, encryption.seal(KNOWN)), settings.SECRET_KEY
     settings.SECRET_KEY = "another"
     bench.work()
     assert (bench.state(), bench.site.requests) == ("paused", [])
@@ -93,7 +94,7 @@ def test_a_crawl_whose_key_was_changed_is_paused_before_anything_is_asked_for(be
 
 
 def test_a_worker_with_another_key_gives_pages_up_rather_than_ask_without(bench: Bench, settings: Any) -> None:
-    start(bench, sealing.seal(KNOWN))
+    start(bench, encryption.seal(KNOWN))
     batch = handed_out(bench)
     settings.SECRET_KEY = "another"
     fetch(batch)
@@ -113,14 +114,14 @@ def test_a_crawl_cannot_begin_with_credentials_nobody_can_read(bench: Bench) -> 
 @pytest.mark.site(SITE)
 def test_a_crawl_goes_through_its_own_proxy(bench: Bench) -> None:
     with ProxyServer() as proxy:
-        start(bench, sealing.seal(parse(proxy=f"127.0.0.1:{proxy.port}")))
+        start(bench, encryption.seal(parse(proxy=f"127.0.0.1:{proxy.port}")))
         bench.work()
         assert proxy.targets() == [f"GET {bench.site.url}{path}" for path in ("/robots.txt", "/", "/a")]
     assert bench.state() == "finished"
 
 
 def test_a_crawls_own_proxy_must_be_allowed_as_its_pages_must(bench: Bench) -> None:
-    sealed = sealing.seal(parse(proxy="http://user:hidden@10.0.0.1:3128"))
+    sealed = encryption.seal(parse(proxy="http://user:hidden@10.0.0.1:3128"))
     with pytest.raises(RefusedAddress, match=r"The proxy http://…@10\.0\.0\.1:3128 is refused") as caught:
         start_crawl(["https://1.1.1.1/"], CrawlOptions(), sealed=sealed)
     assert caught.value.field == "proxy"
@@ -150,7 +151,7 @@ def test_the_operators_proxy_may_have_any_name_and_port(settings: Any) -> None:
 
 
 def test_a_list_says_which_hosts_are_sent_its_credentials(bench: Bench) -> None:
-    listed = partial(load_list, BytesIO(b"https://1.1.1.1/"), "list.txt", sealed=sealing.seal(KNOWN))
+    listed = partial(load_list, BytesIO(b"https://1.1.1.1/"), "list.txt", sealed=encryption.seal(KNOWN))
     with pytest.raises(BadInput, match="Say which hosts are sent") as caught:
         listed(CrawlOptions())
     assert caught.value.field == "hosts"
@@ -158,6 +159,6 @@ def test_a_list_says_which_hosts_are_sent_its_credentials(bench: Bench) -> None:
 
 
 def test_a_list_that_goes_through_a_proxy_needs_no_host_of_its_own(bench: Bench) -> None:
-    sealed = sealing.seal(parse(proxy="1.1.1.1:3128"))
+    sealed = encryption.seal(parse(proxy="1.1.1.1:3128"))
     crawl = load_list(BytesIO(b"https://1.0.0.1/"), "list.txt", CrawlOptions(), sealed=sealed)
     assert own_hosts_of(crawl) == ()

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from crawler.engine import reconcile
-from crawler.engine.control import pause, resume
-from crawler.engine.manage import manage
-from crawler.engine.retry import retry_failed
+from crawler.crawls.control import pause, resume
+from crawler.crawls.retry import retry_failed
+from crawler.manager import reconcile
+from crawler.manager.tick import manage
 from crawler.models import Crawl, Page
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from crawler import sealing
-from crawler.core.credentials import parse
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.work import EXTERNAL
-from crawler.engine.ask import needs_get
-from crawler.engine.start import start_crawl
-from crawler.fetching.fetcher import Fetched
+from crawler import encryption
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.page import needs_get
+from crawler.http.fetcher import Fetched
 from crawler.models import Page
 from tests.engine.conftest import Bench
 from tests.fetching.server import Reply, Server, Then
@@ -95,7 +95,7 @@ def test_its_robots_txt_is_obeyed(bench: Bench) -> None:
 
 
 def test_no_credentials_go_along(bench: Bench) -> None:
-    sealed = sealing.seal(parse(headers=["X-Key: hidden"], auth="user:hidden"))
+    sealed = encryption.seal(parse(headers=["X-Key: hidden"], auth="user:hidden"))
     with Server({"/good": (reply("", "405 Not Allowed"), reply())}) as other:
         bench.site.pages["/"] = page(f"{other.origin}/good")
         options = CrawlOptions(externals="check")

@@ -12,18 +12,19 @@ import pytest
 from rq import Queue
 from rq.job import Job
 
-from crawler import queues
-from crawler.core import links, politeness
-from crawler.core.outcomes import Outcome
-from crawler.core.work import Batch, SliceReport, decode_report
-from crawler.engine import dispatch
-from crawler.engine.batches import ENOUGH
-from crawler.engine.fetch import fetch
-from crawler.engine.reconcile import reconcile, survey
-from crawler.frontier.gate import Gate, Wish
+from crawler.core.crawl import politeness
+from crawler.core.crawl.messages import Batch, SliceReport, decode_report
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import links
+from crawler.fetcher.batch import ENOUGH
+from crawler.fetcher.loop import fetch
+from crawler.frontier.host_limiter import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
 from crawler.logs import Context
+from crawler.manager import dispatch
+from crawler.manager.reconcile import reconcile, survey
 from crawler.models import Page
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core import extraction
-from crawler.core.freshness import circle_of
-from crawler.core.options import CrawlOptions
-from crawler.core.rules import FieldRule
+from crawler.core.crawl.cache_policy import circle_of
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.extraction import extractor
+from crawler.core.extraction.rules import FieldRule
 from crawler.models import Page, PageFacts
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -40,14 +40,14 @@ def test_fields_stand_beside_each_page(bench: Bench) -> None:
 
 @pytest.mark.site(PAGES)
 def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def faulty(*given: object) -> extraction.Extraction:
+    def faulty(*given: object) -> extractor.Extraction:
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(extraction, "extract", faulty)
+    monkeypatch.setattr(extractor, "extract", faulty)
     bench.start(fields=RULES)
     bench.work()
     assert not Page.objects.exclude(outcome="2xx").exists()
-    assert found(bench, "/a")[1] == dict.fromkeys(("heading", "price"), extraction.FAULT)
+    assert found(bench, "/a")[1] == dict.fromkeys(("heading", "price"), extractor.FAULT)
 
 
 @pytest.mark.site({"/": "<h1>Home</h1>"})

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler import queues
-from crawler.core.options import CrawlOptions
-from crawler.engine.helping import Helper
-from crawler.engine.start import start_crawl
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.work_stealing import Helper
 from crawler.models import Crawl
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import Reply, Site, page
 

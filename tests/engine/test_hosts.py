@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler import queues
-from crawler.engine.control import pause
-from crawler.engine.hosts import Forgotten, forget, has_pages_of
+from crawler.crawls.control import pause
+from crawler.manager.host_waits import Forgotten, forget, has_pages_of
 from crawler.models import AuditEntry
+from crawler.queueing import queues
 from crawler.reports.host import known_of
 from tests.engine.conftest import Bench
 from tests.site import Reply, page

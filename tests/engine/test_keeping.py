@@ -6,13 +6,13 @@ import pytest
 from redis import Redis
 from rq import Queue, SimpleWorker
 
-from crawler.core.addresses import EVERYTHING
-from crawler.engine import fetch
-from crawler.engine.keeping import AT_MOST, Keep, Standby
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.core.urls.addresses import EVERYTHING
+from crawler.fetcher import loop
+from crawler.fetcher.pool import AT_MOST, Keep, Standby
 from crawler.frontier import keys
-from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
 from crawler.worker import SafeQueue, Worker
 from tests.engine.conftest import Bench
 from tests.site import page
@@ -44,14 +44,14 @@ def inside(redis: Redis) -> int:
 def test_jobs_of_one_worker_go_on_over_one_connection(
     bench: Bench, real_redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch.kept, "outlasts_jobs", True)
-    monkeypatch.setattr(fetch, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
+    monkeypatch.setattr(loop.kept, "outlasts_jobs", True)
+    monkeypatch.setattr(loop, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
     bench.start(concurrency=1)
     bench.work()
     assert bench.state() == "finished"
     assert len({request.port for request in bench.site.requests}) == 1
     assert real_redis.zcard(keys.host_slots(bench.site.host)) == 1
-    fetch.kept.let_go()
+    loop.kept.let_go()
     assert real_redis.zcard(keys.host_slots(bench.site.host)) == 0
 
 
@@ -90,7 +90,7 @@ def test_not_many_are_kept(real_redis: Redis) -> None:
 
 
 def test_a_worker_that_has_nothing_to_do_lets_go(real_redis: Redis) -> None:
-    fetch.kept.give("terms", kept(real_redis, "one"))
+    loop.kept.give("terms", kept(real_redis, "one"))
     queue = Queue("fetch", connection=real_redis)
     assert SafeQueue.dequeue_any([queue], None, real_redis) is None
     assert inside(real_redis) == 0
@@ -102,10 +102,10 @@ def test_a_worker_keeps_them_for_a_fetch_job_and_for_no_other(
 ) -> None:
     """A watch lasts for minutes: what it kept, nobody else could use."""
     monkeypatch.setattr(SimpleWorker, "execute_job", lambda worker, job, queue: None)
-    monkeypatch.setattr(fetch, "kept", Keep())
+    monkeypatch.setattr(loop, "kept", Keep())
     queue = Queue("fetch", connection=real_redis)
     worker = Worker([queue], connection=real_redis)
-    fetch.kept.give("terms", kept(real_redis, "one"))
+    loop.kept.give("terms", kept(real_redis, "one"))
     worker.execute_job(queue.create_job(f"crawler.jobs.{door}"), queue)
     assert inside(real_redis) == left
 

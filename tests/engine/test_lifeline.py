@@ -6,13 +6,13 @@ import pytest
 from rq import Queue
 from rq.registry import StartedJobRegistry
 
-from crawler import queues
-from crawler.engine import reconcile
-from crawler.engine.control import cancel, pause, resume
+from crawler.crawls.control import cancel, pause, resume
 from crawler.frontier import results
 from crawler.frontier.keys import CRAWLS
 from crawler.frontier.results import FRESH_SECONDS
+from crawler.manager import reconcile
 from crawler.models import Crawl
+from crawler.queueing import queues
 from tests.engine.conftest import Bench, Hands
 
 LIFELINE = "wake the running crawls when a worker starts"

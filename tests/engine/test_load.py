@@ -19,22 +19,20 @@ import pytest
 from django.db import connection
 from django.db.models.functions import Now
 
-from crawler.core.columns import Columns
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
-from crawler.core.lifecycle import State
-from crawler.core.list_report import ListReport
-from crawler.core.lists import Invalid
-from crawler.core.options import CrawlOptions
-from crawler.engine import load
-from crawler.engine.control import cancel, pause
-from crawler.engine.delete import delete
-from crawler.engine.discard import SILENCE
-from crawler.engine.load import load_list
-from crawler.engine.reconcile import survey
+from crawler.core.url_lists.entries import Invalid, ListReport
+from crawler.core.url_lists.reader import Columns
+from crawler.crawls import import_urls
+from crawler.crawls.control import cancel, pause
+from crawler.crawls.delete import delete
+from crawler.crawls.import_urls import SILENCE, load_list
+from crawler.manager.reconcile import survey
 from crawler.models import Crawl, Notice, Page
 
 HOST = "http://127.0.0.1:8801"
-MANY = 3 * load.CHUNK
+MANY = 3 * import_urls.CHUNK
 
 
 def numbered(number: int) -> bytes:
@@ -65,11 +63,11 @@ class Broken(BytesIO):
         return piece
 
 
-def then(act: Callable[[Crawl], object]) -> load.OnChunk:
+def then(act: Callable[[Crawl], object]) -> import_urls.OnChunk:
     """Do this once the first lines are in the table."""
 
     def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
-        if report.lines == load.CHUNK:
+        if report.lines == import_urls.CHUNK:
             act(Crawl.objects.get())
 
     return on_chunk
@@ -121,8 +119,8 @@ def test_progress_is_told_with_the_lines_that_came_to_nothing() -> None:
     def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
         told.append((report.lines, len(invalid)))
 
-    loaded(b"a.b\n" + b"nonsense\n" * load.CHUNK, on_chunk=on_chunk)
-    assert told == [(load.CHUNK, load.CHUNK - 1), (load.CHUNK + 1, 1)]
+    loaded(b"a.b\n" + b"nonsense\n" * import_urls.CHUNK, on_chunk=on_chunk)
+    assert told == [(import_urls.CHUNK, import_urls.CHUNK - 1), (import_urls.CHUNK + 1, 1)]
 
 
 def peak_of(lines: int) -> int:
@@ -136,7 +134,7 @@ def peak_of(lines: int) -> int:
 
 
 def test_a_list_five_times_as_long_is_not_held_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "CHUNK", 1000)
+    monkeypatch.setattr(import_urls, "CHUNK", 1000)
     peak_of(1000)  # imports, caches
     the_lines_themselves = 8000 * sys.getsizeof(f"{HOST}/page-10000")
     assert peak_of(10_000) - peak_of(2000) < the_lines_themselves / 2
@@ -213,7 +211,7 @@ def test_a_redis_that_goes_away_at_the_very_end_costs_nothing(settings: Any, red
     def lose(crawl: Crawl) -> None:
         settings.REDIS_URL = "redis://127.0.0.1:1/0"
 
-    crawl = loaded(numbered(load.CHUNK), on_chunk=then(lose))
+    crawl = loaded(numbered(import_urls.CHUNK), on_chunk=then(lose))
     assert crawl.state == State.RUNNING
     settings.REDIS_URL = redis_url
     assert survey().woken == 1
@@ -234,8 +232,8 @@ def test_a_crawl_can_be_cancelled_while_its_list_is_read() -> None:
     with pytest.raises(LoadStopped, match="cancelled or deleted"):
         loaded(numbered(MANY), on_chunk=then(lambda crawl: cancel(crawl.id)))
     crawl = Crawl.objects.get()
-    assert (crawl.state, crawl.outcomes) == (State.CANCELLED, {"cancelled": load.CHUNK})
-    assert Notice.objects.get().receipt["cancelled"] == load.CHUNK
+    assert (crawl.state, crawl.outcomes) == (State.CANCELLED, {"cancelled": import_urls.CHUNK})
+    assert Notice.objects.get().receipt["cancelled"] == import_urls.CHUNK
 
 
 def test_a_crawl_can_be_deleted_while_its_list_is_read() -> None:
@@ -274,7 +272,7 @@ def test_a_loader_taken_for_dead_stops_when_it_comes_back() -> None:
 
 
 def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "ALIVE_EVERY", 0.01)
+    monkeypatch.setattr(import_urls, "ALIVE_EVERY", 0.01)
     reading, writing = os.pipe()
     silent = threading.Event()
 
@@ -285,11 +283,11 @@ def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch
     def write() -> bool:
         """Whether a sign of life came between the two parts."""
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(numbered(load.CHUNK))
+            pipe.write(numbered(import_urls.CHUNK))
             pipe.flush()
             silent.wait(30)
             came = any(Crawl.objects.filter(loaded_at__gt=Now() - SILENCE / 4).exists() for _ in tries(30))
-            pipe.write(numbered(load.CHUNK + 1))
+            pipe.write(numbered(import_urls.CHUNK + 1))
         connection.close()
         return came
 
@@ -297,7 +295,7 @@ def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch
         writer = pool.submit(write)
         crawl = load_list(stream, "-", CrawlOptions(), allow_private=True, on_chunk=then(fall_silent))
         assert writer.result()
-    assert crawl.discovered == load.CHUNK + 1
+    assert crawl.discovered == import_urls.CHUNK + 1
 
 
 def tries(seconds: float) -> Iterator[None]:

@@ -8,28 +8,29 @@ import pytest
 from django.db import OperationalError
 from rq import Queue
 
-from crawler import pages, queues, table
-from crawler.core.discovery import Discovery
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.tallies import adds_up
-from crawler.core.urls import key_of
-from crawler.core.work import Batch, PageResult, SliceReport, decode_report
-from crawler.engine import dispatch, helping
-from crawler.engine import manage as manage_module
-from crawler.engine.collect import Between, collect, take_in
-from crawler.engine.conclude import finish
-from crawler.engine.control import cancel
-from crawler.engine.desk import Desk
-from crawler.engine.dispatch import refill
-from crawler.engine.fetch import fetch
-from crawler.engine.manage import manage
-from crawler.engine.start import start_crawl
-from crawler.engine.wake import wake
-from crawler.frontier.members import page_of
-from crawler.frontier.window import Level
+from crawler.core.crawl.counters import adds_up
+from crawler.core.crawl.discovery import Discovery
+from crawler.core.crawl.messages import Batch, PageResult, SliceReport, decode_report
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.normalise import key_of
+from crawler.crawls.control import cancel
+from crawler.crawls.start import start_crawl
+from crawler.fetcher import work_stealing
+from crawler.fetcher.loop import fetch
+from crawler.frontier.ready_queue import Level, page_of
+from crawler.manager import dispatch
+from crawler.manager import tick as manage_module
+from crawler.manager.collect import Between, collect, take_in
+from crawler.manager.context import Desk
+from crawler.manager.dispatch import refill
+from crawler.manager.finish import finish
+from crawler.manager.tick import manage
 from crawler.models import Crawl, Disagreement, Notice, Page
+from crawler.queueing import queues
+from crawler.queueing.wakeups import wake
 from crawler.reports.receipt import receipt_of
+from crawler.storage import queries, writer
 from tests.engine.conftest import Bench
 from tests.site import Reply, moved, page
 
@@ -195,7 +196,7 @@ def test_a_depth_limit_counts_the_shortest_way(bench: Bench) -> None:
     outcomes = dict(Page.objects.values_list("url", "outcome"))
     assert outcomes[f"{bench.site.url}/c"] == "2xx"
     assert outcomes[f"{bench.site.url}/d"] == "limit"
-    assert table.count_rows(bench.crawl.id) == bench.crawl.tallies
+    assert queries.count_rows(bench.crawl.id) == bench.crawl.tallies
 
 
 @pytest.mark.parametrize("first", ["/link", "/moved"])
@@ -216,7 +217,7 @@ def test_a_depth_limit_does_not_depend_on_whether_a_link_or_a_redirect_comes_fir
         "/both": ["2xx", 1],
         "/too-deep": ["limit", 2],
     }
-    assert table.count_rows(bench.crawl.id) == fresh(bench).tallies
+    assert queries.count_rows(bench.crawl.id) == fresh(bench).tallies
 
 
 @pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
@@ -233,13 +234,13 @@ def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Be
     bench.start(max_pages=4)
     later = [Discovery(f"{bench.site.url}/{name}", 1, 0, None) for name in "abcd"]
     urgent = Discovery(f"{bench.site.url}/urgent", 1, 0, None, priority=9)
-    pages.apply(bench.crawl.id, [], [], [*later, urgent], bench.desk.now())
+    writer.apply(bench.crawl.id, [], [], [*later, urgent], bench.desk.now())
     Page.objects.filter(url=urgent.url).update(attempts=1)
     bench.desk.frontier.window.forget()
     refill(bench.desk)
     assert bench.desk.frontier.window.count(bench.desk.now()).waiting == 4
     skipped = [PageResult(id=row.id, attempt=1, outcome=Outcome.ROBOTS) for row in Page.objects.filter(depth=0)]
-    pages.apply(bench.crawl.id, skipped, [], [], bench.desk.now())
+    writer.apply(bench.crawl.id, skipped, [], [], bench.desk.now())
     bench.desk.frontier.window.rewind()
     for _ in range(3):
         refill(bench.desk)
@@ -286,7 +287,7 @@ def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) ->
     bench.work("fetch", at_most=1)
     manage(bench.crawl.id)
     assert bench.state() == "running"
-    assert table.has_open(bench.crawl.id)
+    assert queries.has_open(bench.crawl.id)
     start = Page.objects.get(depth=0)
     assert (start.status, start.attempts) == (Page.OPEN, 1)
     assert start.due_at > bench.desk.now()
@@ -358,7 +359,7 @@ def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, mon
         raise OperationalError("database is locked")
 
     with monkeypatch.context() as patch:
-        patch.setattr(pages, "apply", fails)
+        patch.setattr(writer, "apply", fails)
         with pytest.raises(OperationalError):
             manage(bench.crawl.id)
     assert len(bench.desk.frontier.results.read(9)) == 1
@@ -403,7 +404,7 @@ TWO_SLICES = {"/": page(*(f"/{number}" for number in range(80)))} | {f"/{number}
 @pytest.mark.site(TWO_SLICES)
 def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
-    monkeypatch.setattr(helping, "TICK_LOOKS", 10**6)  # no tick is done beside the batch
+    monkeypatch.setattr(work_stealing, "TICK_LOOKS", 10**6)  # no tick is done beside the batch
     monkeypatch.setattr(dispatch, "BATCHES_AHEAD", 1)  # all slices in one batch
     bench.start()
     bench.work("crawl", at_most=1)
@@ -414,14 +415,14 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
     reports = [decode_report(raw) for raw in frontier.results.read(9)]
     assert {0, 1} <= {report.slice for report in reports}
     first = next(report for report in reports if report.done)
-    apply = pages.apply
+    apply = writer.apply
 
     def held_up(*args: Any) -> Any:
         done = apply(*args)
         frontier.leases.settle(first.batch, first.token, first.slice, first.host, (), 0)
         return done
 
-    monkeypatch.setattr(pages, "apply", held_up)
+    monkeypatch.setattr(writer, "apply", held_up)
     collect(bench.desk)
     assert frontier.leases.outstanding() == 0
     assert frontier.window.taken() == 0
@@ -434,7 +435,7 @@ def test_a_lease_whose_reports_wait_is_not_taken_for_that_of_a_dead_worker(
 ) -> None:
     """The manager was held up for longer than a lease lasts, and takes in what was left meanwhile bit by bit."""
     monkeypatch.setattr(manage_module, "DRAIN_SECONDS", 0.0)
-    monkeypatch.setattr("crawler.engine.collect.REPORTS_AT_ONCE", 1)
+    monkeypatch.setattr("crawler.manager.collect.REPORTS_AT_ONCE", 1)
     hosts = [bench.site.url, bench.site.url.replace("127.0.0.1", "localhost")]
     bench.crawl = start_crawl([f"{host}/" for host in hosts], CrawlOptions(), allow_private=True)
     bench.work("crawl", at_most=1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import queues
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
-from crawler.frontier.manners import HostBook
+from crawler.frontier.host_state import HostBook
 from crawler.models import Page
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import Reply, Site, moved, page
 

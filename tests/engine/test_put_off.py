@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from crawler.engine import reconcile
-from crawler.engine.manage import manage
-from crawler.engine.retry import retry_failed
+from crawler.crawls.retry import retry_failed
+from crawler.manager import reconcile
+from crawler.manager.tick import manage
 from crawler.models import Page
+from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
-from crawler.reports.why import why_of
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
 

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler import usage
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import OverQuota
-from crawler.core.options import CrawlOptions
-from crawler.engine import control
-from crawler.engine.reconcile import survey
-from crawler.engine.schedules import add_schedule, begin_schedule, run_due
-from crawler.engine.start import start_crawl
+from crawler.crawls import control
+from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
+from crawler.crawls.start import start_crawl
+from crawler.manager.reconcile import survey
 from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
-from crawler.reports import replies
+from crawler.reports import action_messages
+from crawler.reports.action_messages import Verb
+from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
-from crawler.reports.replies import Verb
-from crawler.reports.why import why_of
+from crawler.storage import usage
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted, start_a_worker
 from tests.site import page
@@ -167,7 +167,7 @@ def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
 def test_resuming_too_early_changes_nothing_and_says_why(bench: Bench, ann: User, settings: Any) -> None:
     crawl = a_held_crawl(bench, ann, settings)
     moved = control.resume(crawl.id)
-    reply = replies.to_verb(Verb.RESUME, moved, crawl.id)
+    reply = action_messages.to_verb(Verb.RESUME, moved, crawl.id)
     assert (moved, reply.is_so) == (False, False)
     assert reply.line.startswith(
         "It is paused, because the pages its owner may ask for in a day are used up. It goes on"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import queues
-from crawler.engine.control import pause
-from crawler.engine.reconcile import Reconciled, reconcile, survey
+from crawler.crawls.control import pause
 from crawler.frontier.results import FRESH_SECONDS
+from crawler.manager.reconcile import Reconciled, reconcile, survey
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 
 

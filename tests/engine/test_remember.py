@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from crawler import answers
-from crawler.core.credentials import parse
-from crawler.core.options import CrawlOptions
-from crawler.engine.dispatch import dispatch
-from crawler.engine.manage import manage
-from crawler.engine.start import start_crawl
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.encryption import seal
+from crawler.manager.dispatch import dispatch
+from crawler.manager.tick import manage
 from crawler.models import Answer, Crawl, Disagreement, Page
 from crawler.reports.receipt import receipt_of
-from crawler.sealing import seal
+from crawler.storage import response_cache
 from tests.engine.conftest import Bench
 from tests.site import Answer as SiteAnswer
 from tests.site import Reply, Request, Site, moved, page
@@ -169,7 +169,7 @@ def test_a_depth_limit_cuts_off_the_same_pages_from_memory(bench: Bench) -> None
 
 def test_half_remembered_crawls_ask_for_the_other_half(bench: Bench) -> None:
     run(bench, response_ttl=600.0)
-    answers.Answer.objects.filter(key__in=list(Answer.objects.values_list("key", flat=True)[:4])).delete()
+    response_cache.Answer.objects.filter(key__in=list(Answer.objects.values_list("key", flat=True)[:4])).delete()
     second = run(bench, response_ttl=600.0)
     assert set(rows(second, "url")) == ALL
     assert list(rows(second, "reused").values()).count(True) == 3
@@ -241,7 +241,7 @@ def test_a_crawl_from_memory_asks_for_another_tick_when_this_one_has_gone_on_for
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(bench, response_ttl=600.0)
-    monkeypatch.setattr("crawler.engine.dispatch.MEMORY_SECONDS", 0.0)
+    monkeypatch.setattr("crawler.manager.dispatch.MEMORY_SECONDS", 0.0)
     crawl = start_crawl([f"{bench.site.url}/"], CrawlOptions(response_ttl=600.0), allow_private=True)
     bench.crawl = crawl
     bench.desk.frontier.results.clear_mark()

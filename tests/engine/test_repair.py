@@ -8,20 +8,22 @@ from random import Random
 import pytest
 from redis import Redis
 
-from crawler import conf, pages, queues
-from crawler.core.discovery import Discovery
-from crawler.core.outcomes import Outcome
-from crawler.core.suspects import company
-from crawler.core.work import PageResult
-from crawler.engine.desk import Desk, desk_of
-from crawler.engine.dispatch import dispatch
-from crawler.engine.repair import STARTED_GRACE, repair
+from crawler import conf
+from crawler.core.crawl.discovery import Discovery
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.retries import company
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_SECONDS, InHand, Lease
-from crawler.frontier.window import LOOK_AFTER
+from crawler.frontier.ready_queue import LOOK_AFTER
+from crawler.manager.context import Desk, desk_of
+from crawler.manager.dispatch import dispatch
+from crawler.manager.recover_leases import STARTED_GRACE, repair
 from crawler.models import Crawl, Page
-from crawler.pages import Retry
+from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
+from crawler.storage import writer
+from crawler.storage.writer import Retry
 from tests.engine.conftest import Bench
 
 
@@ -186,7 +188,7 @@ def test_a_page_whose_report_came_in_is_not_blamed_for_a_death_behind_it(handed:
     dispatch(handed.desk)
     handed.take_in_hand(handed.claim(), handed.page.id)
     busy = PageResult(id=handed.page.id, attempt=1, outcome=Outcome.SERVER_ERROR, http_status=503)
-    pages.apply(handed.desk.id, [], [Retry(busy, handed.time)], [], handed.time)
+    writer.apply(handed.desk.id, [], [Retry(busy, handed.time)], [], handed.time)
     handed.die()
     assert (handed.page.attempts, handed.page.deaths) == (1, 0)
 
@@ -214,14 +216,14 @@ def with_pages(bench: Bench) -> Handed:
     start = handed.page
     found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
     result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
-    pages.apply(bench.crawl.id, [result], [], found, handed.time)
+    writer.apply(bench.crawl.id, [result], [], found, handed.time)
     return handed
 
 
 def close(handed: Handed, lease: Lease, in_hand: list[int]) -> None:
     """The worker reports all of its batch."""
     results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
-    pages.apply(handed.desk.id, results, [], [], handed.time)
+    writer.apply(handed.desk.id, results, [], [], handed.time)
     for number, (lane, _) in lease.slices.items():
         handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
 
@@ -316,7 +318,7 @@ def test_a_death_whose_tick_died_after_counting_it_is_counted_once(handed: Hande
     dispatch(handed.desk)
     lease = handed.claim()
     handed.take_in_hand(lease, handed.page.id)
-    pages.count_death(
+    writer.count_death(
         handed.desk.id, [handed.page.id], lease.token, handed.time, in_hand=(handed.page.id, 1), crashed_from=None
     )
     handed.die()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.core.work import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
-from crawler.engine.reporter import FLUSH_CHARACTERS, Reporter
+from crawler.core.crawl.messages import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
+from crawler.core.crawl.outcomes import Outcome
+from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, Reporter
 
 POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)
 SLICE = Slice("example.com", tuple(PageTask(number, f"http://example.com/{number}", 1) for number in range(3)))

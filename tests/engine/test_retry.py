@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import conf, queues, table
-from crawler.core import politeness
-from crawler.core.tallies import adds_up
-from crawler.engine import batches, dispatch, reconcile, retry
-from crawler.engine.control import cancel, pause
-from crawler.engine.manage import manage
-from crawler.engine.retry import retry_failed
+from crawler import conf
+from crawler.core.crawl import politeness
+from crawler.core.crawl.counters import adds_up
+from crawler.crawls import retry
+from crawler.crawls.control import cancel, pause
+from crawler.crawls.retry import retry_failed
+from crawler.fetcher import batch
+from crawler.manager import dispatch, reconcile
+from crawler.manager.tick import manage
 from crawler.models import Disagreement, Notice, Page
-from crawler.reports.dead_letters import dead_letters
+from crawler.queueing import queues
+from crawler.reports.links import dead_letters
 from crawler.reports.receipt import receipt_of
+from crawler.storage import queries
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
 
@@ -32,7 +36,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
     monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
-    monkeypatch.setattr(batches, "ENOUGH", 1_000)  # a tick for each
+    monkeypatch.setattr(batch, "ENOUGH", 1_000)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:
@@ -62,7 +66,7 @@ def test_sent_again_the_crawl_runs_and_finishes_once_more(bench: Bench) -> None:
     receipt = receipt_of(bench.crawl)
     assert (receipt["discovered"], receipt["statuses"]) == (5, {"200": 5})
     assert adds_up(receipt)
-    assert bench.crawl.tallies == table.count_rows(bench.crawl.id)
+    assert bench.crawl.tallies == queries.count_rows(bench.crawl.id)
     assert [notice.round for notice in Notice.objects.order_by("round")] == [1, 2]
     assert not dead_letters(bench.crawl).exists()
     assert not Disagreement.objects.exists()

@@ -11,15 +11,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from redis import RedisError
 
-from crawler import queues
+from crawler.core.access.permissions import NOT_ACTIVE, NOT_PUBLIC
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.rights import NOT_ACTIVE, NOT_PUBLIC
-from crawler.engine import schedules
-from crawler.engine.control import cancel
-from crawler.engine.delete import delete
-from crawler.engine.schedules import (
+from crawler.crawls import schedules
+from crawler.crawls.control import cancel
+from crawler.crawls.delete import delete
+from crawler.crawls.schedules import (
     add_schedule,
     begin_schedule,
     pause_schedule,
@@ -28,6 +27,7 @@ from crawler.engine.schedules import (
     run_due,
 )
 from crawler.models import Crawl, Page, Schedule
+from crawler.queueing import queues
 from tests.conftest import free_port
 from tests.web.factories import a_person
 

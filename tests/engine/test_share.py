@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
-from crawler.engine.schedules import add_schedule, run_due
-from crawler.engine.share import keep, share
+from crawler.crawls.control import keep, share
+from crawler.crawls.schedules import add_schedule, run_due
 from crawler.models import Crawl
 from tests.accounts.factories import a_group
 from tests.engine.conftest import Bench

@@ -14,18 +14,18 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from crawler import pages
 from crawler.content.storage import Reader
 from crawler.core.errors import ServiceDown
-from crawler.core.shortages import Shortage
-from crawler.engine import control, shortages
-from crawler.engine.patience import patiently
-from crawler.engine.reconcile import reconcile, survey
-from crawler.frontier import room
+from crawler.core.installation.backpressure import Shortage
+from crawler.crawls import control, holds
+from crawler.crawls.outages import patiently
+from crawler.frontier import capacity
+from crawler.manager.reconcile import reconcile, survey
 from crawler.models import Crawl, Notice, PageFacts
-from crawler.reports.holding import held_because
+from crawler.reports.diagnosis import why_of
+from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.receipt import receipt_of
-from crawler.reports.why import why_of
+from crawler.storage import writer
 from tests.content.storages import FULL, kept_in
 from tests.engine.conftest import Bench
 from tests.site import page
@@ -37,7 +37,7 @@ FULL_REDIS = "It is paused, because Redis is full: it has used up its maxmemory.
 @pytest.fixture(autouse=True)
 def _unbounded(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each tick looks, and Redis has room again afterwards."""
-    monkeypatch.setattr(shortages, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(holds, "LOOK_EVERY", 0.0)
     yield
     real_redis.config_set("maxmemory", 0)
     real_redis.config_set("maxmemory-policy", "noeviction")
@@ -183,8 +183,8 @@ class FullDatabase:
     """Takes no page in while `is_full`."""
 
     def __init__(self, patch: pytest.MonkeyPatch, says: str) -> None:
-        self.is_full, self._says, self._apply = True, says, pages.apply
-        patch.setattr(pages, "apply", self.apply)
+        self.is_full, self._says, self._apply = True, says, writer.apply
+        patch.setattr(writer, "apply", self.apply)
 
     def apply(self, *args: Any, **more: Any) -> Any:
         if not self.is_full:
@@ -227,9 +227,9 @@ def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
 def test_a_full_database_is_left_in_peace_for_a_moment(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     real_redis.delete("rq:queue:crawl", bench.desk.frontier.keys.mark)
-    room.note(real_redis, Shortage.DATABASE_FULL)
+    capacity.note(real_redis, Shortage.DATABASE_FULL)
     assert survey().woken == 0
-    room.database_has_room(real_redis)
+    capacity.database_has_room(real_redis)
     assert survey().woken == 1
 
 
@@ -239,7 +239,7 @@ def test_other_trouble_of_the_database_is_not_hidden(bench: Bench, monkeypatch: 
     bench.start()
     bench.work(at_most=3)
     assert bench.state() == "running"
-    assert shortages.shortage_now() is None
+    assert holds.shortage_now() is None
 
 
 @pytest.mark.site(CHAIN)
@@ -265,7 +265,7 @@ def test_pages_without_room_for_their_content_are_asked_for_again(bench: Bench, 
 def test_people_are_told_once_in_an_hour_that_it_is_held(bench: Bench, real_redis: Redis) -> None:
     bench.start(notify_emails=("ann@example.com",), notify_events=("crawl.paused",))
     for _ in range(3):
-        shortages.hold(bench.crawl.id, Shortage.DATABASE_FULL)
+        holds.hold(bench.crawl.id, Shortage.DATABASE_FULL)
         time_passes(bench.crawl)
         survey()
     assert Notice.objects.filter(event="crawl.paused").count() == 1

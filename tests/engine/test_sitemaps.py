@@ -10,16 +10,17 @@ from typing import Any
 
 import pytest
 
-from crawler import crashpoints, pages, table
+from crawler import crashpoints
+from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult, SitemapEntry
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.sitemaps.followed import to_begin_with
-from crawler.core.work import PAGE, SITEMAP, PageResult, SitemapEntry
-from crawler.engine import collect
-from crawler.engine.desk import desk_of
-from crawler.engine.start import start_crawl
+from crawler.core.sitemaps.entries import to_begin_with
+from crawler.crawls.start import start_crawl
+from crawler.manager import collect
+from crawler.manager.context import desk_of
 from crawler.models import Crawl, Page
+from crawler.storage import queries, writer
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
 
@@ -66,7 +67,7 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
     monkeypatch.setattr(collect, "LISTED_AT_ONCE", 2)
     fate = random.Random(seed)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
-    pages.open_start_pages(crawl, [START], time.time(), to_begin_with([START], OPTIONS))
+    writer.open_start_pages(crawl, [START], time.time(), to_begin_with([START], OPTIONS))
 
     def perhaps_die(moment: str) -> None:
         if fate.random() < 1 / 6:
@@ -86,7 +87,7 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
     assert {row.url.removeprefix(START) for row in rows if row.in_sitemap} == LISTED
     assert {row.url.removeprefix(START) for row in rows if not row.linked} == ORPHANS
     crawl.refresh_from_db()
-    assert crawl.tallies == table.count_rows(crawl.id)
+    assert crawl.tallies == queries.count_rows(crawl.id)
 
 
 @pytest.mark.parametrize("listed", [5, 6, 7])
@@ -95,7 +96,7 @@ def test_a_long_sitemap_is_taken_in_part_by_part_and_its_row_closes_with_the_las
 ) -> None:
     monkeypatch.setattr(collect, "LISTED_AT_ONCE", 3)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
-    pages.open_start_pages(crawl, [], time.time(), to_begin_with([START], OPTIONS))
+    writer.open_start_pages(crawl, [], time.time(), to_begin_with([START], OPTIONS))
     row, seen = Page.objects.get(crawl=crawl), list[tuple[int, bool]]()
 
     def between() -> None:

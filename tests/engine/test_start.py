@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
-from crawler.core.options import CrawlOptions
-from crawler.engine import guards
-from crawler.engine.control import cancel
-from crawler.engine.start import start_crawl
-from crawler.fetching.guard import Guard
+from crawler.crawls.control import cancel
+from crawler.crawls.start import start_crawl
+from crawler.encryption import opened_address
+from crawler.http import guards
+from crawler.http.guard import Guard
 from crawler.models import Crawl, Notice, Page
 from crawler.reports.receipt import receipt_of
-from crawler.sealing import opened_address
 
 LOCAL = "http://127.0.0.1:8801/"
 

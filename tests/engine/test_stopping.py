@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from crawler import pages, queues
-from crawler.core import links, stopping
-from crawler.core.work import Batch, SliceReport, decode_report
-from crawler.engine import heartbeat
-from crawler.engine.announce import announce
-from crawler.engine.fetch import fetch
+from crawler.core.crawl.messages import Batch, SliceReport, decode_report
+from crawler.core.html import links
+from crawler.core.installation import shutdown
+from crawler.fetcher.loop import fetch
+from crawler.frontier import heartbeat
 from crawler.models import Delivery, Page
+from crawler.notices.delivery import announce
+from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
+from crawler.storage import writer
 from tests.engine.conftest import Bench
 from tests.site import Reply, moved, page
 
@@ -43,7 +45,7 @@ def anew(stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[
 @pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages under way are given up at once."""
-    monkeypatch.setattr(stopping, "PAGE_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(shutdown, "PAGE_GRACE_SECONDS", 0.0)
 
 
 def handed_out(bench: Bench, **options: Any) -> Batch:
@@ -141,7 +143,7 @@ def test_slices_that_wait_for_their_host_are_handed_back(
     bench: Bench, stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A host with a delay is waited for within a batch, as long as that is short."""
-    monkeypatch.setattr("crawler.engine.slices.PATIENCE", 2 * SLOW)
+    monkeypatch.setattr("crawler.fetcher.slice.PATIENCE", 2 * SLOW)
     batch = handed_out(bench, delay=SLOW)
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))
@@ -162,7 +164,7 @@ def test_a_thread_that_does_not_come_back_is_left_behind_and_what_it_finds_is_dr
         return extract(*page, **more)
 
     monkeypatch.setattr(links, "extract", slow)
-    monkeypatch.setattr(stopping, "THREAD_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(shutdown, "THREAD_GRACE_SECONDS", 0.2)
     batch = handed_out(bench)
     when(parsing.is_set, stop.set)
     quickly(lambda: fetch(batch))
@@ -219,10 +221,10 @@ def test_a_tick_ends_between_two_transactions_of_a_long_sitemap(
     listed = "".join(f"<url><loc>{bench.site.url}/{number}</loc></url>" for number in range(20))
     bench.site.pages |= {"/robots.txt": f"Sitemap: {bench.site.url}/map.xml"}
     bench.site.pages |= {"/map.xml": Reply(SITEMAP.format(listed), headers={"Content-Type": "application/xml"})}
-    monkeypatch.setattr("crawler.engine.collect.LISTED_AT_ONCE", 5)
+    monkeypatch.setattr("crawler.manager.collect.LISTED_AT_ONCE", 5)
     bench.start(sitemaps=True)
     applied: list[int] = []
-    apply = pages.apply
+    apply = writer.apply
 
     def counting(*told: Any) -> Any:
         applied.append(len(told[3]))
@@ -230,7 +232,7 @@ def test_a_tick_ends_between_two_transactions_of_a_long_sitemap(
             stop.set()  # after the second part of the sitemap
         return apply(*told)
 
-    monkeypatch.setattr(pages, "apply", counting)
+    monkeypatch.setattr(writer, "apply", counting)
     while not stop.is_set():
         bench.work(at_most=1)
     assert applied.count(5) == 2

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.options import CrawlOptions
-from crawler.core.work import Batch
-from crawler.engine.fetch import fetch
-from crawler.engine.start import start_crawl
+from crawler.core.crawl.messages import Batch
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.loop import fetch
 from crawler.frontier.leases import InHand, Leases
 from crawler.models import Page
 from tests.engine.conftest import Bench

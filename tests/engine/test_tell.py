@@ -8,22 +8,20 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler import queues
+from crawler.core.crawl.notices import SEALED, Event
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
-from crawler.core.events import Event
-from crawler.core.options import CrawlOptions
-from crawler.core.receivers import SEALED
-from crawler.engine import announce as announcing
-from crawler.engine import control
-from crawler.engine.announce import announce
-from crawler.engine.receivers import receivers_of
-from crawler.engine.reconcile import survey
-from crawler.engine.retry import retry_failed
-from crawler.engine.start import start_crawl
-from crawler.engine.tell import PAGES_A_NOTICE, tell, tell_of_pages
+from crawler.crawls import control
+from crawler.crawls.retry import retry_failed
+from crawler.crawls.start import start_crawl
+from crawler.encryption import opened_address
+from crawler.manager.reconcile import survey
 from crawler.models import Channel, Crawl, Delivery, Notice
-from crawler.notify import outbox
-from crawler.sealing import opened_address
+from crawler.notices import delivery as announcing
+from crawler.notices import outbox
+from crawler.notices.delivery import announce
+from crawler.notices.outbox import PAGES_A_NOTICE, receivers_of, tell, tell_of_pages
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
 
@@ -101,7 +99,7 @@ def test_what_is_rolled_back_is_told_nobody(bench: Bench, monkeypatch: pytest.Mo
     def fails(*given: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("crawler.engine.tell.receipt_of", fails)
+    monkeypatch.setattr("crawler.notices.outbox.receipt_of", fails)
     with pytest.raises(RuntimeError):
         bench.start(notify_emails=("me@example.com",), notify_events=("crawl.started",))
     assert not Notice.objects.exists()

@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from crawler import clock as shared_clock
 from crawler import conf
-from crawler.engine import control, shortages
-from crawler.engine.control import cancel, hold, pause, resume
-from crawler.engine.retry import retry_failed
+from crawler.crawls import control, holds
+from crawler.crawls.control import cancel, hold, pause, resume
+from crawler.crawls.retry import retry_failed
 from crawler.models import Notice
-from crawler.reports import words
+from crawler.reports import text
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -107,7 +107,7 @@ def test_a_crawl_that_is_cancelled_in_a_pause_ran_until_the_pause(bench: Bench, 
 
 @pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
-    "let_go", [lambda bench, clock: shortages.let_go_on(clock.now), lambda bench, _: taken_over(bench)]
+    "let_go", [lambda bench, clock: holds.let_go_on(clock.now), lambda bench, _: taken_over(bench)]
 )
 def test_a_hold_is_not_counted_however_it_ends(
     bench: Bench, clock: Clock, let_go: Callable[[Bench, Clock], object]
@@ -149,7 +149,7 @@ def test_the_time_before_dead_letters_are_sent_again_is_not_counted(
         (notice.receipt["seconds"], notice.receipt["elapsed_seconds"]) for notice in Notice.objects.order_by("round")
     ]
     assert told == [(10, 10), (15, 86_415)]
-    assert "\nTime         ran 15 s (over 24 h 0 min, with pauses)\n" in words.receipt_table(receipt_of(bench.crawl))
+    assert "\nTime         ran 15 s (over 24 h 0 min, with pauses)\n" in text.receipt_table(receipt_of(bench.crawl))
 
 
 @pytest.mark.site(ONE_BROKEN)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core import traps, variants
-from crawler.core.tallies import adds_up
-from crawler.engine import reconcile
-from crawler.engine import traps as verb
-from crawler.engine.control import cancel, pause
-from crawler.engine.traps import Released, release
+from crawler.core.crawl import traps
+from crawler.core.crawl.counters import adds_up
+from crawler.core.urls import variants
+from crawler.crawls import retry as verb
+from crawler.crawls.control import cancel, pause
+from crawler.crawls.retry import Released, release
+from crawler.manager import reconcile
 from crawler.models import Crawl, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench

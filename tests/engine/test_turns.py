@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import queues
-from crawler.engine.turns import Turns
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.manners import HostBook
+from crawler.fetcher.host_slot import Turns
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.host_state import HostBook
+from crawler.queueing import queues
 
 HOST = "example.com"
 NOW = 1_000_000.0

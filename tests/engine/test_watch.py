@@ -14,15 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Queue
 
-from crawler import queues
-from crawler.core.completion import EVERY
-from crawler.core.outcomes import Outcome
-from crawler.engine import reconcile as reconcile_module
-from crawler.engine import watch as watch_module
-from crawler.engine.manage import manage
-from crawler.engine.watch import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.core.crawl.completion import EVERY
+from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.keys import BELL, RECONCILED
+from crawler.manager import idle_poller as watch_module
+from crawler.manager import reconcile as reconcile_module
+from crawler.manager.idle_poller import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
+from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.engine.test_lifeline import planted
 from tests.site import Reply, page

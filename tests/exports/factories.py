@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from crawler.core.extraction import extract
-from crawler.core.linkage import Occurrences, keys, packed
+from crawler.core.extraction.extractor import extract
+from crawler.core.html.link_codec import Occurrences, keys, packed
 from crawler.models import Crawl, Page, PageFacts, PageLinks
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.exports.cells import defused, flat, separate
+from crawler.exports.csv import defused, flat, separate
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from crawler.exports.gathered import ENOUGH, gathered
+from crawler.exports.file import ENOUGH, gathered
 
 
 def test_small_pieces_are_joined_and_nothing_is_lost() -> None:

@@ -13,11 +13,11 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.content import warc
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.core.crawl.options import FORMS
 from crawler.core.errors import BadInput
-from crawler.core.filenames import file_name
-from crawler.core.forms import FORMS
+from crawler.core.text.sanitize import file_name
 from crawler.exports import content_zip
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, PageFacts

@@ -11,8 +11,7 @@ from pyarrow import compute
 from pyarrow import parquet as arrow_parquet
 
 from crawler.exports import parquet
-from crawler.exports.columns import NOTES, Column, Kind
-from crawler.exports.rows import KEYS
+from crawler.exports.rows import KEYS, NOTES, Column, Kind
 from crawler.models import Crawl, PageFacts
 from tests.exports.factories import SHOP_PAGE, SHOP_RULES, a_shop, make_crawl, make_page
 

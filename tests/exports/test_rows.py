@@ -6,11 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from crawler.exports import rows as rows_module
-from crawler.exports.columns import columns_of
-from crawler.exports.rows import KEYS, page_rows, rows
-from crawler.exports.selection import selected
+from crawler.exports.rows import KEYS, columns_of, page_rows, rows, selected
 from crawler.models import Crawl, Page, PageFacts
 from tests.databases import sqlite_plans
 from tests.exports.factories import make_crawl, make_page
@@ -194,7 +192,7 @@ def test_pages_are_read_in_their_order_without_being_sorted() -> None:
 
 
 def test_a_small_crawl_between_many_pages_of_others_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.exports.selection.WIDEST", 1)
+    monkeypatch.setattr("crawler.exports.rows.WIDEST", 1)
     crawl, other = make_crawl(), make_crawl()
     for number, owner in enumerate([crawl, other, other, other, crawl]):
         make_page(owner, f"http://site.test/{number}")

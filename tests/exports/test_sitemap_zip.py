@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from crawler.exports import sitemap_zip
+from crawler.exports import sitemap
 from crawler.models import Crawl
 from tests.exports.factories import make_crawl, make_page
 from tests.exports.test_sitemap import HTML
@@ -19,7 +19,7 @@ NAMES = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
 
 def parts(crawl: Crawl) -> dict[str, list[str]]:
     """Name -> the addresses in it, in the order of the archive."""
-    with ZipFile(BytesIO(b"".join(sitemap_zip.pieces(crawl)))) as archive:
+    with ZipFile(BytesIO(b"".join(sitemap.pieces(crawl)))) as archive:
         assert archive.testzip() is None
         return {name: addresses(archive.read(name), name) for name in archive.namelist()}
 
@@ -37,7 +37,7 @@ def a_crawl_of(pages: int) -> Crawl:
 
 
 def test_pages_are_split_and_the_index_names_the_parts_at_the_sites_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemap_zip, "MOST_URLS", 2)
+    monkeypatch.setattr(sitemap, "MOST_URLS", 2)
     assert parts(a_crawl_of(5)) == {
         "sitemap-1.xml.gz": ["http://site.test/0", "http://site.test/1"],
         "sitemap-2.xml.gz": ["http://site.test/2", "http://site.test/3"],
@@ -47,8 +47,8 @@ def test_pages_are_split_and_the_index_names_the_parts_at_the_sites_root(monkeyp
 
 
 def test_no_part_is_larger_than_one_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemap_zip, "MOST_BYTES", 250)
-    with ZipFile(BytesIO(b"".join(sitemap_zip.pieces(a_crawl_of(9))))) as archive:
+    monkeypatch.setattr(sitemap, "MOST_BYTES", 250)
+    with ZipFile(BytesIO(b"".join(sitemap.pieces(a_crawl_of(9))))) as archive:
         sizes = [len(gzip.decompress(archive.read(name))) for name in archive.namelist() if name.endswith(".gz")]
     assert len(sizes) > 1
     assert max(sizes) <= 250

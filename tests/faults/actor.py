@@ -18,14 +18,18 @@ from rq.job import Job
 from rq.utils import now as rq_now
 from rq.worker import BaseWorker
 
-from crawler import crashpoints, queues
-from crawler.core.options import CrawlOptions
-from crawler.engine import control, delete, manage, permission, reconcile, reporter, retry, traps, watch
-from crawler.engine.ask import Asker
-from crawler.engine.schedules import add_schedule, run_due
-from crawler.engine.start import start_crawl
+from crawler import crashpoints
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls import control, delete, retry
+from crawler.crawls.schedules import add_schedule, run_due
+from crawler.crawls.start import start_crawl
+from crawler.fetcher import result_buffer, robots_check
+from crawler.fetcher.page import Asker
 from crawler.frontier.keys import CRAWLS
+from crawler.manager import idle_poller, reconcile
+from crawler.manager import tick as manage
 from crawler.models import Crawl, Delivery
+from crawler.queueing import queues
 from crawler.worker import LOOK_EVERY, Worker
 from tests.faults.given import GivenClock, live_by
 
@@ -47,8 +51,8 @@ class Actor:
     def _look_inside(self) -> None:
         """Moments inside a step have no crash point: a page, or a robots.txt, is about to be asked for."""
         self._before(Asker, "ask", "fetch: page to be asked for")
-        self._before(permission, "fetch_robots", "fetch: robots.txt to be asked for")
-        self._before(watch, "reconcile", "watch: crawls to be looked at")
+        self._before(robots_check, "fetch_robots", "fetch: robots.txt to be asked for")
+        self._before(idle_poller, "reconcile", "watch: crawls to be looked at")
 
     def _before(self, owner: Any, name: str, moment: str) -> None:
         step = getattr(owner, name)
@@ -78,7 +82,7 @@ class Actor:
 
     def report_often(self) -> None:
         """From now on a fetch job leaves a report after every other page."""
-        reporter.FLUSH_PAGES = 2
+        result_buffer.FLUSH_PAGES = 2
 
     def look_after(self) -> None:
         """The project's worker with nothing to do: it has just looked at the crawls, and does so every few seconds."""
@@ -111,7 +115,7 @@ class Actor:
         retry.retry_failed(_crawl())
 
     def release(self) -> None:
-        traps.release(_crawl())
+        retry.release(_crawl())
 
     # Where it is struck
 

@@ -20,9 +20,10 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import clock as shared_clock
-from crawler import queues
-from crawler.engine import batches, fetch, reconcile, reporter, watch
+from crawler.fetcher import batch, loop, result_buffer
 from crawler.frontier.keys import RECONCILED
+from crawler.manager import idle_poller, reconcile
+from crawler.queueing import queues
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
 
@@ -116,15 +117,15 @@ def live_by(clock: GivenClock) -> None:
         (time, "time", clock.now),
         (timezone, "now", clock.moment),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
-        (watch.watch, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
+        (idle_poller.watch, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
         (reconcile, "MS", reconcile.MS * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
-        (batches, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
-        (fetch, "LOOK_EVERY", 600.0),  # the same
-        (fetch, "ThreadPoolExecutor", Threads),
+        (batch, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
+        (loop, "LOOK_EVERY", 600.0),  # the same
+        (loop, "ThreadPoolExecutor", Threads),
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
-        (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
-        (reporter, "FLUSH_SECONDS", 600.0),  # the same
+        (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
+        (result_buffer, "FLUSH_SECONDS", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]
     for owner, name, value in replaced:

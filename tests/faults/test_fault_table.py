@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from crawler.core.tallies import adds_up
+from crawler.core.crawl.counters import adds_up
 from crawler.frontier.results import LOCK_SECONDS
 from tests.faults.left import Left, left_behind
 from tests.faults.scenes import HOOK, SCENES, Scene

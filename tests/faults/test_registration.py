@@ -12,8 +12,8 @@ from rq import Queue
 from rq import Worker as StockWorker
 from rq.worker import WorkerStatus
 
-from crawler import queues
-from crawler.engine import fetch
+from crawler.fetcher import loop
+from crawler.queueing import queues
 from crawler.worker import REGISTER_EVERY, Worker
 from tests.site import Site, page
 from tests.stack import OWN_WORKER, ROOT, Stack
@@ -28,7 +28,7 @@ PROMISED = float(ROW[1])  # seconds
 @pytest.fixture
 def worker(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
     """One that RQ knows, though it does not work."""
-    monkeypatch.setattr(fetch.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
+    monkeypatch.setattr(loop.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     listening = [Queue(name, connection=queues.connection()) for name in ("crawl", "fetch")]
     worker = Worker(listening, connection=queues.connection())
     worker.register_birth()

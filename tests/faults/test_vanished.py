@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.tallies import adds_up
+from crawler.core.crawl.counters import adds_up
 from tests.faults.scenes import SMALL
 from tests.postgresql import PostgresStack, row_locked
 from tests.site import Site
@@ -44,7 +44,7 @@ def is_finished(stack: PostgresStack, crawl: UUID) -> bool:
 
 def why(stack: PostgresStack, crawl: UUID) -> list[str]:
     from crawler.models import Crawl  # when Django is set up
-    from crawler.reports.why import why_of
+    from crawler.reports.diagnosis import why_of
 
     sentences: list[str] = stack.within(lambda: why_of(Crawl.objects.get(id=crawl)))["sentences"]
     return sentences

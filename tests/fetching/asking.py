@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
-from crawler.fetching.fetcher import Fetched, Limits
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Fetched, Limits
+from crawler.http.guard import Guard
 from tests.fetching.server import Reply, Server, Site
 
 LOOPBACK = Guard(("127.0.0.1",))

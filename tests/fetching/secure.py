@@ -7,7 +7,7 @@ import ssl
 from pathlib import Path
 from typing import Any
 
-from crawler.fetching.guard import Guard
+from crawler.http.guard import Guard
 
 CERTIFICATE = Path(__file__).with_name("site.test.pem")
 

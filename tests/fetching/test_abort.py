@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import Fetched, Limits
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.trouble import Aborted
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.errors import Aborted
+from crawler.http.fetcher import Fetched, Limits
 from tests.fetching.asking import HEAD, LOOPBACK
 from tests.fetching.server import Reply, Server, Then, page
 

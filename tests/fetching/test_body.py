@@ -11,9 +11,9 @@ from functools import partial
 import brotli
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import MIB, Limits, anything
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import MIB, Limits, anything
 from tests.fetching.asking import HEAD, LOOPBACK, SMALL, ask, ask_each, gzipped
 from tests.fetching.server import Reply, Server, Then, chunked, page
 

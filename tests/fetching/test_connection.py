@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import MIB, Limits
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import MIB, Limits
 from tests.fetching.asking import HEAD, LOOPBACK, SHORT, ask, ask_each, gzipped
 from tests.fetching.server import Reply, Server, Then, chunked, page
 

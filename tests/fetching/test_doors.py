@@ -22,27 +22,23 @@ OPENERS = {
 
 KNOWN = {
     # The one way to what a person or a site names:
-    "fetching/guard.py": "looks names up and judges their addresses",
-    "fetching/routes.py": "connects to those addresses",
-    "fetching/connecting.py": "names a socket's options",
-    "fetching/connection.py": "takes a socket that is connected",
-    "fetching/tls.py": "takes a socket that is connected",
-    "fetching/exchange.py": "shuts down a socket that was opened elsewhere",
-    "fetching/adapter.py": "is an adapter of requests, in place of its own",
-    "fetching/http.py": "fills requests' requests in",
-    "fetching/outgoing.py": "fills their headers in",
-    "fetching/trust.py": "knows whose certificates are believed",
-    "fetching/tls_words.py": "puts errors in words",
-    "fetching/trouble.py": "puts errors in words",
+    "http/guard.py": "looks names up and judges their addresses",
+    "http/connector.py": "connects to those addresses",
+    "http/connection.py": "takes a socket that is connected",
+    "http/tls.py": "takes a socket that is connected, and knows whose certificates are believed",
+    "http/request.py": "shuts down a socket that was opened elsewhere; fills in the headers of requests",
+    "http/adapter.py": "is an adapter of requests, in place of its own",
+    "http/client.py": "fills requests' requests in",
+    "http/errors.py": "puts errors in words",
     # The operator's own servers, named by settings:
-    "notify/email.py": "the errors of the mail server in EMAIL_URL",
-    "queues.py": "the Redis in REDIS_URL",
+    "notices/channels/email.py": "the errors of the mail server in EMAIL_URL",
+    "queueing/queues.py": "the Redis in REDIS_URL",
     "launch/redis_server.py": "the Redis it has begun itself",
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
-    "engine/batches.py": "this machine's name",
-    "core/addresses.py": "a table of addresses",
+    "fetcher/batch.py": "this machine's name",
+    "core/urls/addresses.py": "a table of addresses",
 }
 
 
@@ -96,8 +92,8 @@ def test_guards_and_fetchers_are_made_in_few_places() -> None:
         for kind in ("Guard", "HttpFetcher", "Route", "RoutedAdapter")
     }
     assert made == {
-        "Guard": {"engine/guards.py", "engine/fetchers.py"},  # the latter for the operator's own proxy
-        "HttpFetcher": {"engine/fetchers.py", "engine/deliver.py"},
-        "Route": {"fetching/http.py"},
-        "RoutedAdapter": {"fetching/http.py"},
+        "Guard": {"http/guards.py", "http/factory.py"},  # the latter for the operator's own proxy
+        "HttpFetcher": {"http/factory.py", "notices/delivery.py"},
+        "Route": {"http/client.py"},
+        "RoutedAdapter": {"http/client.py"},
     }

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.gzipped import STEP
-from crawler.fetching.encodings import ACCEPTED, MAX_FRAMES, decoded
-from crawler.fetching.trouble import NotHttp
+from crawler.core.text.gzip import STEP
+from crawler.http.encodings import ACCEPTED, MAX_FRAMES, decoded
+from crawler.http.errors import NotHttp
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -143,6 +143,6 @@ def test_a_zstd_body_may_not_consist_of_endless_frames() -> None:
 def test_what_cannot_be_decoded_here_is_not_asked_for() -> None:
     """Blocks the packages in an interpreter of its own, as on a machine for which there are none."""
     absent = "import sys; sys.modules.update({'brotli': None, 'backports': None, 'compression': None});"
-    code = f"{absent} from crawler.fetching.encodings import ACCEPTED; print(ACCEPTED)"
+    code = f"{absent} from crawler.http.encodings import ACCEPTED; print(ACCEPTED)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert (ACCEPTED, said.strip()) == ("gzip, deflate, br, zstd", "gzip, deflate")

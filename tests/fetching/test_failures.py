@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
 from tests.fetching.asking import LOOPBACK, ask, gzipped
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Reply, Server, Then, hanging_up, page

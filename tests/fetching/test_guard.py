@@ -9,13 +9,12 @@ from typing import Any, Self
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.core.ports import parse_ports
-from crawler.core.proxies import Proxy
-from crawler.fetching.fetcher import Limits
-from crawler.fetching.guard import AddressRefused, Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.routes import MOST_TRIED, Gateway
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.addresses import Proxy, parse_ports
+from crawler.http.client import HttpFetcher
+from crawler.http.connector import MOST_TRIED, Gateway
+from crawler.http.fetcher import Limits
+from crawler.http.guard import AddressRefused, Guard
 from tests.fetching.asking import LOOPBACK
 from tests.fetching.names import Names
 from tests.fetching.secure import as_site_test, trusting_the_test

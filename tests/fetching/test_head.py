@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
 from tests.fetching.server import Reply, Server, Then, page
 
 LOOPBACK = Guard(("127.0.0.1",))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.answer import MAX_HEAD
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.body import MAX_HEAD
+from crawler.http.client import HttpFetcher
 from tests.fetching.asking import LOOPBACK, SMALL, ask, ask_each, gzipped
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Reply, Server, Then, page

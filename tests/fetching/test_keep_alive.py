@@ -6,12 +6,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.core.proxies import Proxy
-from crawler.fetching.fetcher import Fetched
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.routes import Gateway
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.addresses import Proxy
+from crawler.http.client import HttpFetcher
+from crawler.http.connector import Gateway
+from crawler.http.fetcher import Fetched
+from crawler.http.guard import Guard
 from tests.fetching.proxy import ProxyServer
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Server, Site, Then, page

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.fetching.connection import Connection
-from crawler.fetching.exchange import Exchange
-from crawler.fetching.fetcher import Limits
-from crawler.fetching.kept import HOSTS, Kept
+from crawler.http.connection import HOSTS, Connection, Kept
+from crawler.http.fetcher import Limits
+from crawler.http.request import Exchange
 
 Pair = tuple[Connection, socket.socket]
 """A connection, and the server's end of it."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.credentials import Credentials, parse
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.robots import fetch_robots
+from crawler.core.access.credentials import Credentials, parse
+from crawler.http.client import HttpFetcher
+from crawler.http.robots import fetch_robots
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Server, page
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from crawler.core.credentials import parse
-from crawler.core.outcomes import Outcome
-from crawler.core.proxies import Proxy
-from crawler.fetching.fetcher import Fetched, Limits
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.routes import Gateway
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.addresses import Proxy
+from crawler.http.client import HttpFetcher
+from crawler.http.connector import Gateway
+from crawler.http.fetcher import Fetched, Limits
+from crawler.http.guard import Guard
 from tests.fetching.proxy import ProxyServer
 from tests.fetching.secure import EVERY_NAME, as_site_test, on_loopback, trusting_the_test
 from tests.fetching.server import Server, page

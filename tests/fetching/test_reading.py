@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.reading import MAX_HEADERS, Reading
-from crawler.fetching.trouble import FetchTrouble
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.errors import FetchTrouble
+from crawler.http.response_parser import MAX_HEADERS, Reading
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.credentials import parse
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.recorded import NOT_KEPT, Recorded
+from crawler.core.access.credentials import parse
+from crawler.http.client import HttpFetcher
+from crawler.http.warc_record import NOT_KEPT, Recorded
 from tests.fetching.asking import LOOPBACK, ask
 from tests.fetching.server import Reply, Server, page
 

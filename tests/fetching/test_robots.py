@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.credentials import parse as parse_credentials
-from crawler.core.outcomes import Outcome
-from crawler.core.robots import MAX_BYTES, parse
-from crawler.fetching.fetcher import Limits
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.robots import RobotsFile, fetch_robots
+from crawler.core.access.credentials import parse as parse_credentials
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.robots.robots_txt import MAX_BYTES, parse
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Limits
+from crawler.http.guard import Guard
+from crawler.http.robots import RobotsFile, fetch_robots
 from tests.fetching.server import Reply, Server, Site, Then, page
 
 RULES = page("User-agent: *\nDisallow: /a\n", content_type="text/plain")

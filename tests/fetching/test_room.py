@@ -7,16 +7,16 @@ import time
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching import http
-from crawler.fetching.fetcher import Limits
-from crawler.fetching.http import HttpFetcher
-from crawler.fetching.room import LARGE, Room
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http import client
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Limits
+from crawler.http.memory_budget import LARGE_BODY, Room
 from tests.fetching.asking import LOOPBACK
 from tests.fetching.server import Server, page
 
-SITE = {"/large": page(b"<" * (LARGE + 1)), "/small": page(b"<" * LARGE)}
-IMPATIENT = Limits(max_body_bytes=2 * LARGE, total_seconds=0.5)
+SITE = {"/large": page(b"<" * (LARGE_BODY + 1)), "/small": page(b"<" * LARGE_BODY)}
+IMPATIENT = Limits(max_body_bytes=2 * LARGE_BODY, total_seconds=0.5)
 
 
 def test_room_is_given_back_with_the_last_who_has_a_share() -> None:
@@ -37,8 +37,8 @@ def test_who_needs_more_than_there_is_gets_all_of_it() -> None:
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> Room:
     """Room for one large body."""
-    room = Room(2 * LARGE)
-    monkeypatch.setattr(http, "room", room)
+    room = Room(2 * LARGE_BODY)
+    monkeypatch.setattr(client, "room", room)
     return room
 
 
@@ -52,12 +52,12 @@ def test_a_large_body_has_room_for_as_long_as_somebody_has_it(room: Room) -> Non
         again = fetcher.get(f"{server.origin}/large")
     assert (waiting.outcome, waiting.body, small.outcome) == (Outcome.TIMEOUT, b"", Outcome.SUCCESS)
     assert "so many large pages arrive at a time" in waiting.error
-    assert (again.outcome, len(again.body)) == (Outcome.SUCCESS, LARGE + 1)
+    assert (again.outcome, len(again.body)) == (Outcome.SUCCESS, LARGE_BODY + 1)
 
 
 def test_a_body_that_turns_out_to_be_too_large_gives_its_room_back(room: Room) -> None:
-    site = {"/": page(b"<" * 3 * LARGE, content_length="")}
-    with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1", Limits(max_body_bytes=2 * LARGE)) as fetcher:
+    site = {"/": page(b"<" * 3 * LARGE_BODY, content_length="")}
+    with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1", Limits(max_body_bytes=2 * LARGE_BODY)) as fetcher:
         assert fetcher.get(f"{server.origin}/").outcome is Outcome.TOO_LARGE
     gc.collect()
-    assert room.take(2 * LARGE, 0) is not None
+    assert room.take(2 * LARGE_BODY, 0) is not None

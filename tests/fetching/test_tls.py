@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import Fetched, Limits
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Fetched, Limits
 from tests.fetching.certificates import DAY, NOW, Authority, self_signed
 from tests.fetching.flooding import TicketFlood
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test

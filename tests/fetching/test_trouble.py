@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.trouble import (
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.errors import (
     MAX_ERROR_LENGTH,
     AddressRefused,
     HeadTooLarge,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.core.outcomes import Outcome
-from crawler.fetching.fetcher import Fetched, Limits
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Fetched, Limits
+from crawler.http.guard import Guard
 from tests.fetching.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.fetching.server import Reply, Server, Then, chunked, page
 

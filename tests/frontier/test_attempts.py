@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from redis import Redis
 
-from crawler.frontier import attempts
-from crawler.frontier.attempts import Count, Counts, InMemory, InRedis
+from crawler.frontier import rate_limit
+from crawler.frontier.rate_limit import Count, Counts, InMemory, InRedis
 
 NAME, ADDRESS = Count("name:ann", 2), Count("address:192.0.2.1", 3)
 
@@ -71,7 +71,7 @@ def test_in_memory_it_does_so_too() -> None:
 
 
 def test_memory_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "REMEMBERED", 10)
+    monkeypatch.setattr(rate_limit, "REMEMBERED", 10)
     counts = InMemory(900)
     for number in range(100):
         counts.take([Count(f"name:{number}", 2)])

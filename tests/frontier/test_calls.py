@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redis import Redis
 
-from crawler.frontier.calls import count_call
+from crawler.frontier.rate_limit import count_call
 
 
 def test_calls_are_counted_for_each_apart(real_redis: Redis) -> None:

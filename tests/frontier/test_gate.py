@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.host_stop import Refusal
-from crawler.core.throttle import HALF_LIFE_S, Throttle, after_trouble
-from crawler.frontier.gate import HEARD_WITHIN, HOLDER_SECONDS, TRIAL_LOOK_S, TRIAL_S, Entry, Gate, Turn, Wish
-from crawler.frontier.manners import HostBook
+from crawler.core.crawl.politeness import HALF_LIFE_S, Refusal, Throttle, after_trouble
+from crawler.frontier.host_limiter import HEARD_WITHIN, HOLDER_SECONDS, TRIAL_LOOK_S, TRIAL_S, Entry, Gate, Turn, Wish
+from crawler.frontier.host_state import HostBook
 
 HOST = "example.com"
 NOW = 1_000_000.0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.completion import QueueSide
+from crawler.core.crawl.completion import QueueSide
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.glance import glance
-from crawler.frontier.hosts import Wished
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.host_state import HostBook
+from crawler.frontier.inspect import Wished, glance
 from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.manners import HostBook
-from crawler.frontier.window import Level, Waiting
+from crawler.frontier.ready_queue import Level, Waiting
 from tests.frontier.conftest import GivenClock
 
 HOST = "example.com"

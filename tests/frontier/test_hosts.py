@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.host_stop import HostStop
-from crawler.core.outcomes import Outcome
-from crawler.core.throttle import Throttle, after_trouble
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.politeness import HostStop, Throttle, after_trouble
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.hosts import crawl_of, end_waits, holder_name, pages_of, seen_of
-from crawler.frontier.manners import HostBook, Manners
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.host_state import HostBook, Manners
+from crawler.frontier.inspect import crawl_of, end_waits, holder_name, pages_of, seen_of
+from crawler.frontier.ready_queue import Waiting
 from crawler.frontier.robots import RobotsMemo, RobotsMemory
-from crawler.frontier.window import Waiting
 from tests.frontier.conftest import GivenClock
 from tests.stops import stop_host
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.politeness import Pace
+from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.window import LOOK_AFTER, Waiting
+from crawler.frontier.ready_queue import LOOK_AFTER, Waiting
 from tests.frontier.conftest import GivenClock
 
 HOST = "example.com"

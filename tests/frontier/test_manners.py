@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.throttle import HALF_LIFE_S, Throttle, after_responses, after_trouble
-from crawler.frontier.manners import HostBook, Manners
+from crawler.core.crawl.politeness import HALF_LIFE_S, Throttle, after_responses, after_trouble
+from crawler.frontier.host_state import HostBook, Manners
 
 HOST = "example.com"
 NOW = 1_000_000.0

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from redis import Redis
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.window import Waiting
+from crawler.frontier.ready_queue import Waiting
 
 MIB = 1024 * 1024
 PAGES = 100_000

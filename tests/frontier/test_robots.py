@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
 from crawler.frontier.robots import KEPT_UNREACHABLE_SECONDS, LOCK_SECONDS, RobotsMemo, RobotsMemory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.seen import CHUNK
+from crawler.frontier.seen_set import CHUNK
 
 
 def keys(*names: object) -> list[bytes]:

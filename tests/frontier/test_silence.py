@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.silence import Silence
+from crawler.frontier.unresponsive_hosts import Silence
 
 HOST = "example.com"
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 from redis import Redis
 
-from crawler.frontier import ticks
+from crawler.frontier import metrics
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ticks import BOUNDS
+from crawler.frontier.metrics import BOUNDS
 
 
 def test_nothing_is_known_before_the_first_tick(redis: Redis) -> None:
-    found = ticks.read(redis)
+    found = metrics.read(redis)
     assert (found.count, found.total, found.last) == (0, 0.0, 0.0)
 
 
 def test_a_tick_falls_in_the_first_bucket_it_fits_in(redis: Redis) -> None:
     for seconds in (0.0, 0.01, 0.011, 10.0, 11.0):
         Frontier(redis, "c").results.note_tick(1.0, "done", seconds)
-    found = ticks.read(redis)
+    found = metrics.read(redis)
     assert found.buckets == (2, 1, *[0] * (len(BOUNDS) - 3), 1, 1)
     assert (found.count, found.last) == (5, 11.0)
     assert found.total == pytest.approx(21.021)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crawler.core.politeness import Pace
+from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.seen import SeenSet
-from crawler.frontier.window import Count, Level, Picked, Waiting
+from crawler.frontier.ready_queue import Count, Level, Picked, Waiting
+from crawler.frontier.seen_set import SeenSet
 from tests.frontier.conftest import GivenClock
 
 HOST, OTHER = "example.com", "other.example"

@@ -11,53 +11,36 @@ from django.core.exceptions import TooManyFieldsSent
 from django.http import QueryDict
 from pydantic import ValidationError
 
-from crawler.api.bodies import read_json
-from crawler.api.problems import Problem
-from crawler.api.shapes.firecrawl import CrawlRequest
-from crawler.api.shapes.options import Start
+from crawler.api.firecrawl import mapping
+from crawler.api.firecrawl.schemas import CrawlRequest
+from crawler.api.problems import Problem, read_json
+from crawler.api.schemas.options import Start
 from crawler.content import warc
-from crawler.core import (
-    addresses,
-    charsets,
-    credentials,
-    cursors,
-    directives,
-    extraction,
-    filenames,
-    firecrawl,
-    freshness,
-    hosts,
-    linkage,
-    lists,
-    pages_query,
-    parameters,
-    patterns,
-    proxies,
-    readable,
-    receivers,
-    robots,
-    rules_text,
-    spans,
-    timetable,
-    traps,
-    urls,
-    values,
-)
+from crawler.core.access import credentials
+from crawler.core.crawl import cache_policy, notices, page_query, schedule, traps
+from crawler.core.crawl import options as hosts
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
-from crawler.core.figures import bytes_of
-from crawler.core.links import extract
-from crawler.core.options import CrawlOptions, check_options
-from crawler.core.outcomes import Outcome
-from crawler.core.parameters import Parameters
-from crawler.core.rules import TYPES, FieldRule, check_rules
-from crawler.core.scope import Scope
+from crawler.core.extraction import extractor
+from crawler.core.extraction import rules as rules_text
+from crawler.core.extraction.rules import TYPES, FieldRule, check_rules
+from crawler.core.html import charsets, directives, link_codec, main_content
+from crawler.core.html.links import extract
+from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
-from crawler.core.work import PageResult
-from crawler.fetching import encodings, headers
-from crawler.fetching.answer import Answer
-from crawler.fetching.connection import Connection
-from crawler.fetching.recorded import RecordedReading, recorded
-from crawler.fetching.trouble import FetchTrouble
+from crawler.core.text import patterns, quantities, sanitize
+from crawler.core.text.quantities import bytes_of
+from crawler.core.url_lists import entries
+from crawler.core.urls import addresses, normalise, query_params
+from crawler.core.urls.crawl_scope import Scope
+from crawler.core.urls.query_params import Parameters
+from crawler.http import encodings, headers
+from crawler.http.body import Answer
+from crawler.http.connection import Connection
+from crawler.http.errors import FetchTrouble
+from crawler.http.warc_record import RecordedReading, recorded
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000
@@ -84,26 +67,28 @@ def holds(condition: object, what: str) -> None:
 
 def read_url(data: bytes) -> None:
     text = text_of(data)
-    for url in (urls.normalise(text), urls.normalise(text, HERE)):
+    for url in (normalise.normalise(text), normalise.normalise(text, HERE)):
         if url is not None:
-            holds(urls.normalise(url) == url, "normalising twice changes a URL")
-            holds(len(url) <= urls.MAX_URL_LENGTH and "#" not in url, "a URL is too long, or has a fragment")
-            holds(urls.origin_of(url).endswith(urls.host_of(url)) and urls.key_of(url), "a URL has no host")
+            holds(normalise.normalise(url) == url, "normalising twice changes a URL")
+            holds(len(url) <= normalise.MAX_URL_LENGTH and "#" not in url, "a URL is too long, or has a fragment")
+            holds(
+                normalise.origin_of(url).endswith(normalise.host_of(url)) and normalise.key_of(url), "a URL has no host"
+            )
             read_of_url(url)
-    holds(urls.linker(HERE)(text) == urls.normalise(text, HERE), "a link that is looked up is another")
+    holds(normalise.linker(HERE)(text) == normalise.normalise(text, HERE), "a link that is looked up is another")
     with suppress(BadInput):
-        holds(urls.normalise(urls.from_person(text)), "what a person typed is no URL")
+        holds(normalise.normalise(normalise.from_person(text)), "what a person typed is no URL")
 
 
 def read_of_url(url: str) -> None:
     """What is made of a URL once it is one."""
-    name = filenames.file_name(url, 17, "md")
+    name = sanitize.file_name(url, 17, "md")
     parts = name.split("/")
     holds(all(part and not part.startswith(".") and part.isascii() for part in parts), f"{name} is no name of a file")
-    holds(len(parts) <= filenames.MOST_PARTS + 1 and len(name) < 700, "the name of a file is too long")
+    holds(len(parts) <= sanitize.MOST_PARTS + 1 and len(name) < 700, "the name of a file is too long")
     traps.suspect(url, 9, HERE, DAY)
-    tidied = Parameters.of(parameters.USUAL).without(url)
-    holds(urls.normalise(tidied) == tidied, "a URL without its parameters is no normal one")
+    tidied = Parameters.of(query_params.USUAL).without(url)
+    holds(normalise.normalise(tidied) == tidied, "a URL without its parameters is no normal one")
     Scope.of([HERE], CrawlOptions(subdomains=True, path_prefixes=("/a",), exclude=("x$",))).side(url)
 
 
@@ -114,9 +99,11 @@ def read_page(data: bytes) -> None:
     places, texts, rels = page.occurrences
     holds(list(dict.fromkeys(places)) == list(range(len(page.links))), "a target has no link, or not in its turn")
     holds(len(places) == len(texts) and set(rels) <= set(range(len(places))), "a link has no words, or a rel no link")
-    packed = linkage.packed(page.links, page.occurrences, HERE)
-    holds([link.text for link in linkage.unpacked(packed, HERE)] == list(texts), "what was packed does not come back")
-    holds(all(urls.normalise(link) == link for link in page.links[:50]), "a link is no normal one")
+    packed = link_codec.packed(page.links, page.occurrences, HERE)
+    holds(
+        [link.text for link in link_codec.unpacked(packed, HERE)] == list(texts), "what was packed does not come back"
+    )
+    holds(all(normalise.normalise(link) == link for link in page.links[:50]), "a link is no normal one")
     holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
     msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
     directives.directives_of(page.metas, (), "examplebot")
@@ -129,11 +116,11 @@ def read_charset(data: bytes) -> None:
 
 
 def read_text(data: bytes) -> None:
-    readable.text_of(charsets.utf_8(data))
+    main_content.text_of(charsets.utf_8(data))
 
 
 def read_markdown(data: bytes) -> None:
-    readable.markdown_of(charsets.utf_8(data), HERE)
+    main_content.markdown_of(charsets.utf_8(data), HERE)
 
 
 def read_directives(data: bytes) -> None:
@@ -144,8 +131,8 @@ def read_directives(data: bytes) -> None:
 
 
 def read_robots(data: bytes) -> None:
-    rules = robots.parse(data)
-    robots.oddity_of(data, "text/html")
+    rules = robots_txt.parse(data)
+    robots_txt.oddity_of(data, "text/html")
     for token in ("bot", "*", ""):
         rule = rules.deciding(f"{HERE}{'a' * 60}", token)
         holds(rule is None or len(rule.told) <= 300, "a rule is told at length")
@@ -154,7 +141,7 @@ def read_robots(data: bytes) -> None:
 
 def read_sitemap(data: bytes) -> None:
     whole = sitemaps.read([data], HERE)
-    holds(all(urls.normalise(entry.url) == entry.url for entry in whole.entries[:50]), "an entry is no normal URL")
+    holds(all(normalise.normalise(entry.url) == entry.url for entry in whole.entries[:50]), "an entry is no normal URL")
     if len(data) < 2000:
         cut = sitemaps.read([data[at : at + 7] for at in range(0, len(data), 7)], HERE)
         is_damaged = "damaged" in whole.error + cut.error  # zlib says how much came before as it likes
@@ -203,7 +190,7 @@ def read_one_header(value: str) -> None:
     charsets.encoding_of(b"", value)
     for etag in ("", value):
         answer = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, etag=etag, last_modified=value, fetched_at=1.8e9)
-        freshness.validators_of(answer)
+        cache_policy.validators_of(answer)
 
 
 def read_header(data: bytes) -> None:
@@ -223,7 +210,7 @@ def read_coding(data: bytes) -> None:
 
 def read_timetable(data: bytes) -> None:
     try:
-        rule = timetable.parse(text_of(data))
+        rule = schedule.parse(text_of(data))
     except BadInput:
         return
     now = datetime(2026, 11, 22, tzinfo=UTC)
@@ -232,9 +219,9 @@ def read_timetable(data: bytes) -> None:
 
 def read_number(data: bytes) -> None:
     text = text_of(data)
-    spans.seconds_of(text)
+    quantities.seconds_of(text)
     bytes_of(text)
-    lists.priority_of(text)
+    entries.priority_of(text)
     sitemaps.priority_of(text)
 
 
@@ -249,7 +236,7 @@ def read_rules(data: bytes) -> None:
 
 
 def read_extraction(data: bytes) -> None:
-    found = extraction.extract(charsets.utf_8(data), HERE, FIELDS)
+    found = extractor.extract(charsets.utf_8(data), HERE, FIELDS)
     holds(set(found.values) == {rule.name for rule in FIELDS}, "a field has no value, not even None")
     msgspec.json.encode(found.values)
 
@@ -260,7 +247,7 @@ def read_selector(data: bytes) -> None:
         check_rules("fields", (rule,))
     except BadInput:
         return
-    extraction.extract(seeds.PAGE * 3, HERE, (rule,))
+    extractor.extract(seeds.PAGE * 3, HERE, (rule,))
 
 
 def read_pattern(data: bytes) -> None:
@@ -275,8 +262,8 @@ def read_pattern(data: bytes) -> None:
 def read_value(data: bytes) -> None:
     for kind in TYPES:
         try:
-            values.value_of(kind, text_of(data), HERE)
-        except values.NoValue as none:
+            extractor.value_of(kind, text_of(data), HERE)
+        except extractor.NoValue as none:
             holds(len(str(none)) < 600, "a reason is long")
 
 
@@ -294,15 +281,17 @@ def read_hosts(data: bytes) -> None:
             continue
         spell(text)
     with suppress(BadInput):
-        parameters.check_parameter("drop_parameters", text)
+        query_params.check_parameter("drop_parameters", text)
         Parameters.of((text,)).without(HERE)
 
 
 def read_list(data: bytes) -> None:
     for name in ("a.txt", "a.csv"):
         with suppress(BadInput):
-            for item in lists.entries_of([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
-                holds(isinstance(item, lists.Invalid) or urls.normalise(item.url) == item.url, "an entry is no URL")
+            for item in entries.entries_of([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
+                holds(
+                    isinstance(item, entries.Invalid) or normalise.normalise(item.url) == item.url, "an entry is no URL"
+                )
 
 
 def read_typed(data: bytes) -> None:
@@ -316,24 +305,24 @@ def read_typed(data: bytes) -> None:
         repr(given)
     for line in lines:
         with suppress(BadInput):
-            receiver = receivers.receiver_of("notify", line)
-            receivers.check_address("notify", receiver.means, receiver.address)
-            receivers.shown(receiver.means, receiver.address, in_full=False)
+            receiver = notices.receiver_of("notify", line)
+            notices.check_address("notify", receiver.means, receiver.address)
+            notices.shown(receiver.means, receiver.address, in_full=False)
         with suppress(BadInput):
-            proxy = proxies.Proxy.parse(line)
-            holds(proxies.Proxy.parse(proxy.text) == proxy, "a proxy is not read back as it was")
+            proxy = addresses.Proxy.parse(line)
+            holds(addresses.Proxy.parse(proxy.text) == proxy, "a proxy is not read back as it was")
 
 
 def read_query(data: bytes) -> None:
     text = text_of(data)
     with suppress(BadInput, TooManyFieldsSent):
-        query = pages_query.read(dict(QueryDict(text.encode("utf-8", "replace")).lists()))
+        query = page_query.read(dict(QueryDict(text.encode("utf-8", "replace")).lists()))
         said = {name: [value for known, value in query.pairs() if known == name] for name, _ in query.pairs()}
-        holds(pages_query.read(said) == query, "a query is not read back as it was")
+        holds(page_query.read(said) == query, "a query is not read back as it was")
         _ = (query.outcomes, query.statuses, query.depths)
     for count in (1, 2):
         with suppress(BadInput):
-            holds(len(cursors.numbers_of(text, count)) == count, "a cursor has too few numbers")
+            holds(len(page_query.numbers_of(text, count)) == count, "a cursor has too few numbers")
 
 
 def read_options(data: bytes) -> None:
@@ -345,5 +334,5 @@ def read_options(data: bytes) -> None:
 
 def read_firecrawl(data: bytes) -> None:
     with suppress(Problem, ValidationError, BadInput):
-        options = firecrawl.options_of(CrawlRequest.model_validate(read_json(data)).asked())
+        options = mapping.options_of(CrawlRequest.model_validate(read_json(data)).asked())
         check_options(msgspec.convert(options, CrawlOptions))

@@ -18,8 +18,8 @@ from django.contrib.auth.models import User
 from openpyxl import load_workbook
 from syrupy.assertion import SnapshotAssertion
 
-from crawler.core.scopes import Scope
-from crawler.core.work import PAGE
+from crawler.core.access.permissions import Scope
+from crawler.core.crawl.messages import PAGE
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page
 from tests.api.calling import Caller, a_token

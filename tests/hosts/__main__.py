@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from types import FrameType
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.hosts.network import Unavailable, check_usable
 from tests.hosts.report import Ran, Report
 from tests.hosts.run import run

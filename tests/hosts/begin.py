@@ -14,8 +14,8 @@ import django
 def main() -> None:
     django.setup()
     # Models can be imported when Django is set up.
-    from crawler.core.options import CrawlOptions
-    from crawler.engine.start import start_crawl
+    from crawler.core.crawl.options import CrawlOptions
+    from crawler.crawls.start import start_crawl
 
     ids = [
         str(start_crawl([url], CrawlOptions.from_plain(options), allow_private=True).id)

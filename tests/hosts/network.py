@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.processes import children_of
 
 NETWORK = "10.77.0"

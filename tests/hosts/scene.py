@@ -18,7 +18,7 @@ from uuid import UUID
 import redis
 
 from crawler.frontier.frontier import Frontier
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.expected import Expected, walked
 from tests.chaos.site import generated
 from tests.hosts.host import Host

@@ -18,7 +18,7 @@ from typing import Any
 
 import redis
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.memory import Memory
 from tests.hosts.host import Host
 from tests.hosts.network import NETWORK, Unavailable

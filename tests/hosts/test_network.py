@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from tests.chaos.processes import send
 from tests.hosts.host import Host
 from tests.hosts.network import Network, Unavailable, check_usable, inside

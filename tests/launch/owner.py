@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from crawler.launch.children import Children
+from crawler.launch.process_group import Children
 from crawler.launch.redis_server import ensure_redis
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch import children as children_module
-from crawler.launch.children import Children, join
-from crawler.launch.guardian import living
+from crawler.launch import process_group as children_module
+from crawler.launch.process_group import Children, join
+from crawler.launch.watchdog import living
 from tests.launch.conftest import StartOwner, eventually, first_line, is_alive
 
 

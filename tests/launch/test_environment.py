@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.core.ports import USUAL
-from crawler.core.proxies import Proxy
+from crawler.core.urls.addresses import USUAL, Proxy
 from settings import environment
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.children import Children
-from crawler.launch.keeper import End, Keeper, Place, next_pause
+from crawler.launch.process_group import Children
+from crawler.launch.supervisor import End, Keeper, Place, next_pause
 from tests.launch.conftest import eventually
 
 

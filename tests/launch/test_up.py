@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.processes import Processes
+from crawler.launch.supervisor import Processes
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
 from tests.stack import ROOT, new_database

@@ -11,12 +11,12 @@ import pytest
 import redis
 from rq import Worker
 
-from crawler import queues
 from crawler.launch import workers
-from crawler.launch.children import Children
-from crawler.launch.early import GRACE, EarlyWorker
+from crawler.launch.preload import GRACE, EarlyWorker
+from crawler.launch.process_group import Children
 from crawler.launch.redis_server import RedisServer
 from crawler.launch.workers import Workers
+from crawler.queueing import queues
 from tests.launch.conftest import eventually, is_alive
 from tests.stack import new_database
 

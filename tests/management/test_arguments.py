@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.management.arguments import add_arguments, usual
 from crawler.management.commands.crawl import Command
+from crawler.management.crawl_options import add_arguments, usual
 
 OPTIONS = (Path(__file__).resolve().parents[2] / "docs" / "options.md").read_text()
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
-from crawler.core.parameters import USUAL
-from crawler.core.rules import FieldRule
-from crawler.management.choices import chosen
+from crawler.core.extraction.rules import FieldRule
+from crawler.core.urls.query_params import USUAL
 from crawler.management.commands.crawl import Command
+from crawler.management.crawl_options import chosen
 
 EVERYTHING = {
     "max_pages": (["--max-pages", "10"], 10),

@@ -12,8 +12,8 @@ import redis
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from crawler.core.options import CrawlOptions
-from crawler.idempotency import KEPT, claim
+from crawler.accounts.idempotency import KEPT, claim
+from crawler.core.crawl.options import CrawlOptions
 from crawler.management.commands.clock import Clock
 from crawler.models import Answer, Crawl, RepeatedCall, Schedule
 from tests.conftest import free_port

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.lifecycle import State
-from crawler.management.door import NO_WORKER
+from crawler.core.crawl.completion import State
+from crawler.management.base import NO_WORKER
 from crawler.models import Page
 from tests.exports.factories import make_crawl, make_page
 from tests.management.calls import exit_code

@@ -15,14 +15,13 @@ from uuid import UUID
 import pytest
 from django.core.management import call_command
 
-from crawler.core.lifecycle import State
-from crawler.engine.control import cancel
-from crawler.engine.delete import delete
-from crawler.engine.retry import retry_failed
+from crawler.core.crawl.completion import State
+from crawler.crawls.control import cancel
+from crawler.crawls.delete import delete
+from crawler.crawls.retry import retry_failed
 from crawler.exports import csv, jsonl
 from crawler.management import waiting
-from crawler.management.stopping import Stop
-from crawler.management.waiting import Waiting
+from crawler.management.waiting import Stop, Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.reports.receipt import receipt_of
 from tests.exports.factories import make_crawl, make_page

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.lifecycle import State
+from crawler.core.crawl.completion import State
 from crawler.models import Crawl, Page
 from tests.exports.factories import make_crawl, make_page
 from tests.management.calls import exit_code

@@ -11,8 +11,8 @@ from redis import Redis
 
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.window import Waiting
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.ready_queue import Waiting
 from tests.exports.factories import make_crawl
 from tests.management.calls import exit_code
 from tests.stops import stop_host

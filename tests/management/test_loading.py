@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from crawler.core.lifecycle import State
-from crawler.core.list_report import ListReport
-from crawler.core.lists import Entry, Invalid
-from crawler.engine import control
-from crawler.engine.load import CHUNK
-from crawler.management import loading
+from crawler.core.crawl.completion import State
+from crawler.core.url_lists.entries import Entry, Invalid, ListReport
+from crawler.crawls import control
+from crawler.crawls.import_urls import CHUNK
+from crawler.management import list_input
 from crawler.models import Crawl, Page
 from tests.management.test_crawl import crawl_and_exit
 
@@ -86,7 +85,7 @@ def test_lines_that_cannot_be_used_are_written_to_a_file(
     urls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with urls.open("a") as file:
-        file.writelines("ftp://a\tb\n" for _ in range(loading.NAMED))
+        file.writelines("ftp://a\tb\n" for _ in range(list_input.NAMED))
     target = tmp_path / "invalid.tsv"
     assert crawl_and_exit("--list", str(urls), "--invalid", str(target), "--allow-private") == 0
     lines = target.read_text().splitlines()
@@ -158,11 +157,11 @@ def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
 def test_reading_shows_how_far_it_is(
     is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(loading, "SPACING", 0.0)
+    monkeypatch.setattr(list_input, "SPACING", 0.0)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     said: list[str] = []
     report = ListReport().plus([Entry(1, URL, 5), Entry(2, URL, 5), Invalid(3, "x", "no")], taken=1)
-    with loading._shown(said.append, is_terminal=is_terminal) as show:
+    with list_input._shown(said.append, is_terminal=is_terminal) as show:
         show(report)
     shown = capsys.readouterr().err if is_terminal else said[0]
     assert "3 lines: 1 URL, 1 duplicate, 1 not usable, at" in shown

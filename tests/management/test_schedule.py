@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from django.core.management import call_command
 
-from crawler.core.credentials import parse
-from crawler.core.lifecycle import State
-from crawler.engine.schedules import run_due
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.completion import State
+from crawler.crawls.schedules import run_due
+from crawler.encryption import opened
 from crawler.models import Crawl, Schedule
-from crawler.sealing import opened
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("real_redis")]
 

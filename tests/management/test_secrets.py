@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.core.credentials import Credentials, masked
+from crawler.core.access.credentials import Credentials, masked
 from crawler.core.errors import BadInput
-from crawler.management.secrets import add_secrets, credentials_of
+from crawler.management.inputs import add_secrets, credentials_of
 
 
 def typed(*arguments: str) -> Credentials:

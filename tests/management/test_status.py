@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from crawler.core.lifecycle import State
-from crawler.core.shortages import PAUSED_FOR_ROOM
+from crawler.core.crawl.completion import State
+from crawler.core.installation.backpressure import PAUSED_FOR_ROOM
 from crawler.models import Crawl
 from tests.exports.factories import make_crawl
 

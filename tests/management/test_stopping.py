@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from crawler.management.stopping import SIGNALS, Stop, stop_signals
+from crawler.management.waiting import SIGNALS, Stop, stop_signals
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

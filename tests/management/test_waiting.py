@@ -7,17 +7,16 @@ import pytest
 import redis as redis_package
 from django.utils import timezone
 
-from crawler import queues
+from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
-from crawler.core.lifecycle import State
-from crawler.core.shortages import Shortage, paused_for, waits_for
-from crawler.frontier import room
+from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
+from crawler.frontier import capacity
 from crawler.management import waiting
-from crawler.management.door import NO_WORKER
-from crawler.management.stopping import Stop
-from crawler.management.waiting import PAUSED_ELSEWHERE, Waited, Waiting, until_tried
+from crawler.management.base import NO_WORKER
+from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, until_tried
 from crawler.models import Crawl, Delivery, Notice
-from crawler.reports.why import waits_because
+from crawler.queueing import queues
+from crawler.reports.diagnosis import waits_because
 from tests.exports.factories import make_crawl
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
@@ -97,7 +96,7 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
     monkeypatch.setattr(waiting, "reconcile", lambda: None)  # it would let the crawl go on
     crawl, lines = make_crawl(discovered=1), list[str]()
     Crawl.objects.filter(pk=crawl.pk).update(**fields)
-    room.note(queues.connection(), Shortage.DATABASE_FULL)
+    capacity.note(queues.connection(), Shortage.DATABASE_FULL)
     Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL)
     assert lines == [said]
 

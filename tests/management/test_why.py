@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from redis import Redis
 
-from crawler.core.lifecycle import State
+from crawler.core.crawl.completion import State
 from tests.exports.factories import make_crawl, make_page
 from tests.web.conftest import NOWHERE
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.notify import discord
-from crawler.notify.transport import Message
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
+from crawler.notices.channels import discord
+from crawler.notices.channels.transport import Message
 from tests.fetching.server import Server, page
 
 NASTY = "@everyone <@1> [click](https://evil.example) **bold** `code`"

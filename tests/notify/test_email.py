@@ -9,8 +9,8 @@ import pytest
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
-from crawler.notify import email
-from crawler.notify.transport import Message, TransportError
+from crawler.notices.channels import email
+from crawler.notices.channels.transport import Message, TransportError
 
 MESSAGE = Message(
     id="0b9a", event="crawl.finished", crawl="c1", receipt={"fetched": 3}, subject="Crawl finished", text="3 pages\n"

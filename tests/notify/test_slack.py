@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.notify import slack
-from crawler.notify.transport import Message, TransportError
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
+from crawler.notices.channels import slack
+from crawler.notices.channels.transport import Message, TransportError
 from tests.fetching.server import Server, page
 
 NASTY = "<!channel> <https://evil.example|click> *bold* & <@U1>"

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from crawler.fetching.guard import Guard
-from crawler.fetching.http import HttpFetcher
-from crawler.notify import webhook
-from crawler.notify.transport import Message, TransportError
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
+from crawler.notices.channels import webhook
+from crawler.notices.channels.transport import Message, TransportError
 from tests.fetching.server import Reply, Server, Then, page
 
 MESSAGE = Message(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crawler import statements
-from crawler.core import linkage
-from crawler.core.facts import Facts
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
+from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page
+from crawler.storage import sql
 from tests.exports.factories import make_page
 
 NO_LINKS: Mapping[str, str] = {}
@@ -28,12 +28,12 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
         attempt=1,
         outcome=Outcome(row["outcome"]),
         http_status=row["http_status"],
-        link_keys=linkage.keys(list(links)),
-        linkage=linkage.packed(list(links), linkage.Occurrences.once([*links], [*links.values()], rels), url),
+        link_keys=link_codec.keys(list(links)),
+        linkage=link_codec.packed(list(links), link_codec.Occurrences.once([*links], [*links.values()], rels), url),
         facts=facts,
         first_byte_ms=12,
         **kept,
     )
-    statements.keep_links(crawl.pk, [result])
-    statements.keep_facts(crawl.pk, [result])
+    sql.keep_links(crawl.pk, [result])
+    sql.keep_facts(crawl.pk, [result])
     return page

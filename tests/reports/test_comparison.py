@@ -7,10 +7,18 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.outcomes import Outcome
-from crawler.core.work import EXTERNAL
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
-from crawler.reports.comparison import BY_SLUG, CHANGES, Compared, changes_between, comparable, other_options, rows
+from crawler.reports.comparison import (
+    CHANGES,
+    CHANGES_BY_SLUG,
+    Compared,
+    changes_between,
+    comparable,
+    other_options,
+    rows,
+)
 from tests.databases import sqlite_plans
 from tests.reports.catalogue.factories import SITE, crawl_with, make
 from tests.web.factories import a_finished_crawl
@@ -34,7 +42,7 @@ def now() -> Crawl:
 
 
 def found(now: Crawl, before: Crawl, slug: str) -> list[tuple[object, ...]]:
-    compared = Compared(now, before, BY_SLUG[slug])
+    compared = Compared(now, before, CHANGES_BY_SLUG[slug])
     lines = list(compared)
     assert compared.count() == len(lines)
     assert list(compared[0:100]) == lines

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.work import EXTERNAL
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
-from crawler.reports import freshness
-from crawler.reports.freshness import compared, from_memory
+from crawler.reports import comparison
+from crawler.reports.comparison import compared, from_memory
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def test_nothing_is_compared_while_either_goes_on(which: str) -> None:
 def test_nothing_is_compared_where_there_is_no_run_before_or_too_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     first = a_crawl_of("a")
     assert compared(first) is None
-    monkeypatch.setattr(freshness, "COMPARED", 2)
+    monkeypatch.setattr(comparison, "COMPARED", 2)
     assert compared(a_crawl_of("a", previous=first)) is None
 
 

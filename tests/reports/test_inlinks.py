@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import statements
-from crawler.core import linkage
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
 from crawler.models import Crawl, Page
-from crawler.reports.inlinks import Inlink, inlinks
+from crawler.reports.links import Inlink, inlinks
+from crawler.storage import sql
 from tests.exports.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
@@ -18,11 +18,11 @@ BROKEN = f"{SITE}/broken"
 
 
 def keep(page: Page, links: dict[str, str], **rels: str) -> None:
-    packed = linkage.packed(list(links), linkage.Occurrences.once([*links], [*links.values()], rels), page.url)
+    packed = link_codec.packed(list(links), link_codec.Occurrences.once([*links], [*links.values()], rels), page.url)
     result = PageResult(
-        id=page.id, attempt=1, outcome=Outcome.SUCCESS, link_keys=linkage.keys(list(links)), linkage=packed
+        id=page.id, attempt=1, outcome=Outcome.SUCCESS, link_keys=link_codec.keys(list(links)), linkage=packed
     )
-    statements.keep_links(page.crawl_id, [result])
+    sql.keep_links(page.crawl_id, [result])
 
 
 @pytest.fixture

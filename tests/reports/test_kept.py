@@ -11,12 +11,11 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.lifecycle import State
-from crawler.core.work import EXTERNAL
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.messages import EXTERNAL
 from crawler.models import Crawl, Page
-from crawler.reports import kept
-from crawler.reports.catalogue.counted import numbers_of
-from crawler.reports.catalogue.entries import REPORTS
+from crawler.reports import result_cache
+from crawler.reports.catalogue.entries import REPORTS, numbers_of
 from crawler.reports.catalogue.report import Cells, Lines
 from crawler.reports.comparison import CHANGES, Compared, changes_between
 from crawler.reports.graph import graph_of
@@ -37,7 +36,7 @@ def _folder(tmp_path: Path, settings: Any) -> Iterator[None]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Call it, and from then on the smallest crawl counts as large."""
-    return lambda: monkeypatch.setattr(kept, "LEAST", 0)
+    return lambda: monkeypatch.setattr(result_cache, "LEAST", 0)
 
 
 def a_site_with_trouble(*more: str) -> Crawl:
@@ -110,8 +109,8 @@ def test_what_was_kept_is_there_for_another_process_and_gone_with_the_crawl(smal
     with CaptureQueriesContext(connection) as asked:
         assert (numbers_of(crawl), graph_of(crawl)) == (numbers, drawn)
     assert len(asked) == 0
-    kept.forget(crawl.id)
-    assert kept.numbers_about(crawl).get_many(["nothing"]) == {}
+    result_cache.forget(crawl.id)
+    assert result_cache.numbers_about(crawl).get_many(["nothing"]) == {}
     with CaptureQueriesContext(connection) as asked:
         numbers_of(crawl)
     assert len(asked) > 0
@@ -120,12 +119,12 @@ def test_what_was_kept_is_there_for_another_process_and_gone_with_the_crawl(smal
 def test_a_crawl_that_is_opened_again_is_read_anew(small: Callable[[], None]) -> None:
     small()
     crawl = a_site_with_trouble()
-    assert kept.worked_out("colour", lambda: "red", crawl) == "red"
-    assert kept.worked_out("colour", lambda: "blue", crawl) == "red"
+    assert result_cache.worked_out("colour", lambda: "red", crawl) == "red"
+    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "red"
     crawl.state = State.RUNNING
-    assert kept.worked_out("colour", lambda: "green", crawl) == "green"
+    assert result_cache.worked_out("colour", lambda: "green", crawl) == "green"
     crawl.state, crawl.round = State.FINISHED, 2
-    assert kept.worked_out("colour", lambda: "blue", crawl) == "blue"
+    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "blue"
 
 
 def test_a_file_that_cannot_be_read_or_written_costs_no_more_than_the_work(
@@ -133,11 +132,11 @@ def test_a_file_that_cannot_be_read_or_written_costs_no_more_than_the_work(
 ) -> None:
     small()
     crawl = a_site_with_trouble()
-    kept.worked_out("colour", lambda: "red", crawl)
+    result_cache.worked_out("colour", lambda: "red", crawl)
     for file in (tmp_path / "kept").rglob("*.djcache"):
         file.write_bytes(b"broken")
-    assert kept.worked_out("colour", lambda: "blue", crawl) == "blue"
-    kept.forget(crawl.id)
+    assert result_cache.worked_out("colour", lambda: "blue", crawl) == "blue"
+    result_cache.forget(crawl.id)
     (tmp_path / "kept").rmdir()
     (tmp_path / "kept").write_text("no folder")
-    assert kept.worked_out("colour", lambda: "green", crawl) == "green"
+    assert result_cache.worked_out("colour", lambda: "green", crawl) == "green"

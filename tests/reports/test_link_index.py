@@ -8,23 +8,23 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core import linkage
+from crawler.core.html import link_codec
 from crawler.models import Crawl, LinkIndex, PageLinks
-from crawler.reports import kept, link_index
-from crawler.reports.inlinks import inlinks
-from crawler.reports.link_index import pages_with
+from crawler.reports import links as link_index
+from crawler.reports import result_cache
+from crawler.reports.links import inlinks, pages_with
 from tests.exports.factories import make_crawl, make_page
 from tests.reports.pages import read_page
 
 pytestmark = pytest.mark.django_db
 SITE = "http://site.test"
-KEYS = [linkage.short_key(f"{SITE}/{number}") for number in range(12)]
+KEYS = [link_codec.short_key(f"{SITE}/{number}") for number in range(12)]
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smallest crawl counts as large, and a part of its index has three pages."""
-    monkeypatch.setattr(kept, "LEAST", 0)
+    monkeypatch.setattr(result_cache, "LEAST", 0)
     monkeypatch.setattr(link_index, "PART_PAGES", 3)
 
 
@@ -116,7 +116,7 @@ def test_a_crawl_that_goes_on_and_a_small_one_have_none(crawl: Crawl, monkeypatc
     crawl.state = "running"
     assert pages_with(crawl, KEYS[0]) == read_through(crawl)[0]
     crawl.state = "finished"
-    monkeypatch.setattr(kept, "LEAST", 10)
+    monkeypatch.setattr(result_cache, "LEAST", 10)
     assert pages_with(crawl, KEYS[0]) == read_through(crawl)[0]
     assert not LinkIndex.objects.exists()
 

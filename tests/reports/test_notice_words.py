@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.events import Event
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.notices import Event
+from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
-from crawler.reports.notice_words import EVENTS, SENTENCES, event_word, figures, sentence
 from crawler.reports.receipt import receipt_of
+from crawler.reports.text import EVENTS, SENTENCES, event_word, figures, sentence
 from tests.web.factories import a_finished_crawl, a_page
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.options import CrawlOptions
-from crawler.core.work import SITEMAP
-from crawler.reports.orphans import knows_orphans, orphans
-from crawler.reports.progress import start_count, start_trouble
+from crawler.core.crawl.messages import SITEMAP
+from crawler.core.crawl.options import CrawlOptions
+from crawler.reports.links import knows_orphans, orphans
+from crawler.reports.progress import start_count, troubled_start_pages
 from tests.exports.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
@@ -50,4 +50,4 @@ def test_a_sitemap_that_is_missing_is_no_trouble_of_a_start_page() -> None:
     crawl = crawl_with(sitemaps=True)
     make_page(crawl, SITE, status=1, outcome="2xx")
     make_page(crawl, f"{SITE}sitemap.xml", kind=SITEMAP, status=1, outcome="4xx")
-    assert (start_trouble(crawl), start_count(crawl)) == ([], 1)
+    assert (troubled_start_pages(crawl), start_count(crawl)) == ([], 1)

@@ -6,10 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.core.facts import Facts
+from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page
-from crawler.reports.pages_columns import FIELD, columns_of, facts_of, shown_columns, value_words
-from crawler.reports.pages_facets import outcome_facets, status_facets
+from crawler.reports.page_table import (
+    FIELD,
+    columns_of,
+    facts_of,
+    outcome_facets,
+    shown_columns,
+    status_facets,
+    value_words,
+)
 from tests.exports.factories import make_crawl, make_page
 from tests.reports.pages import read_page
 

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.page_query import PagesQuery, Sort, read
 from crawler.core.errors import BadInput
-from crawler.core.options import CrawlOptions
-from crawler.core.pages_query import PagesQuery, Sort, read
 from crawler.models import Crawl, Page
-from crawler.reports import pages_table
-from crawler.reports.pages_table import chosen, leaf_of
+from crawler.reports import page_table
+from crawler.reports.page_table import chosen, leaf_of
 from tests.exports.factories import make_crawl, make_page
 from tests.test_table import plan_of
 
@@ -97,7 +97,7 @@ def test_rows_come_in_the_order_asked_for(crawl: Crawl, order: str, found: list[
 def test_leafing_forth_and_back_shows_each_row_once(
     crawl: Crawl, sort: Sort, descending: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 2)
+    monkeypatch.setattr(page_table, "PER_LEAF", 2)
     query = PagesQuery(sort=sort, descending=descending)
     all_rows = [page.pk for page in chosen(crawl, query)]
     leaves = [leaf_of(crawl, query)]
@@ -122,7 +122,7 @@ def test_the_end_of_a_table_that_fits_on_one_leaf_is_its_start(crawl: Crawl) -> 
 def test_going_back_past_the_first_row_ends_on_a_whole_first_leaf(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 3)
+    monkeypatch.setattr(page_table, "PER_LEAF", 3)
     second = Page.objects.get(crawl=crawl, url=f"{SITE}/Annex")
     leaf = leaf_of(crawl, PagesQuery(before=second.pk))
     assert (leaf.pages[0].url, len(leaf.pages), leaf.is_first) == (f"{SITE}/", 3, True)
@@ -137,8 +137,8 @@ def test_a_place_that_is_none_of_this_crawl_is_refused(crawl: Crawl) -> None:
 def test_all_pages_are_counted_by_the_crawl_and_others_as_far_as_it_is_cheap(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 1)
-    monkeypatch.setattr(pages_table, "COUNTED", 3)
+    monkeypatch.setattr(page_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "COUNTED", 3)
     everything, some, few = (leaf_of(crawl, asked(text)) for text in ("", "q=site", "status=2xx"))
     assert (everything.count, everything.is_counted) == (crawl.discovered, True)
     assert (some.count, some.is_counted) == (3, False)

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler import pages
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
-from crawler.reports.progress import last_pages, start_count, start_trouble, troubled_pages
+from crawler.reports.progress import last_pages, start_count, troubled_pages, troubled_start_pages
+from crawler.storage import writer
 from tests.databases import sqlite_plans
 
 NOW = 1_800_000_000.0
@@ -25,10 +25,10 @@ pytestmark = pytest.mark.django_db
 def crawl() -> Crawl:
     """Thirty start pages of which the first twenty answered, every fifth with 404."""
     made = Crawl.objects.create(start_urls=URLS, options={})
-    pages.open_start_pages(made, URLS, NOW)
+    writer.open_start_pages(made, URLS, NOW)
     ids = list(Page.objects.order_by("id").values_list("id", flat=True))
     results = [answer(page, 404 if number % 5 == 0 else 200) for number, page in enumerate(ids[:20])]
-    pages.apply(made.id, results, [], [], NOW)
+    writer.apply(made.id, results, [], [], NOW)
     made.refresh_from_db()
     return made
 
@@ -58,12 +58,12 @@ def test_a_crawl_from_before_they_were_kept_still_shows_both(crawl: Crawl) -> No
 
 
 def test_start_pages_that_gave_nothing_are_known(crawl: Crawl) -> None:
-    assert [page.url for page in start_trouble(crawl)] == [URLS[0], URLS[5], URLS[10], URLS[15]]
+    assert [page.url for page in troubled_start_pages(crawl)] == [URLS[0], URLS[5], URLS[10], URLS[15]]
     assert start_count(crawl) == 30
 
 
 @sqlite_plans
-@pytest.mark.parametrize("ask", [last_pages, troubled_pages, start_trouble, start_count])
+@pytest.mark.parametrize("ask", [last_pages, troubled_pages, troubled_start_pages, start_count])
 def test_they_are_found_by_an_index_that_names_each(crawl: Crawl, ask: Callable[[Crawl], object]) -> None:
     with CaptureQueriesContext(connection) as asked:
         ask(crawl)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from crawler.core.lifecycle import State
-from crawler.reports.replies import GONE, Verb, to_delete, to_retry, to_verb
+from crawler.core.crawl.completion import State
+from crawler.reports.action_messages import GONE, Verb, to_delete, to_retry, to_verb
 from tests.exports.factories import make_crawl
 
 pytestmark = pytest.mark.django_db

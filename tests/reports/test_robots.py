@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.reports.robots import robots_of
-from crawler.reports.why import why_of
+from crawler.reports.diagnosis import why_of
+from crawler.reports.diagnosis_facts import robots_of
 from tests.engine.conftest import Bench
 from tests.exports.factories import make_crawl
 from tests.site import Reply, page

@@ -13,22 +13,21 @@ from django.db import connection
 from redis import Redis
 from rq import Queue, SimpleWorker
 
-from crawler import queues
-from crawler.engine.conclude import conclude
-from crawler.engine.control import cancel, pause
-from crawler.engine.desk import Desk
-from crawler.engine.dispatch import refill
-from crawler.engine.repair import repair
+from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
+from crawler.frontier.host_limiter import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, Lease
+from crawler.frontier.ready_queue import LOOK_AFTER
 from crawler.frontier.results import LOCK_SECONDS
-from crawler.frontier.window import LOOK_AFTER
+from crawler.manager.context import Desk
+from crawler.manager.dispatch import refill
+from crawler.manager.finish import conclude
+from crawler.manager.recover_leases import repair
 from crawler.models import Crawl, Page
-from crawler.reports.observe import SHOWN
-from crawler.reports.robots import memory_of
-from crawler.reports.why import why_of
+from crawler.queueing import queues
+from crawler.reports.diagnosis import why_of
+from crawler.reports.diagnosis_facts import SHOWN, memory_of
 from tests.engine.conftest import Bench
 from tests.exports.factories import make_crawl, make_page
 from tests.site import Reply, page

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.core.diagnosis import Hold, Manager
-from crawler.core.waits import Reason
-from crawler.reports import why_words
+from crawler.core.crawl.diagnosis import Hold, Manager
+from crawler.core.crawl.host_waits import Reason
+from crawler.reports import diagnosis_text
 
 REPORT: dict[str, Any] = {
     "at": "2026-11-21T12:00:10.000+00:00",
@@ -90,7 +90,7 @@ REPORT: dict[str, Any] = {
 
 
 def rows(name: str, **changed: Any) -> list[dict[str, str]]:
-    [section] = [section for section in why_words.sections({**REPORT, **changed}) if section.name == name]
+    [section] = [section for section in diagnosis_text.sections({**REPORT, **changed}) if section.name == name]
     return section.rows
 
 
@@ -181,17 +181,17 @@ def test_what_has_nothing_in_it_is_not_shown() -> None:
         "open": {"count": 0, "shown": []},
         "disagreements": {"count": 0, "newest": []},
     }
-    assert why_words.sections({**REPORT, **empty}) == []
-    assert why_words.known({**REPORT, "manager": None}) == []
+    assert diagnosis_text.sections({**REPORT, **empty}) == []
+    assert diagnosis_text.known({**REPORT, "manager": None}) == []
 
 
 def test_every_state_has_its_words() -> None:
-    assert (set(why_words.HOLDS), set(why_words.REASONS)) == (set(Hold), set(Reason))
-    assert set(why_words.MANAGERS) == set(Manager)
+    assert (set(diagnosis_text.HOLDS), set(diagnosis_text.REASONS)) == (set(Hold), set(Reason))
+    assert set(diagnosis_text.MANAGERS) == set(Manager)
 
 
 def test_the_terminal_shows_the_sentences_then_the_tables() -> None:
-    assert why_words.text(REPORT) == (
+    assert diagnosis_text.text(REPORT) == (
         "1 batch with 3 pages is being fetched right now.\n"
         "30 pages are open.\n"
         "\n"
@@ -231,7 +231,7 @@ def test_the_terminal_shows_the_sentences_then_the_tables() -> None:
 def test_a_run_that_was_cut_off_tells_when_another_may_take_over() -> None:
     report = deepcopy(REPORT)
     report["manager"] |= {"doing": "silent", "lock_left": 4.0, "last_run_at": None}
-    assert why_words.known(report)[:2] == [
+    assert diagnosis_text.known(report)[:2] == [
         ("Manager", "at work, without a sign of life; another may take over in 4.0 s"),
         ("Its last run", "–"),  # noqa: RUF001 (an en dash is meant)
     ]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from crawler.core.ended import Ended, Limit
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.completion import Ended, Limit
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Page
-from crawler.reports import words
+from crawler.reports import text
 
 RECEIPT: dict[str, Any] = {
     "id": "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5",
@@ -32,16 +32,16 @@ RECEIPT: dict[str, Any] = {
 
 
 def test_every_outcome_has_its_words() -> None:
-    assert set(words.OUTCOMES) == set(Outcome)
-    assert len(set(words.OUTCOMES.values())) == len(Outcome)
+    assert set(text.OUTCOMES) == set(Outcome)
+    assert len(set(text.OUTCOMES.values())) == len(Outcome)
 
 
 def test_a_page_without_an_outcome_is_open() -> None:
-    assert words.outcome("") == "open"
+    assert text.outcome("") == "open"
 
 
 def test_the_receipt_is_an_aligned_table() -> None:
-    assert words.receipt_table(RECEIPT) == (
+    assert text.receipt_table(RECEIPT) == (
         "Crawl        5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5\n"
         "State        finished\n"
         "Start URL    http://site.test/\n"
@@ -60,17 +60,17 @@ def test_the_receipt_is_an_aligned_table() -> None:
 
 def test_a_receipt_says_why_the_crawl_ended_and_how_long_it_ran() -> None:
     more = {"elapsed_seconds": 3900.0, "ended": "limit", "ended_message": "Limit reached.", "limits": {"pages": 2}}
-    table = words.receipt_table({**RECEIPT, "seconds": 123.0, **more})
+    table = text.receipt_table({**RECEIPT, "seconds": 123.0, **more})
     assert "\nState        finished\nEnded        Limit reached.\n" in table
     assert "\nTime         ran 2 min 3 s (over 1 h 5 min, with pauses)\n" in table
 
 
 def test_without_a_pause_there_is_one_time() -> None:
-    assert words.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
+    assert text.time_told({"seconds": 65.0, "elapsed_seconds": 65.2}) == "1 min 5 s"
 
 
 def test_there_are_words_for_every_end_and_every_limit() -> None:
-    assert (set(words.ENDED), set(words.LIMITS)) == (set(Ended), set(Limit))
+    assert (set(text.ENDED), set(text.LIMITS)) == (set(Ended), set(Limit))
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_there_are_words_for_every_end_and_every_limit() -> None:
     ],
 )
 def test_the_end_of_a_crawl_is_told_in_a_few_words(receipt: dict[str, Any], told: str) -> None:
-    assert words.ended(receipt) == told
+    assert text.ended(receipt) == told
 
 
 def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:
-    assert "\n  open       10\n" in words.receipt_table({**RECEIPT, "discovered": 1185})
+    assert "\n  open       10\n" in text.receipt_table({**RECEIPT, "discovered": 1185})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:
 )
 def test_a_start_url_without_anything_to_follow_says_what_happened(page: Page, said: str) -> None:
     page.url = "http://site.test/"
-    told = words.start_trouble([page], 1)
+    told = text.start_trouble([page], 1)
     assert told == f"The start URL http://site.test/ {said}, so there was nothing to follow."
 
 
@@ -118,12 +118,12 @@ def test_several_start_urls_are_told_in_one_line() -> None:
         Page(url="http://b.test/", outcome="dns"),
     ]
     told = "http://a.test/ answered 404; http://b.test/ did not answer (host name not found)."
-    assert words.start_trouble(troubled, 2) == f"None of the 2 start URLs gave anything to follow: {told}"
-    assert words.start_trouble(troubled, 3) == f"2 of the 3 start URLs gave nothing to follow: {told}"
+    assert text.start_trouble(troubled, 2) == f"None of the 2 start URLs gave anything to follow: {told}"
+    assert text.start_trouble(troubled, 3) == f"2 of the 3 start URLs gave nothing to follow: {told}"
 
 
 def test_of_very_many_start_urls_the_first_are_named_and_the_others_counted() -> None:
     troubled = [Page(url=f"http://{number}.test/", outcome="4xx", http_status=404) for number in range(7)]
-    told = words.start_trouble(troubled, 7)
+    told = text.start_trouble(troubled, 7)
     assert told.startswith("None of the 7 start URLs gave anything to follow: http://0.test/ answered 404; ")
     assert told.endswith("http://4.test/ answered 404; and 2 more.")

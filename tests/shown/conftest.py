@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler import queues
-from crawler.core.outcomes import Outcome
-from crawler.core.urls import origin_of
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.normalise import origin_of
 from crawler.frontier.robots import RobotsMemo, RobotsMemory
 from crawler.models import Crawl, Page
+from crawler.queueing import queues
 from tests.content.storages import kept_in
 from tests.evil import SITE, TEXTS, an_evil_crawl
 from tests.web.conftest import as_root

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from django.core import mail
 
-from crawler.core.urls import key_of
-from crawler.engine.deliver import message_of
+from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Delivery, Notice, Page
-from crawler.notify import discord, email, slack, webhook
-from crawler.notify.transport import Message
+from crawler.notices.channels import discord, email, slack, webhook
+from crawler.notices.channels.transport import Message
+from crawler.notices.delivery import message_of
 from tests.evil import ADDRESSES, MARK, TEXTS
 from tests.shown.looking import STEERS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core import robots
+from crawler.core.robots import robots_txt
 from tests.sim.answers import OURS, robots_text
 from tests.sim.factories import TERMS, asked, log_of, star
 from tests.sim.truth import Terms, asked_too_often, differences, truth_of
@@ -72,7 +72,7 @@ def test_it_agrees_with_the_reading_of_robots_txt_on_every_page_of_a_web() -> No
     world = World.from_seed(3, hosts=200, port=8080)
     for number, host in enumerate(world.hosts):
         if host.robots in (Robots.RULES, Robots.NAMED, Robots.LATE):
-            rules = robots.parse(robots_text(host))
+            rules = robots_txt.parse(robots_text(host))
             allowed = [rules.allows(world.url((number, place)), OURS) for place in range(len(host.pages))]
             assert allowed == [not page.forbidden for page in host.pages]
             assert (rules.crawl_delay(OURS) or 0.0) == host.crawl_delay

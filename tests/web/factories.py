@@ -9,9 +9,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome, of_status
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.models import Crawl, Delivery, Notice, Page
 
 SITE = "https://example.com/"

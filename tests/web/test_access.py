@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
 from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler import usage
+from crawler.storage import usage
 from tests.accounts.factories import a_group
 from tests.web.factories import a_crawl
 

@@ -12,10 +12,10 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.receivers import SEALED
-from crawler.engine.channels import AT_MOST
+from crawler.core.crawl.notices import SEALED
+from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
-from crawler.sealing import opened_address, seal_address
+from crawler.notices.user_channels import AT_MOST
 from tests.site import Reply, Site
 from tests.web.factories import a_delivery, a_finished_crawl, a_person
 

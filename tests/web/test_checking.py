@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.models import Crawl
-from crawler.web.forms import CrawlForm
+from crawler.web.forms.crawl_form import CrawlForm
 
 PERSON = User(username="ann")
 

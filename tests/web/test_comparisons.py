@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
 from tests.reports.catalogue.factories import SITE, make
 from tests.web.factories import a_finished_crawl, a_person

@@ -12,10 +12,9 @@ from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.content import warc
-from crawler.content.members import packed
+from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
-from crawler.core.forms import FORMS
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import FORMS, CrawlOptions
 from crawler.models import Page, PageFacts
 from tests.content.storages import kept_in
 from tests.web.factories import SITE, a_finished_crawl, a_page

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.options import CrawlOptions
-from crawler.core.rules import FieldRule
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.extraction.rules import FieldRule
 from crawler.models import Crawl
-from crawler.web.forms import CrawlForm
+from crawler.web.forms.crawl_form import CrawlForm
 from tests.web.test_forms import PERSON, a_form, options_of, sent_by
 
 CHOSEN = CrawlOptions(
@@ -38,8 +38,8 @@ def test_crawling_again_fills_them_in_as_they_were() -> None:
 def test_what_cannot_be_kept_is_told_at_a_field_of_its_group(ann: User) -> None:
     form = a_form(ann, keep_html="on", revisit="on")
     assert form.is_valid()
+    from crawler.core.crawl.options import check_options
     from crawler.core.errors import BadInput
-    from crawler.core.options import check_options
 
     with pytest.raises(BadInput) as caught:
         check_options(form.options())

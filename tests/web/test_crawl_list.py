@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.lifecycle import State
-from crawler.web.crawl_list import LATER, PER_PAGE, SOON
+from crawler.core.crawl.completion import State
+from crawler.web.crawl.crawls import LATER, PER_PAGE, SOON
 from tests.web.factories import a_crawl, a_finished_crawl, a_person
 
 PART = {"HTTP_HX_REQUEST": "true"}

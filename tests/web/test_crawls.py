@@ -11,12 +11,12 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
 
-from crawler.core.credentials import parse
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import seal
 from crawler.models import Crawl
-from crawler.sealing import seal
-from crawler.web.crawl_list import PER_PAGE
+from crawler.web.crawl.crawls import PER_PAGE
 from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}

@@ -16,15 +16,15 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from redis import Redis
 
-from crawler.core.facts import Facts
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html.page_metadata import Facts
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES
 from crawler.web import urls
-from crawler.web.pages_table import FILES
+from crawler.web.tables.page_table import FILES
 from tests.reports.pages import read_page
 from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page
 

@@ -9,12 +9,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.forms import FORMS
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.options import FORMS, CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.exports import sitemap
+from crawler.exports.file import ENOUGH
 from crawler.exports.formats import FORMATS
-from crawler.exports.gathered import ENOUGH
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 

@@ -9,10 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.credentials import parse
-from crawler.core.options import CrawlOptions
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import seal
 from crawler.models import Crawl
-from crawler.sealing import seal
 from tests.site import Reply, Site, moved
 from tests.web.factories import a_crawl
 

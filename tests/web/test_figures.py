@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from crawler import clock
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
-from crawler.reports.breakdown import CHEAP
-from crawler.web.pictures import answer_bars, depth_bars, quick_figures
+from crawler.reports.progress import CHEAP
+from crawler.web.crawl.charts import answer_bars, depth_bars, quick_figures
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 NOW = 1_800_000_000.0

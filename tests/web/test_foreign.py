@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import get_resolver
 
-from crawler.accounts.invitations import invite, link_for
+from crawler.accounts.login_links import invite, link_for
 from crawler.models import AuditEntry
-from crawler.web.login import make_link
+from crawler.web.account.login import make_link
 from tests.web.test_access import TABLE, _address, patterns, people, shared
 
 __all__ = ["people", "shared"]  # fixtures

@@ -9,15 +9,14 @@ from django.contrib.auth.models import User
 from django.forms import BooleanField
 from django.http import QueryDict
 
-from crawler.core.credentials import parse
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.options import CrawlOptions
-from crawler.core.parameters import USUAL as USUAL_PARAMETERS
+from crawler.core.urls.query_params import USUAL as USUAL_PARAMETERS
+from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
-from crawler.sealing import seal, seal_address
-from crawler.web.forms import CrawlForm
-from crawler.web.groups import FIELDS, LISTED, USUAL
-from crawler.web.sharing import SharingFields
+from crawler.web.forms.crawl_form import FIELDS, LISTED, USUAL, CrawlForm
+from crawler.web.forms.sharing import SharingFields
 
 PERSON = User(username="ann")
 SUPERUSER = User(username="root", is_superuser=True)

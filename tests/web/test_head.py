@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.lifecycle import State
+from crawler.core.crawl.completion import State
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from tests.api.calling import ROOT

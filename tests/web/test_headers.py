@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from crawler.web.headers import ALWAYS, OF_PAGES, OF_THE_REST
+from crawler.web.middleware import ALWAYS, OF_PAGES, OF_THE_REST
 
 PLACE = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)\??")
 OF_SOME_KIND = {"crawl_id": "00000000-0000-0000-0000-000000000007", "object_id": "7", "format": "json"}
@@ -112,6 +112,6 @@ def test_what_is_refused_has_them_too(as_root: Client) -> None:
 def test_an_error_of_ours_has_them_too(root: User, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Client(raise_request_exception=False)
     browser.force_login(root)
-    monkeypatch.setattr("crawler.web.crawls.list_of", lambda *_: 1 // 0)
+    monkeypatch.setattr("crawler.web.crawl.crawls.list_of", lambda *_: 1 // 0)
     answer = browser.get("/")
     assert (answer.status_code, lacking(answer, "/")) == (500, [])

@@ -10,7 +10,7 @@ from django.db import connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from crawler.web import health
+from crawler.web import monitoring
 
 
 def test_a_living_process_says_ok_without_a_login(client: Client) -> None:
@@ -73,7 +73,7 @@ def test_without_a_database_it_is_not_ready(client: Client) -> None:
 def test_with_a_migration_that_is_missing_it_is_not_ready(
     client: Client, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_migrated", threading.Event())
+    monkeypatch.setattr(monitoring, "_migrated", threading.Event())
     MigrationRecorder.Migration.objects.filter(app="crawler").order_by("-id")[:1].get().delete()
     response = client.get("/readyz")
     assert response.status_code == 503

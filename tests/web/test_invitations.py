@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.accounts.invitations import invite, link_for
+from crawler.accounts.login_links import invite, link_for
 
 NEW = {"new_password1": "correct horse battery", "new_password2": "correct horse battery"}
 

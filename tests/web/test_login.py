@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.web.login import make_link
+from crawler.web.account.login import make_link
 
 
 def test_a_password_lets_one_in(client: Client, ann: User) -> None:

@@ -11,11 +11,11 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.options import CrawlOptions
-from crawler.engine.announce import announce
+from crawler.core.crawl.options import CrawlOptions
+from crawler.encryption import seal_address
 from crawler.models import Channel, Crawl, Delivery, Notice
+from crawler.notices.delivery import announce
 from crawler.reports.receipt import receipt_of
-from crawler.sealing import seal_address
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_person
 
 

@@ -8,11 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.facts import Facts
-from crawler.core.malformed import Malformed
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.html.page_metadata import Facts, Malformed
 from crawler.models import Crawl, Page
-from crawler.web import page_detail
+from crawler.web.crawl import page_detail
 from tests.reports.pages import read_page
 from tests.web.factories import a_finished_crawl, a_page, a_person
 

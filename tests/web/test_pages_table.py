@@ -11,10 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
-from crawler.reports import pages_table
+from crawler.reports import page_table
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 SITE = "https://example.com/"
@@ -82,7 +82,7 @@ def test_chosen_columns_are_shown_and_stay_chosen(as_ann: Client, crawl: Crawl) 
 
 
 def test_it_is_leafed_through_by_links(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 2)
+    monkeypatch.setattr(page_table, "PER_LEAF", 2)
     first = html_of(as_ann, crawl, "?sort=url")
     assert ('rel="prev"' in first, len(urls_in(first))) == (False, 2)
     later = re.search(r'<a href="([^"]+)" id="later-rows"', first)
@@ -98,7 +98,7 @@ def test_it_is_leafed_through_by_links(as_ann: Client, crawl: Crawl, monkeypatch
 def test_a_link_leads_to_the_last_rows_and_earlier_ones_back(
     as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "PER_LEAF", 1)
     first = html_of(as_ann, crawl, "?sort=-url")
     assert 'href="?sort=-url&amp;end=1" id="last-rows"' in first
     last = html_of(as_ann, crawl, "?sort=-url&end=1")
@@ -147,7 +147,7 @@ def test_unknown_orphans_are_not_called_none(as_ann: Client, crawl: Crawl) -> No
 def test_the_rows_are_had_as_a_file_in_their_order(
     as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "PER_LEAF", 1)
     html = html_of(as_ann, crawl, "?depth=1&sort=size&column=type")
     address = f"/crawls/{crawl.id}/pages/export.csv?depth=1&amp;sort=size&amp;column=type"
     assert f'href="{address}"' in html

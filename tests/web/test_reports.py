@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
-from crawler.core.options import CrawlOptions
+from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
-from crawler.reports.catalogue import counted
+from crawler.reports.catalogue import entries as counted
 from crawler.reports.catalogue.entries import REPORTS
-from crawler.web import paging
+from crawler.web.tables import rows
 from tests.reports.catalogue.factories import SITE, link, make
 from tests.web.factories import a_crawl, a_finished_crawl, a_person
 
@@ -55,7 +55,7 @@ def test_all_reports_are_listed_with_their_numbers(as_ann: Client, crawl: Crawl)
 
 
 def test_a_large_crawl_is_counted_bit_by_bit(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.web.reports.BUDGET", -1.0)
+    monkeypatch.setattr("crawler.web.crawl.reports.BUDGET", -1.0)
     assert "Still being counted" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
     counted.numbers_of(crawl)
     assert "Still being counted" not in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
@@ -77,7 +77,7 @@ def test_a_report_leads_to_what_lies_behind_its_lines(as_ann: Client, crawl: Cra
 
 
 def test_lines_are_shown_a_page_at_a_time(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paging, "PER_PAGE", 2)
+    monkeypatch.setattr(rows, "PER_PAGE", 2)
     for number in range(3):
         make(crawl, f"/untitled/{number}", title="")
     first = html_at(as_ann, f"/crawls/{crawl.id}/reports/missing-titles/")

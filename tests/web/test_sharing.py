@@ -10,11 +10,11 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.credentials import parse
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.encryption import seal
 from crawler.models import Crawl, Schedule
-from crawler.sealing import seal
 from tests.accounts.factories import a_group, an_allowance
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 

@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from crawler.core.credentials import Credentials, parse, to_json
-from crawler.engine.equip import LOST, OTHER_HOSTS
+from crawler.core.access.credentials import Credentials, parse, to_json
+from crawler.crawls.credentials import LOST, OTHER_HOSTS
+from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
-from crawler.sealing import opened, seal
-from crawler.web.forms import CrawlForm
-from crawler.web.signing_in import BOTH, GONE, SECRETS
+from crawler.web.forms.crawl_form import CrawlForm
+from crawler.web.forms.credential_fields import BOTH, GONE, SECRETS
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 URL = "http://127.0.0.1:2/"

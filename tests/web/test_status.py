@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
-from crawler.web.status import status_of, summary_of
+from crawler.web.crawl.status import status_of, summary_of
 from tests.web.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
 
 pytestmark = pytest.mark.django_db

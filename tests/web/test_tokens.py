@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from crawler.accounts.tokens import make_token
 from crawler.models import ApiToken
-from crawler.tokens import make_token
 from tests.web.factories import a_person
 
 TYPED = {"name": "nightly build", "scopes": ["crawls:read"], "expires_at": "30"}

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from crawler.core.lifecycle import State
-from crawler.core.outcomes import Outcome
-from crawler.core.traps import Reason
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Reason
 from crawler.models import Crawl, Page, Trap
 from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
 

@@ -13,11 +13,11 @@ from django.utils import timezone
 from redis import Redis
 from rq import Queue, SimpleWorker
 
-from crawler.core.lifecycle import State
+from crawler.core.crawl.completion import State
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.gate import Gate, Wish
-from crawler.frontier.window import Waiting
+from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.ready_queue import Waiting
 from crawler.models import AuditEntry, Crawl, Disagreement, Page
 from tests.accounts.factories import a_group
 from tests.stops import stop_host

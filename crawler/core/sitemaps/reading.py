@@ -1,4 +1,4 @@
-"""A whole sitemap file, of whatever kind: its entries, and what was wrong with it."""
+"""A sitemap's bytes, unpacked when they are packed, and no more of them than it may have."""
 
 from __future__ import annotations
 
@@ -9,13 +9,61 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from crawler.core.sitemaps.breaks import Break, NotASitemap
-from crawler.core.sitemaps.lines import MAX_EXAMPLES, Lines
-from crawler.core.sitemaps.listed import Listed
-from crawler.core.sitemaps.markup import Markup
-from crawler.core.sitemaps.unpacked import joined, limited, unpacked
-from crawler.core.urls import normalise
-from crawler.core.work import SitemapEntry
+from crawler.core.crawl.messages import SitemapEntry
+from crawler.core.sitemaps.entries import Listed
+from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Markup, NotASitemap
+from crawler.core.text.gzip import MAGIC, Broken, gunzipped
+from crawler.core.urls.normalise import normalise
+
+LEAST = 64 * 1024  # bytes read at a time, as long as there are so many
+
+
+def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The pieces as they are, or decoded when they begin as gzip does, whatever the file is called."""
+    source = iter(pieces)
+    head = b""
+    while len(head) < len(MAGIC) and (piece := next(source, b"")):
+        head += piece
+    whole = chain((head,), source)
+    if not head.startswith(MAGIC):
+        yield from whole
+        return
+    try:
+        yield from gunzipped(whole)
+    except Broken as broken:
+        raise Break(str(broken)) from broken
+
+
+def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same in pieces of LEAST bytes at least, but for the last: a file can be packed so that it comes byte by byte,
+    and readers look again at what they could not make sense of yet."""
+    held, size = list[bytes](), 0
+    try:
+        for piece in pieces:
+            held.append(piece)
+            size += len(piece)
+            if size >= LEAST:
+                yield b"".join(held)
+                held, size = [], 0
+    except Break:
+        if held:
+            yield b"".join(held)
+        raise
+    if held:
+        yield b"".join(held)
+
+
+def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
+    """The first `most` bytes; then a Break, if there are more."""
+    room = most
+    for piece in pieces:
+        yield piece[:room]
+        if len(piece) > room:
+            raise Break(f"larger than {most // 1024**2} MB; the rest was not read")
+        room -= len(piece)
+
+
+# A whole sitemap file, of whatever kind: its entries, and what was wrong with it.
 
 # https://www.sitemaps.org/protocol.html: "no more than 50,000 URLs and must be no larger than 50MB (52,428,800 bytes)"
 MAX_BYTES = 52_428_800  # decoded

@@ -1,7 +1,7 @@
 -- Ask for a turn at a host, keeping its delay over all workers and crawls. A turn begins now or not at all: nobody
 -- reserves a moment to come. The delay counts from the moment the last request was sent; whoever has a turn says so
 -- (`sent`), and until then nobody else has one: so one who is held up in between makes nobody come too soon behind him.
--- After a stop (`core.host_stop`) the host is on trial: one holder asks, and the others wait for what comes of it.
+-- After a stop (`core.crawl.politeness`) the host is on trial: one holder asks, and the others wait for what comes of it.
 -- KEYS: host, its wishes
 -- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a wish is kept,
 --       seconds a holder is waited for, seconds within which a holder that keeps no delay hears of a new one,

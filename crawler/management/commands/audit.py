@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from crawler import clock
 from crawler.core.errors import BadInput
-from crawler.management.door import Door, Exit
+from crawler.management.base import Door, Exit
 from crawler.models import AuditEntry
 
 MOST = 36_500  # days

@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.engine import control
-from crawler.management.door import Door, add_crawl, crawl_of
-from crawler.reports import replies
-from crawler.reports.replies import Verb
+from crawler.crawls import control
+from crawler.management.base import Door, add_crawl, crawl_of
+from crawler.reports import action_messages
+from crawler.reports.action_messages import Verb
 
 EXAMPLES = """\
 examples:
@@ -32,4 +32,4 @@ class Command(Door):
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
-        return self.tell(replies.to_verb(Verb.CANCEL, control.cancel(crawl.id), crawl.id))
+        return self.tell(action_messages.to_verb(Verb.CANCEL, control.cancel(crawl.id), crawl.id))

@@ -17,12 +17,14 @@ from django.db import Error as DatabaseError
 from django.db import close_old_connections
 from redis import RedisError
 
-from crawler import answers, clock, idempotency
+from crawler import clock
+from crawler.accounts import idempotency
 from crawler.core.errors import CrawlerError
-from crawler.engine import retention
-from crawler.engine.reconcile import reconcile
-from crawler.engine.schedules import run_due
-from crawler.startup import wait_or_go_on
+from crawler.crawls import delete
+from crawler.crawls.schedules import run_due
+from crawler.manager.reconcile import reconcile
+from crawler.queueing.startup import wait_or_go_on
+from crawler.storage import response_cache
 
 EVERY = 1.0  # seconds
 SWEEP_EVERY = 60.0  # seconds
@@ -59,7 +61,7 @@ class Clock:
             close_old_connections()
             reconcile()
             run_due(clock.now())
-            answers.sweep(clock.epoch_seconds())
+            response_cache.sweep(clock.epoch_seconds())
             idempotency.sweep(clock.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
@@ -74,8 +76,8 @@ class Clock:
         if now < self._sweep_at:
             return
         moment = clock.now()
-        retention.forget_expired(moment)
-        self._sweep_at = now + (EVERY if retention.sweep(moment) else SWEEP_EVERY)
+        delete.forget_expired(moment)
+        self._sweep_at = now + (EVERY if delete.sweep(moment) else SWEEP_EVERY)
 
     def _say(self, error: Exception, now: float) -> None:
         if self._said_at is not None and now - self._said_at < SAY_AGAIN:

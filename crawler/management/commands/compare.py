@@ -8,11 +8,19 @@ from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.exports.table import json_lines
-from crawler.management.door import Door, Exit, crawl_of
-from crawler.management.tables import text_of
+from crawler.management.base import Door, Exit, crawl_of
+from crawler.management.display import text_of
 from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.comparison import BY_SLUG, CHANGES, Change, change_named, changes_between, other_options, rows
+from crawler.reports import text
+from crawler.reports.comparison import (
+    CHANGES,
+    CHANGES_BY_SLUG,
+    Change,
+    change_named,
+    changes_between,
+    other_options,
+    rows,
+)
 
 EXAMPLES = """\
 examples:
@@ -38,7 +46,7 @@ class Command(Door):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("earlier", metavar="EARLIER", help="the crawl from before")
         parser.add_argument("later", metavar="LATER", help="the crawl from after")
-        parser.add_argument("--only", metavar="CHANGE", help=f"list the pages: {', '.join(BY_SLUG)}")
+        parser.add_argument("--only", metavar="CHANGE", help=f"list the pages: {', '.join(CHANGES_BY_SLUG)}")
         parser.add_argument("--json", action="store_true", help="print JSON: one object, or one a page")
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -54,7 +62,7 @@ class Command(Door):
         if as_json:
             self.print(json.dumps(numbers) + "\n")
             return Exit.DONE
-        self.print(words.aligned([(change.title, words.counted(numbers[change.slug], "page")) for change in CHANGES]))
+        self.print(text.aligned([(change.title, text.counted(numbers[change.slug], "page")) for change in CHANGES]))
         unlike = other_options(now, before)
         if unlike:
             self.say(f"The two crawls had other options ({', '.join(unlike)}): some of it may come from that.")

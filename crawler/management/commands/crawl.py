@@ -6,24 +6,22 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from crawler.core.crawl.completion import State
 from crawler.core.errors import BadInput
-from crawler.core.lifecycle import State
-from crawler.engine import control
-from crawler.engine.start import start_crawl
+from crawler.crawls import control
+from crawler.crawls.start import start_crawl
+from crawler.encryption import seal
 from crawler.exports.formats import FORMATS, format_of
-from crawler.management.arguments import DESCRIPTION, EXAMPLES, add_arguments
-from crawler.management.choices import check_usage, chosen
+from crawler.management.base import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
+from crawler.management.crawl_options import DESCRIPTION, EXAMPLES, add_arguments, check_usage, chosen
 from crawler.management.display import display_for
-from crawler.management.door import NOT_ANSWERING, Door, Ended, Exit, crawl_of, in_one_line
-from crawler.management.loading import load
-from crawler.management.secrets import credentials_of
-from crawler.management.stopping import Stop, stop_signals
-from crawler.management.waiting import Waited, Waiting, until_tried
+from crawler.management.inputs import credentials_of
+from crawler.management.list_input import load
+from crawler.management.waiting import Stop, Waited, Waiting, stop_signals, until_tried
 from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.progress import start_count, start_trouble
+from crawler.reports import text
+from crawler.reports.progress import start_count, troubled_start_pages
 from crawler.reports.receipt import address_shown, receipt_of
-from crawler.sealing import seal
 
 CANCELLED = "The crawl was cancelled; the pages that were open then have not been asked for."
 DELETED = "The crawl was deleted by somebody, so there is nothing left to wait for."
@@ -113,9 +111,9 @@ class Command(Door):
         if options["json"]:
             self.print(json.dumps(receipt) + "\n")
         elif options["export"] == "-":  # stdout belongs to the pages
-            self.say(words.receipt_table(receipt))
+            self.say(text.receipt_table(receipt))
         else:
-            self.print(words.receipt_table(receipt))
+            self.print(text.receipt_table(receipt))
         self.stdout.flush()
 
     def _await_notices(self, crawl: Crawl, stop: Stop) -> None:
@@ -126,11 +124,11 @@ class Command(Door):
                 self.say(f"The notice to {address} has not gone out yet; the next worker that runs sends it.")
 
     def _judge_starts(self, crawl: Crawl) -> int:
-        troubled = start_trouble(crawl)
+        troubled = troubled_start_pages(crawl)
         if not troubled:
             return Exit.DONE
         starts = start_count(crawl)
-        line = words.start_trouble(troubled, starts)
+        line = text.start_trouble(troubled, starts)
         if len(troubled) == starts:
             raise Ended(Exit.NOT_DONE, line)
         self.say(line)

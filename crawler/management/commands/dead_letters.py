@@ -6,9 +6,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.management import wording
-from crawler.management.door import Door, Exit, add_crawl, crawl_of
-from crawler.reports.dead_letters import dead_letters
+from crawler.management import display
+from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.reports.links import dead_letters
 
 CHUNK = 1000  # rows in memory at a time
 
@@ -35,11 +35,11 @@ class Command(Door):
         letters = dead_letters(crawl_of(options["id"]))
         if options["json"]:
             for letter in letters.iterator(chunk_size=CHUNK):
-                self.print(json.dumps(wording.dead_letter(letter)) + "\n")
+                self.print(json.dumps(display.dead_letter(letter)) + "\n")
         elif letters.exists():
-            self.print(wording.DEAD_LETTER_HEAD)
+            self.print(display.DEAD_LETTER_HEAD)
             for letter in letters.iterator(chunk_size=CHUNK):
-                self.print(wording.dead_letter_line(letter))
+                self.print(display.dead_letter_line(letter))
         else:
             self.say("There is no dead letter.")
         return Exit.DONE

@@ -8,12 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from crawler.core.errors import BadInput
-from crawler.core.visible import lines
-from crawler.engine.delete import delete
-from crawler.management.door import Door, Ended, Exit, add_crawl, crawl_of
+from crawler.core.text.sanitize import lines
+from crawler.crawls.delete import delete
+from crawler.management.base import Door, Ended, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
-from crawler.reports import replies, words
-from crawler.reports.replies import Reply
+from crawler.reports import action_messages, text
+from crawler.reports.action_messages import Reply
 
 EXAMPLES = """\
 examples:
@@ -43,13 +43,13 @@ class Command(Door):
         crawl = crawl_of(options["id"])
         if not options["yes"]:
             self._ask(crawl)
-        return self.tell(replies.to_delete(crawl, delete(crawl.id)))
+        return self.tell(action_messages.to_delete(crawl, delete(crawl.id)))
 
     def _ask(self, crawl: Crawl) -> None:
         """Ends the command unless the person says yes."""
         if not sys.stdin.isatty():
             raise BadInput("yes", "Nobody is there to be asked, so nothing was deleted; --yes deletes without asking.")
-        pages = words.counted(crawl.discovered, "page")
+        pages = text.counted(crawl.discovered, "page")
         question = f"Delete the crawl of {crawl.site} with its {pages}? This cannot be undone. Type yes: "
         self.stderr.write(lines(question), str, ending="")
         self.stderr.flush()

@@ -8,7 +8,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS
-from crawler.management.door import Door, Exit, crawl_of
+from crawler.management.base import Door, Exit, crawl_of
 
 EXAMPLES = """\
 examples:

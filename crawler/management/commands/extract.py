@@ -6,13 +6,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.core.options import CrawlOptions
-from crawler.core.urls import from_person
-from crawler.engine.preview import Preview, preview
-from crawler.management.door import Door, Ended, Exit
-from crawler.management.rules_file import rules_in
-from crawler.management.secrets import add_secrets, credentials_of
-from crawler.sealing import seal
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.urls.normalise import from_person
+from crawler.encryption import seal
+from crawler.fetcher.preview import Preview, preview
+from crawler.management.base import Door, Ended, Exit
+from crawler.management.inputs import add_secrets, credentials_of, rules_in
 
 EXAMPLES = """\
 examples:

@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import conf
-from crawler.accounts.invitations import invite, link_for
-from crawler.management.door import Door, Exit
+from crawler.accounts.login_links import invite, link_for
+from crawler.management.base import Door, Exit
 
 EXAMPLES = """\
 examples:

@@ -7,11 +7,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.core.urls import from_person
-from crawler.core.visible import one_line
-from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.core.text.sanitize import one_line
+from crawler.core.urls.normalise import from_person
+from crawler.management.base import Door, Exit, add_crawl, crawl_of
 from crawler.models import Page
-from crawler.reports.inlinks import Inlink, inlinks
+from crawler.reports.links import Inlink, inlinks
 
 EXAMPLES = """\
 examples:

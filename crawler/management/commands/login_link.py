@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from crawler import audit, conf
-from crawler.accounts import account_named, make_link
+from crawler import conf
+from crawler.accounts import audit
+from crawler.accounts.login_links import account_named, make_link
 from crawler.core.errors import CrawlerError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler.engine.reconcile import Reconciled, reconcile
-from crawler.management.door import Door, Exit
-from crawler.reports import words
+from crawler.management.base import Door, Exit
+from crawler.manager.reconcile import Reconciled, reconcile
+from crawler.reports import text
 
 EXAMPLES = """\
 Nobody has to call it: every job, page and waiting command does. It is here for cron and for
@@ -29,6 +29,6 @@ def _told(found: Reconciled | None) -> str:
     if found is None:
         return "Somebody looked less than a second ago; nothing was left to do."
     return (
-        f"{words.counted(found.running, 'running crawl')}, {found.woken:,} woken; "
-        f"{words.counted(found.pending, 'notice')} to deliver."
+        f"{text.counted(found.running, 'running crawl')}, {found.woken:,} woken; "
+        f"{text.counted(found.pending, 'notice')} to deliver."
     )

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.engine.traps import release
-from crawler.management.door import Door, Exit, add_crawl, crawl_of
+from crawler.crawls.retry import release
+from crawler.management.base import Door, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
-from crawler.reports import traps, words
+from crawler.reports import text, traps
 from crawler.reports.traps import Caught
 
 EXAMPLES = """\
@@ -59,7 +59,7 @@ class Command(Door):
             for each in caught:
                 self.print(json.dumps(_plain(each), ensure_ascii=False) + "\n")
         elif caught:
-            self.print(words.aligned([("TRAP", "WHY", "KEPT OUT", "PATTERN"), *map(_line, caught)]))
+            self.print(text.aligned([("TRAP", "WHY", "KEPT OUT", "PATTERN"), *map(_line, caught)]))
         else:
             self.say("There is no trap.")
 

@@ -7,12 +7,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.exports.table import json_lines
-from crawler.management.door import Door, Exit, add_crawl, crawl_of
-from crawler.management.tables import text_of
+from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.display import text_of
 from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.catalogue.counted import numbers_of
-from crawler.reports.catalogue.entries import REPORTS, report_named
+from crawler.reports import text
+from crawler.reports.catalogue.entries import REPORTS, numbers_of, report_named
 from crawler.reports.catalogue.report import Report
 
 EXAMPLES = """\
@@ -52,7 +51,7 @@ class Command(Door):
             self.print(json.dumps({report.slug: numbers.get(report.slug) for report in REPORTS}) + "\n")
             return Exit.DONE
         rows = [(report.slug, _number(report, numbers.get(report.slug)), report.title) for report in REPORTS]
-        self.print(words.aligned(rows))
+        self.print(text.aligned(rows))
         return Exit.DONE
 
     def _show(self, crawl: Crawl, report: Report, as_json: bool) -> int:
@@ -67,4 +66,4 @@ class Command(Door):
 
 
 def _number(report: Report, number: int | None) -> str:
-    return words.DASH if number is None else words.counted(number, report.noun)
+    return text.DASH if number is None else text.counted(number, report.noun)

@@ -10,11 +10,12 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from crawler import audit, sealing
+from crawler import encryption
+from crawler.accounts import audit
+from crawler.core.crawl.notices import SEALED, is_sealed
+from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS
 from crawler.core.errors import SealBroken
-from crawler.core.options import MAY_BE_SECRET, RECEIVERS
-from crawler.core.receivers import SEALED, is_sealed
-from crawler.management.door import Door, Exit
+from crawler.management.base import Door, Exit
 from crawler.models import Channel, Crawl, Delivery, Schedule
 
 EXAMPLES = """\
@@ -70,7 +71,7 @@ def _sealed_anew(row: Row) -> int:
             with transaction.atomic():
                 options = _options(row.options)
                 changed = _written(row, "options", row.options, options)
-                return max(changed, _written(row, "sealed", row.sealed, _each(row.sealed, sealing.sealed_anew)))
+                return max(changed, _written(row, "sealed", row.sealed, _each(row.sealed, encryption.sealed_anew)))
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
@@ -84,12 +85,12 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
 def _address(means: str, stored: str) -> str:
     """One that an earlier version stored in plain is sealed, too."""
     if stored.startswith(SEALED):
-        return _each(stored, sealing.address_sealed_anew)
-    return sealing.seal_address(stored) if is_sealed(means) else stored
+        return _each(stored, encryption.address_sealed_anew)
+    return encryption.seal_address(stored) if is_sealed(means) else stored
 
 
 def _each(sealed: str, anew: Callable[[str], str]) -> str:
-    return anew(sealed) if sealed and not sealing.is_of_today(sealed) else sealed
+    return anew(sealed) if sealed and not encryption.is_of_today(sealed) else sealed
 
 
 def _written(row: Model, field: str, before: Any, after: Any) -> int:

@@ -6,12 +6,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.core.urls import from_person, key_of
-from crawler.engine.retry import retry_failed
-from crawler.management.door import Door, add_crawl, crawl_of
+from crawler.core.urls.normalise import from_person, key_of
+from crawler.crawls.retry import retry_failed
+from crawler.management.base import Door, add_crawl, crawl_of
 from crawler.models import Crawl, Page
-from crawler.reports import replies, words
-from crawler.reports.replies import Reply
+from crawler.reports import action_messages, text
+from crawler.reports.action_messages import Reply
 
 LONGEST_ID = 18  # digits; the table's keys have no more
 
@@ -48,7 +48,7 @@ class Command(Door):
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
         if options["page"] is None:
-            code = self.tell(replies.to_retry(retry_failed(crawl.id)))
+            code = self.tell(action_messages.to_retry(retry_failed(crawl.id)))
         else:
             code = self._retry(crawl, [_page(crawl, typed) for typed in options["page"]])
         self.mention_workers()
@@ -57,10 +57,10 @@ class Command(Door):
     def _retry(self, crawl: Crawl, pages: list[Page]) -> int:
         """Pages that are open are on their way already; those that closed in another way stay as they are."""
         others = [page for page in pages if page.status == Page.CLOSED and not page.given_up]
-        code = self.tell(replies.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
+        code = self.tell(action_messages.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
         if not others:
             return code
-        told = "; ".join(f"{page.url} ({page.http_status or words.outcome(page.outcome)})" for page in others)
+        told = "; ".join(f"{page.url} ({page.http_status or text.outcome(page.outcome)})" for page in others)
         return self.tell(Reply(f"No dead letter, so not sent again: {told}.", is_so=False))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django_rq.management.commands import rqworker
 
-from crawler.startup import wait_or_exit
+from crawler.queueing.startup import wait_or_exit
 
 
 class Command(rqworker.Command):

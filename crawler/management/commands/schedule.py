@@ -9,15 +9,14 @@ from typing import Any
 from uuid import UUID
 
 from crawler.core.errors import BadInput
-from crawler.engine.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
-from crawler.management import wording
-from crawler.management.arguments import add_settled
-from crawler.management.choices import chosen
-from crawler.management.door import Door, Exit, one_line_errors
-from crawler.management.secrets import credentials_of
+from crawler.crawls.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
+from crawler.encryption import seal
+from crawler.management import display
+from crawler.management.base import Door, Exit, one_line_errors
+from crawler.management.crawl_options import add_settled, chosen
+from crawler.management.inputs import credentials_of
 from crawler.models import Schedule
-from crawler.reports.replies import Reply
-from crawler.sealing import seal
+from crawler.reports.action_messages import Reply
 
 EXAMPLES = """\
 examples:
@@ -76,9 +75,9 @@ class Command(Door):
     def _list(self, *, as_json: bool) -> int:
         schedules = Schedule.objects.order_by("-enabled", "next_at")
         if as_json:
-            self.print(json.dumps([wording.schedule(schedule) for schedule in schedules]) + "\n")
+            self.print(json.dumps([display.schedule(schedule) for schedule in schedules]) + "\n")
         elif schedules:
-            self.print(wording.schedule_table(schedules))
+            self.print(display.schedule_table(schedules))
         else:
             self.print("There is no schedule yet. Make one: manage.py schedule add https://example.com/ --every 6h\n")
         return Exit.DONE
@@ -91,11 +90,11 @@ class Command(Door):
         sealed = seal(credentials_of(typed))
         if typed["later"]:
             schedule = add_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
-            self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {wording.minute(schedule.next_at)} UTC.\n")
+            self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {display.minute(schedule.next_at)} UTC.\n")
             return Exit.DONE
         run = begin_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
         if run.schedule is not None:  # else somebody has removed it already
-            next_at = wording.minute(run.schedule.next_at)
+            next_at = display.minute(run.schedule.next_at)
             self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")
         self.say(f"Crawl {run.id} of {run.site} has begun.")
         self.mention_workers()

@@ -7,13 +7,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler import clock
-from crawler.management import wording
-from crawler.management.door import Door, Exit, crawl_of
+from crawler.management import display
+from crawler.management.base import Door, Exit, crawl_of
 from crawler.models import Crawl
-from crawler.reports import words
-from crawler.reports.holding import held_because
+from crawler.reports import text
+from crawler.reports.diagnosis import stands_still, waits_because
+from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import progress_of
-from crawler.reports.why import stands_still, waits_because
 
 SHOWN = 20  # crawls in the list
 
@@ -46,9 +46,9 @@ class Command(Door):
         if as_json:
             self.print(json.dumps(progress) + "\n")
             return
-        self.print(words.receipt_table(progress["receipt"]))
+        self.print(text.receipt_table(progress["receipt"]))
         if not crawl.is_over:
-            self.print(f"Now: {wording.progress_line(progress)}\n")
+            self.print(f"Now: {display.progress_line(progress)}\n")
             now = clock.epoch_seconds()
             if why := held_because(crawl, now) or (waits_because(crawl) if stands_still(crawl, now) else ""):
                 self.print(f"{why}\n")
@@ -59,6 +59,6 @@ class Command(Door):
             now = clock.epoch_seconds()
             self.print(json.dumps([progress_of(crawl, now) for crawl in crawls]) + "\n")
         elif crawls:
-            self.print(wording.crawl_table(crawls))
+            self.print(display.crawl_table(crawls))
         else:
             self.print("There is no crawl yet. Start one: bin/crawl https://example.com/\n")

@@ -10,10 +10,10 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from crawler.core.errors import ServiceDown
-from crawler.engine.reconcile import reconcile
-from crawler.management.door import Door, Exit, add_crawl, crawl_of
-from crawler.reports import why_words
-from crawler.reports.why import why_of
+from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.manager.reconcile import reconcile
+from crawler.reports import diagnosis_text
+from crawler.reports.diagnosis import why_of
 
 EXAMPLES = """\
 examples:
@@ -42,5 +42,5 @@ class Command(Door):
         with suppress(ServiceDown, RedisError):  # the table can still be read, and the report says that Redis is away
             reconcile()
         report = why_of(crawl)
-        self.print(json.dumps(report) + "\n" if options["json"] else why_words.text(report))
+        self.print(json.dumps(report) + "\n" if options["json"] else diagnosis_text.text(report))
         return Exit.DONE

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from crawler.core.canonicals import Conflict, follows
-from crawler.core.directives import NOINDEX, recorded
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html.directives import NOINDEX, Conflict, follows, recorded
 from crawler.models import Crawl
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
-from crawler.reports.catalogue.lines import Listed
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Report
+from crawler.reports import result_cache
+from crawler.reports.catalogue.page_queries import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Listed, Report
 
 CONFLICTS = {
     Conflict.SEVERAL: "The page names more than one",
@@ -23,7 +21,7 @@ CONFLICTS = {
 
 
 def _lines(crawl: Crawl) -> Lines:
-    found = kept.worked_out("canonical-conflicts", lambda: _found(crawl), crawl)
+    found = result_cache.worked_out("canonical-conflicts", lambda: _found(crawl), crawl)
     return Listed([Line((url, canonical, CONFLICTS[Conflict(said)]), page) for page, url, canonical, said in found])
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from crawler.core.chains import Chain, beginnings, chain_from
+from crawler.core.crawl.graph import Chain, beginnings, chain_from
 from crawler.models import Crawl
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import seen_at
-from crawler.reports.catalogue.lines import Ranked
-from crawler.reports.catalogue.linked import redirects
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report
+from crawler.reports import result_cache
+from crawler.reports.catalogue.broken_links import redirects
+from crawler.reports.catalogue.page_queries import seen_at
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Ranked, Report
 
 UNKNOWN = "not known"  # what the last hop leads to leaves the site, or was not asked for
 LEAST_HOPS = 2  # of what is called a chain
@@ -22,7 +21,7 @@ _BY_WAY_OF = Column("by_way_of", "By way of", Kind.URL)
 
 
 def _chains(crawl: Crawl, *, loops: bool) -> list[Chain]:
-    return kept.worked_out("loops" if loops else "chains", lambda: _followed(crawl, loops=loops), crawl)
+    return result_cache.worked_out("loops" if loops else "chains", lambda: _followed(crawl, loops=loops), crawl)
 
 
 def _followed(crawl: Crawl, *, loops: bool) -> list[Chain]:

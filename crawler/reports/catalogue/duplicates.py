@@ -9,12 +9,24 @@ from typing import Any
 
 from django.db.models import Count, Min, QuerySet
 
-from crawler.core.sketches import alike
+from crawler.core.html.simhash import alike
 from crawler.models import Crawl, Page
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import chunked, html_pages
-from crawler.reports.catalogue.lines import Ranked, Selected
-from crawler.reports.catalogue.report import Cell, Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
+from crawler.reports import result_cache
+from crawler.reports.catalogue.page_queries import chunked, html_pages
+from crawler.reports.catalogue.report import (
+    Cell,
+    Cells,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Lines,
+    Part,
+    Ranked,
+    Report,
+    Selected,
+    Whole,
+)
 
 _GROUPS = (Column("first", "The first of them", Kind.URL), Column("pages", "Pages", Kind.NUMBER, opens=True))
 _MEMBERS = (
@@ -57,7 +69,7 @@ def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
 
 
 def _lines(crawl: Crawl) -> Lines:
-    sizes = kept.worked_out("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
+    sizes = result_cache.worked_out("same-content", lambda: list(_groups(crawl).values_list("first", "pages")), crawl)
     return Ranked(sizes, _group_lines)
 
 
@@ -91,7 +103,7 @@ def _with_digest(page: int, digest: bytes, *cells: Any) -> Line:
 
 def _alike(crawl: Crawl) -> list[array[int]]:
     """Groups with more than one text: those with the same text have a report of their own."""
-    return kept.worked_out("alike", lambda: _compared(crawl), crawl)
+    return result_cache.worked_out("alike", lambda: _compared(crawl), crawl)
 
 
 def _compared(crawl: Crawl) -> list[array[int]]:
@@ -99,7 +111,7 @@ def _compared(crawl: Crawl) -> list[array[int]]:
     sketches, digests = dict[int, bytes](), dict[int, bytes]()
     for page, sketch, digest in rows.iterator():
         sketches[page], digests[page] = bytes(sketch), bytes(digest)
-    return [kept.packed(pages) for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
+    return [result_cache.packed(pages) for pages in alike(sketches) if len({digests[page] for page in pages}) > 1]
 
 
 def _alike_lines(crawl: Crawl) -> Lines:

@@ -2,50 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
+
+from django.db.models import Count
+
 from crawler.core.errors import BadInput
+from crawler.models import Crawl
+from crawler.reports import result_cache
 from crawler.reports.catalogue import (
+    breakdowns,
+    broken_links,
     canonicals,
     chains,
     duplicates,
-    figures,
     hosts,
     indexing,
     insecure,
-    linked,
     malformed,
     orphaned,
-    texts,
-    weight,
+    performance,
+    titles,
 )
+from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import Report
 
 REPORTS: tuple[Report, ...] = (
-    linked.BROKEN_LINKS,
-    linked.EXTERNAL_BROKEN_LINKS,
+    broken_links.BROKEN_LINKS,
+    broken_links.EXTERNAL_BROKEN_LINKS,
     malformed.MALFORMED_LINKS,
-    linked.REDIRECTS,
+    broken_links.REDIRECTS,
     chains.REDIRECT_CHAINS,
     chains.REDIRECT_LOOPS,
     orphaned.ORPHANS,
-    texts.MISSING_TITLES,
-    texts.DUPLICATE_TITLES,
-    texts.MISSING_DESCRIPTIONS,
-    texts.DUPLICATE_DESCRIPTIONS,
-    texts.MISSING_H1,
-    texts.SEVERAL_H1,
-    texts.DUPLICATE_H1,
+    titles.MISSING_TITLES,
+    titles.DUPLICATE_TITLES,
+    titles.MISSING_DESCRIPTIONS,
+    titles.DUPLICATE_DESCRIPTIONS,
+    titles.MISSING_H1,
+    titles.SEVERAL_H1,
+    titles.DUPLICATE_H1,
     duplicates.DUPLICATE_CONTENT,
     duplicates.NEAR_DUPLICATES,
     insecure.MIXED_CONTENT,
     indexing.NON_INDEXABLE,
     canonicals.CANONICAL_CONFLICTS,
-    weight.SLOW_FIRST_BYTE,
-    weight.SLOW_PAGES,
-    weight.LARGE_PAGES,
-    weight.DEEP_PAGES,
-    figures.STATUSES,
-    figures.DEPTHS,
-    figures.CONTENT_TYPES,
+    performance.SLOW_FIRST_BYTE,
+    performance.SLOW_PAGES,
+    performance.LARGE_PAGES,
+    performance.DEEP_PAGES,
+    breakdowns.STATUSES,
+    breakdowns.DEPTHS,
+    breakdowns.CONTENT_TYPES,
     hosts.HOSTS,
 )
 
@@ -57,3 +65,63 @@ def report_named(slug: str) -> Report:
     if slug not in BY_SLUG:
         raise BadInput("report", f"There is no report {slug!r}. There are: {', '.join(BY_SLUG)}.")
     return BY_SLUG[slug]
+
+
+# How many there are of what each report tells, remembered for a while.
+
+KEPT = 24 * 3600  # seconds, of a crawl that is over
+KEPT_WHILE_RUNNING = 30  # seconds
+BUDGET = 0.5  # seconds after which no further report is counted for a page that somebody waits for
+
+Numbers = dict[str, int]
+"""Slug -> number. Reports that cannot be told of this crawl, or were not counted yet, are left out."""
+
+
+def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], float] = monotonic) -> Numbers:
+    """The number of each report that this crawl can tell. After `budget` seconds the rest is left for next time.
+
+    Most reports count pages of the site that are of some sort: these are counted in one reading, the others each by a
+    question of its own.
+    """
+    wanted = {_key(crawl, report): report for report in REPORTS if not report.lacking(crawl)}
+    found: dict[str, int] = result_cache.numbers_about(crawl).get_many(wanted)
+    rest = [key for key in wanted if key not in found]
+    _count(crawl, {key: wanted[key] for key in rest if wanted[key].which is not None}, found)
+    began = now()
+    for key in rest:
+        if key in found:
+            continue
+        if budget is not None and now() - began > budget:
+            break
+        found[key] = wanted[key].count(crawl)
+        _keep(crawl, {key: found[key]})
+    return {wanted[key].slug: number for key, number in found.items()}
+
+
+def number_of(crawl: Crawl, report: Report) -> int:
+    """The number of this report."""
+    key = _key(crawl, report)
+    known: int | None = result_cache.numbers_about(crawl).get(key)
+    if known is None:
+        known = report.count(crawl)
+        _keep(crawl, {key: known})
+    return known
+
+
+def _count(crawl: Crawl, reports: dict[str, Report], found: dict[str, int]) -> None:
+    """Count pages for all of these in one reading."""
+    if not reports:
+        return
+    names = {report.slug.replace("-", "_"): key for key, report in reports.items()}
+    counts = {name: Count("id", filter=reports[key].which) for name, key in names.items()}
+    numbers = {names[name]: number for name, number in site_pages(crawl).aggregate(**counts).items()}
+    found.update(numbers)
+    _keep(crawl, numbers)
+
+
+def _keep(crawl: Crawl, numbers: dict[str, int]) -> None:
+    result_cache.numbers_about(crawl).set_many(numbers, KEPT if crawl.is_over else KEPT_WHILE_RUNNING)
+
+
+def _key(crawl: Crawl, report: Report) -> str:
+    return f"reports:{result_cache.moment_of(crawl)}:{report.slug}"

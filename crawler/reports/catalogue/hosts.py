@@ -9,13 +9,12 @@ from statistics import median_low
 
 from django.db.models import Q
 
-from crawler.core.urls import host_of
+from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import BROKEN, site_pages
-from crawler.reports.catalogue.figures import part_of
-from crawler.reports.catalogue.lines import Listed
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report
+from crawler.reports import result_cache
+from crawler.reports.catalogue.breakdowns import part_of
+from crawler.reports.catalogue.page_queries import BROKEN, site_pages
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Listed, Part, Report
 
 
 @dataclass
@@ -27,7 +26,9 @@ class _Host:
 
 
 def _lines(crawl: Crawl) -> Lines:
-    return Listed([Line(cells, part=str(cells[0])) for cells in kept.worked_out("hosts", lambda: _read(crawl), crawl)])
+    return Listed(
+        [Line(cells, part=str(cells[0])) for cells in result_cache.worked_out("hosts", lambda: _read(crawl), crawl)]
+    )
 
 
 def _read(crawl: Crawl) -> list[Cells]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
 
-from crawler.core.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
-from crawler.reports import kept
-from crawler.reports.catalogue.chosen import (
+from crawler.reports import result_cache
+from crawler.reports.catalogue.page_queries import (
     BROKEN,
     GOOD,
     IS_CANONICAL_ELSEWHERE,
@@ -20,8 +20,19 @@ from crawler.reports.catalogue.chosen import (
     answer,
     site_pages,
 )
-from crawler.reports.catalogue.lines import Listed, Selected
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Report, Whole
+from crawler.reports.catalogue.report import (
+    Cells,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Lines,
+    Listed,
+    Part,
+    Report,
+    Selected,
+    Whole,
+)
 
 REASONS = {
     "error": "answers with an error",
@@ -61,7 +72,7 @@ def _left_out(crawl: Crawl) -> QuerySet[Any, Any]:
 
 def _lines(crawl: Crawl) -> Lines:
     counted = _left_out(crawl).order_by().values_list("why").annotate(pages=Count("id"))
-    pages = kept.worked_out("non-indexable", lambda: dict(counted), crawl)
+    pages = result_cache.worked_out("non-indexable", lambda: dict(counted), crawl)
     return Listed([Line((REASONS[why], pages[why]), part=why) for why in REASONS if why in pages])
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from django.db.models import Q
 
 from crawler.models import Crawl
-from crawler.reports.catalogue.chosen import HAS_FACTS, IS_HTML, site_pages
-from crawler.reports.catalogue.lines import Selected
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Whole
+from crawler.reports.catalogue.page_queries import HAS_FACTS, IS_HTML, site_pages
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Selected, Whole
 
 _PAGE, _LOADS = Column("url", "Page", Kind.URL), Column("loads", "Loads over http", Kind.URL)
 

@@ -8,9 +8,8 @@ from typing import Any
 from django.db.models import Q
 
 from crawler.models import Crawl, PageFacts
-from crawler.reports.catalogue.chosen import IS_HTML, site_pages
-from crawler.reports.catalogue.lines import Listed, Selected
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Part, Report, Whole
+from crawler.reports.catalogue.page_queries import IS_HTML, site_pages
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Listed, Part, Report, Selected, Whole
 
 _PAGE = Column("page", "On the page", Kind.URL)
 _WRITTEN, _PROBLEM = Column("written", "Written as"), Column("problem", "What is wrong")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from crawler.models import Crawl
-from crawler.reports.catalogue.chosen import answer
-from crawler.reports.catalogue.lines import Selected
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report
-from crawler.reports.orphans import knows_orphans, orphans
+from crawler.reports.catalogue.page_queries import answer
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report, Selected
+from crawler.reports.links import knows_orphans, orphans
 
 
 def _lines(crawl: Crawl) -> Selected:

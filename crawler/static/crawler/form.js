@@ -1,7 +1,7 @@
 /* The form that starts a crawl. It works without this; with it, a folded group says at once what was changed in it. */
 "use strict";
 
-const SHOWN = 40; // characters of a value, as in web/groups.py
+const SHOWN = 40; // characters of a value, as in web/forms/crawl_form.py
 
 function shorten(text) {
   const line = text.split("\n").map((typed) => typed.trim()).filter(Boolean).join(", ");

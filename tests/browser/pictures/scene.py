@@ -8,19 +8,17 @@ from uuid import UUID
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
-from crawler.accounts import first_account
-from crawler.core.events import Event
-from crawler.core.forms import MARKDOWN, TEXT
-from crawler.core.options import CrawlOptions
-from crawler.core.receivers import Means
-from crawler.core.rules import FieldRule
-from crawler.engine import control
-from crawler.engine.schedules import add_schedule
-from crawler.engine.share import share
-from crawler.engine.start import start_crawl
+from crawler.accounts.login_links import first_account
+from crawler.accounts.tokens import make_token
+from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.options import MARKDOWN, TEXT, CrawlOptions
+from crawler.core.extraction.rules import FieldRule
+from crawler.crawls import control
+from crawler.crawls.control import share
+from crawler.crawls.schedules import add_schedule
+from crawler.crawls.start import start_crawl
+from crawler.encryption import seal_address
 from crawler.models import Channel, Crawl
-from crawler.sealing import seal_address
-from crawler.tokens import make_token
 from tests.browser.conftest import Web
 from tests.browser.pictures.shop import later
 from tests.site import Site

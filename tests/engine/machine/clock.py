@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from redis import Redis
 
-from crawler.engine.heartbeat import Heartbeat
+from crawler.frontier.heartbeat import Heartbeat
 from crawler.frontier.keys import RECONCILED
 from crawler.frontier.leases import RENEW_EVERY
 

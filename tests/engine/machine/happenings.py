@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from rq.job import Job
 
-from crawler import queues
-from crawler.core.work import SliceReport
-from crawler.engine import fetch, manage, reconcile, wake
+from crawler.core.crawl.messages import SliceReport
+from crawler.fetcher import loop
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
+from crawler.manager import reconcile, tick
+from crawler.queueing import queues, wakeups
 from tests.engine.machine import memory
 from tests.engine.machine.ledger import Ledger
 from tests.engine.machine.people import People
@@ -115,7 +116,7 @@ class Happenings(People):
 
         moment = self.chance.choice(("tick: reports taken in", self._moment_in("manage")))
         with self.stage.process(Process(moment, others_work)):
-            manage.manage(ledger.id)
+            tick.manage(ledger.id)
 
     def something_happens_meanwhile(self) -> None:
         job = self._next_job()
@@ -146,26 +147,26 @@ class Happenings(People):
             if reports:
                 self.withheld.append((frontier, site, reports))
                 return False
-            return wake.wake(frontier, site)
+            return wakeups.wake(frontier, site)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fetch, "wake", withhold)
+            patch.setattr(loop, "wake", withhold)
             self.workers.run(job, seems_dead=True)
 
     def a_late_report_arrives(self) -> None:
         if self.withheld:
-            wake.wake(*self.withheld.pop(0))
+            wakeups.wake(*self.withheld.pop(0))
 
     def a_tick(self) -> None:
         """Of a crawl, at a time when another one may be at work."""
         if ledger := self._some_crawl():
-            manage.manage(ledger.id)
+            tick.manage(ledger.id)
 
     def a_tick_past_the_lock(self) -> None:
         """The one at work was held up for longer than its lock lasts."""
         if ledger := self._some_crawl():
             self.redis.delete(CrawlKeys(str(ledger.id)).lock)
-            manage.manage(ledger.id)
+            tick.manage(ledger.id)
 
     def a_worker_starts(self) -> None:
         self.workers.start_one()

@@ -10,18 +10,18 @@ from uuid import UUID
 
 from redis import Redis
 
-from crawler import conf, table
-from crawler.core.ended import Limit
-from crawler.core.events import ENDS, Event
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Kind, Outcome
-from crawler.core.tallies import adds_up
-from crawler.core.urls import key_of
+from crawler import conf
+from crawler.core.crawl.completion import Limit, State
+from crawler.core.crawl.counters import adds_up
+from crawler.core.crawl.notices import ENDS, Event
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.urls.normalise import key_of
 from crawler.frontier.keys import CrawlKeys
-from crawler.frontier.seen import SeenSet
+from crawler.frontier.seen_set import SeenSet
 from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
+from crawler.storage import queries
 from tests.engine.machine.memory import left_of
 from tests.engine.machine.workers import Workers
 from tests.engine.machine.world import SHAPES, World, final_status, is_transient
@@ -166,7 +166,7 @@ class Ledger:
                 return was_answered and (is_final or asked_enough or was_put_off)
 
     def _counters_equal_rows(self, crawl: Crawl) -> None:
-        assert crawl.tallies == table.count_rows(self.id)
+        assert crawl.tallies == queries.count_rows(self.id)
         of_time = crawl.limits.get(Limit.DEADLINE, 0) + crawl.limits.get(Limit.PAGE_TTL, 0)
         assert of_time == crawl.outcomes.get(Outcome.EXPIRED, 0)
         assert sum(crawl.limits.values()) - of_time == crawl.outcomes.get(Outcome.LIMIT, 0)

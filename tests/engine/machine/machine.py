@@ -15,29 +15,22 @@ import pytest
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from crawler import clock, conf, pages, queues, table
-from crawler.core import politeness, traps
-from crawler.core.outcomes import Outcome
-from crawler.core.work import SliceReport
-from crawler.engine import (
-    announce,
-    batches,
-    collect,
-    conclude,
-    delete,
-    dispatch,
-    fetch,
-    helping,
-    manage,
-    reconcile,
-    reporter,
-    turns,
-    watch,
-)
-from crawler.engine.slices import SliceRun
+from crawler import clock, conf
+from crawler.core.crawl import politeness, traps
+from crawler.core.crawl.messages import SliceReport
+from crawler.core.crawl.outcomes import Outcome
+from crawler.crawls import delete
+from crawler.fetcher import batch, host_slot, loop, result_buffer, work_stealing
+from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
+from crawler.manager import collect, dispatch, idle_poller, reconcile
+from crawler.manager import finish as conclude
+from crawler.manager import tick as manage
 from crawler.models import Crawl, Trap
+from crawler.notices import delivery
+from crawler.queueing import queues
+from crawler.storage import queries, writer
 from tests.engine.machine import memory
 from tests.engine.machine.clock import SLOWER, Clock, Line, Pulse
 from tests.engine.machine.ledger import Excuses, Ledger
@@ -75,22 +68,22 @@ class Machine:
         for owner, name, value in (
             (clock, "shared", SimpleNamespace(epoch_seconds=self.clock.time)),
             (timezone, "now", self.clock.moment),
-            (fetch, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
-            (fetch, "Heartbeat", Pulse),
-            (turns, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
-            (fetch, "ThreadPoolExecutor", OneAfterAnother),
-            (helping, "ThreadPoolExecutor", OneAfterAnother),
+            (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
+            (loop, "Heartbeat", Pulse),
+            (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
+            (loop, "ThreadPoolExecutor", OneAfterAnother),
+            (work_stealing, "ThreadPoolExecutor", OneAfterAnother),
             (politeness, "SLICE_PAGES", 3),
             (politeness, "MOST_PAGES", 3),
             (dispatch, "SLICES_A_BATCH", 2),
             (delete, "ROWS_AT_ONCE", 5),
-            (watch, "WATCH_SECONDS", 5.0),  # a story is short
-            (watch, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
+            (idle_poller, "WATCH_SECONDS", 5.0),  # a story is short
+            (idle_poller, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
             (reconcile, "MS", reconcile.MS * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
             (conclude, "finish", self._finished_by(conclude.finish)),
-            (pages, "reopen", self._reopened_by(pages.reopen)),
-            (pages, "release", self._released_by(pages.release)),
+            (writer, "reopen", self._reopened_by(writer.reopen)),
+            (writer, "release", self._released_by(writer.release)),
             (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
@@ -98,7 +91,7 @@ class Machine:
             (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (announce, fetch, batches, reporter, reconcile):
+        for module in (delivery, loop, batch, result_buffer, reconcile):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)
@@ -118,7 +111,7 @@ class Machine:
             if done:
                 with self.stage.nobody():
                     assert queue_side.is_empty, f"finished, although there was {queue_side}"
-                    assert not table.has_open(crawl.id)
+                    assert not queries.has_open(crawl.id)
                     self.ledger_of(crawl.id).ends[crawl.round] += 1
             return done
 

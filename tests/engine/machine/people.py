@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crawler.core.options import CrawlOptions
-from crawler.engine import control, retry, start, traps
-from crawler.engine.delete import delete
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls import control, retry, start
+from crawler.crawls.delete import delete
 from crawler.models import Crawl
 from tests.engine.machine.ledger import Ledger
 from tests.engine.machine.machine import Machine
@@ -55,7 +55,7 @@ class People(Machine):
     def release_traps(self, ledger: Ledger, process: Process | None = None) -> None:
         process = process or Process()
         with self.stage.process(process):
-            traps.release(ledger.id)
+            retry.release(ledger.id)
         self.needs_help |= process.is_dead
 
     def delete(self, ledger: Ledger, process: Process | None = None) -> None:

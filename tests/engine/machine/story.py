@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from crawler.core.lifecycle import State
-from crawler.engine import reconcile
+from crawler.core.crawl.completion import State
+from crawler.manager import reconcile
 from crawler.models import Crawl
 from tests.engine.machine import memory
 from tests.engine.machine.happenings import REACHED_BY, Happenings

@@ -17,10 +17,11 @@ from rq.job import Job
 from rq.registry import clean_registries
 from rq.utils import current_timestamp
 
-from crawler import jobs, queues
-from crawler.core.work import Batch, PageTask
-from crawler.engine.slices import SliceRun
-from crawler.engine.watch import watch
+from crawler import jobs
+from crawler.core.crawl.messages import Batch, PageTask
+from crawler.fetcher.slice import SliceRun
+from crawler.manager.idle_poller import watch
+from crawler.queueing import queues
 from tests.engine.machine.clock import Clock
 from tests.engine.machine.stage import Process, Stage
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from crawler.core.events import USUAL, Event
-from crawler.core.retries import TRANSIENT_STATUSES
+from crawler.core.crawl.notices import USUAL, Event
+from crawler.core.crawl.retries import TRANSIENT_STATUSES
 from tests.site import Reply, Site, page
 
 HOSTS = ("north", "south")

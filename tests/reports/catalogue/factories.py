@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawler import statements
-from crawler.core import linkage
-from crawler.core.options import CrawlOptions
-from crawler.core.outcomes import Outcome
-from crawler.core.urls import key_of
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.catalogue.entries import BY_SLUG
 from crawler.reports.catalogue.report import Cells
+from crawler.storage import sql
 from tests.web.factories import a_crawl, a_page
 
 SITE = "https://site.test"
@@ -43,18 +43,18 @@ def moved(crawl: Crawl, path: str, to: str) -> Page:
 def link(page: Page, **links: str) -> None:
     """Links of this page: the name of a path below the site, and the words it is written with."""
     urls = {f"{SITE}/{name}": text for name, text in links.items()}
-    keep_links(page, list(urls), linkage.Occurrences.once([*urls], [*urls.values()], {}))
+    keep_links(page, list(urls), link_codec.Occurrences.once([*urls], [*urls.values()], {}))
 
 
-def keep_links(page: Page, targets: list[str], links: linkage.Occurrences) -> None:
+def keep_links(page: Page, targets: list[str], links: link_codec.Occurrences) -> None:
     result = PageResult(
         id=page.id,
         attempt=1,
         outcome=Outcome.SUCCESS,
-        link_keys=linkage.keys(targets),
-        linkage=linkage.packed(targets, links, page.url),
+        link_keys=link_codec.keys(targets),
+        linkage=link_codec.packed(targets, links, page.url),
     )
-    statements.keep_links(page.crawl_id, [result])
+    sql.keep_links(page.crawl_id, [result])
 
 
 def told(crawl: Crawl, slug: str) -> list[Cells]:

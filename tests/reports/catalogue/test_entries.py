@@ -9,10 +9,9 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from crawler.core.lifecycle import State
-from crawler.core.options import CrawlOptions
-from crawler.reports.catalogue.counted import numbers_of
-from crawler.reports.catalogue.entries import BY_SLUG, REPORTS
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.reports.catalogue.entries import BY_SLUG, REPORTS, numbers_of
 from crawler.reports.catalogue.report import Report
 from tests.reports.catalogue.factories import crawl_with, make
 from tests.web.factories import a_finished_crawl

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.linkage import Occurrences
-from crawler.core.outcomes import Outcome
-from crawler.core.work import EXTERNAL
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html.link_codec import Occurrences
 from crawler.models import Crawl
-from crawler.reports import linking
+from crawler.reports import links
 from crawler.reports.catalogue.entries import BY_SLUG
 from tests.reports.catalogue.factories import SITE, behind, crawl_with, keep_links, link, make, moved, rows, told
 
@@ -64,7 +64,7 @@ def test_a_file_has_a_row_for_each_link_and_one_for_what_nobody_links_to(crawl: 
 
 
 def test_links_of_many_pages_are_read_a_part_at_a_time(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "AT_ONCE", 2)
+    monkeypatch.setattr(links, "AT_ONCE", 2)
     for number in range(5):
         link(make(crawl, f"/{number}"), gone=str(number))
     assert [row[3] for row in rows(crawl, "broken-links") if row[0] == f"{SITE}/gone"][2:] == ["0", "1", "2", "3", "4"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler import statements
-from crawler.core.links import extract
-from crawler.core.malformed import MAX_MALFORMED
-from crawler.core.outcomes import Outcome
-from crawler.core.work import PageResult
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html.links import extract
+from crawler.core.html.page_metadata import MAX_MALFORMED
 from crawler.models import Crawl, Page
 from crawler.reports.catalogue.entries import BY_SLUG
+from crawler.storage import sql
 from tests.reports.catalogue.factories import SITE, behind, crawl_with, make, rows, told
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def read(page: Page, html: str) -> None:
     """Keep what such a page says, as if it had been fetched."""
     facts = extract(html, page.url).facts
     result = PageResult(id=page.pk, attempt=1, outcome=Outcome.SUCCESS, http_status=200, facts=facts)
-    statements.keep_facts(page.crawl_id, [result])
+    sql.keep_facts(page.crawl_id, [result])
 
 
 def test_each_page_that_has_any_is_told_with_the_first(crawl: Crawl) -> None:

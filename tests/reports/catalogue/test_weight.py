@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.models import Crawl
-from crawler.reports.catalogue.weight import DEEP, LARGE_BYTES, SLOW_FIRST_BYTE_MS, SLOW_MS
+from crawler.reports.catalogue.performance import DEEP, LARGE_BYTES, SLOW_FIRST_BYTE_MS, SLOW_MS
 from tests.reports.catalogue.factories import SITE, crawl_with, make, paths, rows, told
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,217 @@
+"""The link by which somebody who was invited chooses a password: good for three days, dead once it was used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes, force_str
+from django.utils.http import base36_to_int, urlsafe_base64_decode, urlsafe_base64_encode
+
+from crawler import clock
+from crawler.accounts import audit
+from crawler.core.errors import BadInput, CrawlerError
+
+# The first account, and the link that lets its owner in once without a password.
+
+FIRST_NAME = "admin"
+LOGIN_LINK_LIFETIME = 3600  # seconds a link can be used
+
+
+def _naive_now() -> datetime:
+    """Django counts the age of a token in naive local time."""
+    return timezone.make_naive(clock.now(), timezone.get_default_timezone())
+
+
+class LoginTokens(PasswordResetTokenGenerator):
+    """Tokens that die with the next login (Django's would survive a second one within the same second)."""
+
+    key_salt = "crawler.accounts.login"
+    lifetime = LOGIN_LINK_LIFETIME
+
+    def __init__(self, now: Callable[[], datetime] = _naive_now) -> None:
+        super().__init__()
+        self._now = now  # type: ignore[method-assign]  # tests give their own
+
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
+        return f"{user.pk}:{user.password}:{user.last_login and user.last_login.isoformat()}:{timestamp}"
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        return super().check_token(user, token) and self._age(token or "") <= self.lifetime
+
+    def _age(self, token: str) -> int:
+        made_at = base36_to_int(token.partition("-")[0])
+        return int(self._num_seconds(self._now()) - made_at)
+
+
+_login_tokens = LoginTokens()
+
+
+def first_account() -> User:
+    """The account the link is for: the oldest active superuser, made without a password where there is no account."""
+    if not User.objects.exists():
+        return _made_first()
+    account = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if account is None:
+        raise CrawlerError(
+            "No account is an active superuser, so there is none to log in. Make one: python manage.py createsuperuser"
+        )
+    return account
+
+
+def _made_first() -> User:
+    account, made = User.objects.get_or_create(
+        username=FIRST_NAME, defaults={"is_superuser": True, "is_staff": True, "is_active": True}
+    )
+    if made:
+        account.set_unusable_password()
+        account.save(update_fields=["password"])
+    return account
+
+
+def account_named(name: str) -> User:
+    """An active account; CrawlerError when there is none of this name."""
+    account = User.objects.filter(username=name, is_active=True).first()
+    if account is None:
+        raise CrawlerError(f"There is no active account {name!r}. Make one: python manage.py invite EMAIL")
+    return account
+
+
+def make_link(base_url: str, account: User | None = None) -> str:
+    """An address below `base_url` that logs an account in, the first one when none is given: once, within an hour."""
+    account = account or first_account()
+    audit.note("login_link.made", account)
+    where = reverse(
+        "login-link",
+        args=[urlsafe_base64_encode(force_bytes(account.pk)), _login_tokens.make_token(account)],
+    )
+    return base_url.rstrip("/") + where
+
+
+def link_account(uidb64: str, token: str) -> User | None:
+    """The account this link would let in, or None when it is used, too old or made up. Asking does not use it up."""
+    account = _account(uidb64)
+    good = account is not None and account.is_active and _login_tokens.check_token(account, token)
+    return account if good else None
+
+
+def redeem(uidb64: str, token: str) -> User | None:
+    """The account this link is for, or None when it is used, too old or made up.
+
+    Of two requests with one link only one changes the row that the token is made from, so only one gets in.
+    """
+    account = link_account(uidb64, token)
+    if account is None:
+        return None
+    unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
+    if unchanged.update(last_login=clock.now()) != 1:
+        return None
+    account.refresh_from_db()
+    return account
+
+
+def _account(uidb64: str) -> User | None:
+    try:
+        return User.objects.filter(pk=int(force_str(urlsafe_base64_decode(uidb64)))).first()
+    except (ValueError, OverflowError):
+        return None
+
+
+INVITATION_LIFETIME = 3 * 24 * 3600  # seconds a link can be used; Django's PASSWORD_RESET_TIMEOUT is no longer
+
+
+class InvitationTokens(LoginTokens):
+    """Die when a password is chosen, and with the next login: they are made from both."""
+
+    key_salt = "crawler.accounts.invitation"
+    lifetime = INVITATION_LIFETIME
+
+
+_invitation_tokens = InvitationTokens()
+
+
+def invite(email: str, groups: Sequence[str] = (), *, staff: bool = False) -> User:
+    """The account an invitation is for, made when there is none, with its e-mail address as its name. BadInput for what
+    is no address, an account in use, or a group that does not exist; then nothing was made."""
+    address = _checked(email)
+    known = [_group(name) for name in groups]
+    if not User.objects.exists():
+        first_account()  # else the login link would find an account, and none that may do everything
+    with transaction.atomic():
+        account = User.objects.filter(username__iexact=address).first() or _made(address)
+        if account.has_usable_password() or not account.is_active:
+            raise BadInput("email", f"There is an account {address} already. Change it in the admin.")
+        if staff and not account.is_staff:
+            account.is_staff = True
+            account.save(update_fields=["is_staff"])
+        account.groups.add(*known)
+    return account
+
+
+def link_for(account: User, base_url: str) -> str:
+    """An address below `base_url` where this account's owner chooses a password: once, within three days. BadInput for
+    an account that has one, or was closed."""
+    if account.has_usable_password():
+        raise BadInput("user", f"{account.get_username()} has a password already, so there is nothing to invite to.")
+    if not account.is_active:
+        raise BadInput("user", f"{account.get_username()} is not active; make it so first.")
+    audit.note("invitation.made", account)
+    where = [urlsafe_base64_encode(force_bytes(account.pk)), _invitation_tokens.make_token(account)]
+    return base_url.rstrip("/") + reverse("invitation", args=where)
+
+
+def invited(uidb64: str, token: str) -> User | None:
+    """The account this link is for, or None when it was used, is too old or made up."""
+    try:
+        account = User.objects.filter(pk=int(force_str(urlsafe_base64_decode(uidb64)))).first()
+    except (ValueError, OverflowError):
+        return None
+    if account is None or not account.is_active or account.has_usable_password():
+        return None
+    return account if _invitation_tokens.check_token(account, token) else None
+
+
+def accept(account: User, password: str) -> bool:
+    """Give the account its password; whether it was this call that did. Of two that use one link at the same moment
+    only one changes the row the link is made from."""
+    unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
+    with transaction.atomic():
+        if unchanged.update(password=make_password(password)) != 1:
+            return False
+        audit.note("invitation.accepted", account, by=account, after={"password": "another"})
+    account.refresh_from_db()
+    return True
+
+
+def _checked(email: str) -> str:
+    address = email.strip()
+    try:
+        validate_email(address)
+        User.username_validator(address)
+    except ValidationError:
+        raise BadInput("email", f"{email!r} is no e-mail address; give one such as ann@example.com.") from None
+    if len(address) > 150:
+        raise BadInput("email", "The address is longer than 150 characters, which no account's name may be.")
+    return address
+
+
+def _made(address: str) -> User:
+    account = User(username=address, email=address)
+    account.set_unusable_password()
+    account.save()
+    return account
+
+
+def _group(name: str) -> Group:
+    group = Group.objects.filter(name=name).first()
+    if group is None:
+        raise BadInput("group", f"There is no group {name!r}. Groups are made in the admin.")
+    return group

@@ -1,0 +1,102 @@
+"""The tokens of the API: made once, kept as digests, found by what a caller sends."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from crawler.accounts import audit
+from crawler.core.access import permissions
+from crawler.core.errors import BadInput
+from crawler.models import ApiToken
+
+PREFIX = "sc_"  # so that a person, or a scanner for leaked secrets, sees what it is
+SECRET_BYTES = 32
+SHOWN = 8  # characters people know a token by, the prefix among them
+MAX_TOKENS = 100  # of one person, that can be used
+USED_EVERY = timedelta(minutes=1)  # a token in use is written to so often and no more
+
+
+def make_token(
+    user: User, name: str, scope_names: Iterable[str], *, now: datetime, expires_at: datetime | None = None
+) -> tuple[ApiToken, str]:
+    """A new token and its secret, which nobody can be told again. BadInput ("name", "scopes", "expires_at")."""
+    name = " ".join(name.split())
+    if not name or len(name) > 100:
+        raise BadInput("name", "Give the token a name of 1 to 100 characters, such as the program that uses it.")
+    if expires_at is not None and expires_at <= now:
+        raise BadInput("expires_at", "The token would have expired already; choose a later day, or none.")
+    if usable_tokens(user, now).count() >= MAX_TOKENS:
+        raise BadInput("name", f"You have {MAX_TOKENS} tokens. Revoke one that is used no more.")
+    secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            user=user,
+            name=name,
+            digest=_digest(secret),
+            shown=secret[:SHOWN],
+            scopes=list(permissions.checked(scope_names)),
+            created_at=now,
+            expires_at=expires_at,
+        )
+        until = expires_at.isoformat() if expires_at else None
+        audit.note("token.made", token, after={"scopes": token.scopes, "expires_at": until})
+    return token, secret
+
+
+def token_of(secret: str, now: datetime) -> ApiToken | None:
+    """The token with this secret, its person loaded; None when there is none, or it can be used no more.
+
+    It is looked up by its digest: whoever measures how long that takes learns about digests, not about secrets.
+    """
+    found = ApiToken.objects.select_related("user").filter(_usable(now), digest=_digest(secret)).first()
+    return found if found is not None and found.user.is_active else None
+
+
+def is_good(token: ApiToken, now: datetime) -> ApiToken | None:
+    """The same token as it is by now, its person loaded; None when it can be used no more."""
+    found = ApiToken.objects.select_related("user").filter(_usable(now), pk=token.pk).first()
+    return found if found is not None and found.user.is_active else None
+
+
+def note_use(token: ApiToken, now: datetime) -> None:
+    """Note that the token was used, once a minute at most."""
+    if token.last_used_at is not None and now - token.last_used_at < USED_EVERY:
+        return
+    long_ago = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USED_EVERY)
+    ApiToken.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)
+
+
+def tokens_of(user: User) -> QuerySet[ApiToken]:
+    """The tokens of this person that were not revoked, the newest first."""
+    return ApiToken.objects.filter(user=user, revoked_at=None).order_by("-created_at", "-pk")
+
+
+def usable_tokens(user: User, now: datetime) -> QuerySet[ApiToken]:
+    return tokens_of(user).filter(_usable(now))
+
+
+def revoke(user: User, token_id: int, now: datetime) -> bool:
+    """From now on nobody can use this token of theirs; whether it was this call that said so."""
+    with transaction.atomic():
+        mine = ApiToken.objects.filter(user=user, pk=token_id)
+        if mine.filter(revoked_at=None).update(revoked_at=now) != 1:
+            return False
+        token = mine.get()
+        audit.note("token.revoked", token, before={"scopes": token.scopes})
+    return True
+
+
+def _usable(now: datetime) -> Q:
+    return Q(revoked_at=None) & (Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+
+
+def _digest(secret: str) -> str:
+    """SHA-256 is enough: a secret of 32 random bytes cannot be guessed, so it need not be slow to check."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

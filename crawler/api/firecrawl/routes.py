@@ -1,0 +1,243 @@
+"""The doors that users of Firecrawl know, by the same names: crawl, its status and errors, cancel, map.
+
+Their clients work when they are given this server's address with /api behind it. docs/api.md says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from ninja import Query, Router
+
+from crawler.accounts.permissions import visible_crawls
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.firecrawl import mapping
+from crawler.api.firecrawl import schemas as shapes
+from crawler.api.firecrawl.mapping import status_of
+from crawler.api.idempotency import id_to_make, may_be_made
+from crawler.api.lookups import crawl_named, crawl_watched
+from crawler.api.openapi import CRAWL_ID, described
+from crawler.api.paging import Cursor, Limit, by_id
+from crawler.api.problems import Problem
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.messages import PAGE
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.errors import BadInput
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import from_person, host_of, site_of
+from crawler.crawls import control
+from crawler.crawls.start import start_crawl
+from crawler.models import NOT_OVER, Page, PageFacts, PageLinks
+from crawler.reports.progress import standing_of
+from crawler.storage import queries
+
+ROOT = "/api/v1/crawl"
+LOOKED_AT = 200  # of the newest crawls, to find one of a site
+TOLD = 1000  # errors in one answer
+NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
+
+router = Router(tags=["Firecrawl"])
+ON_THE_MAP = [Outcome.SUCCESS, Outcome.UNCHANGED, Outcome.LIMIT, ""]  # pages that are there, or may be
+FAILED = [outcome for outcome in Outcome if outcome.kind is Kind.FAILED]
+
+
+@router.post(
+    "/crawl",
+    operation_id="firecrawl_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=shapes.CrawlStarted,
+    summary="Start a crawl",
+    openapi_extra=described(
+        {"success": True, "id": CRAWL_ID, "url": f"http://127.0.0.1:8000{ROOT}/{CRAWL_ID}", "warning": None},
+        sends={"url": "https://example.com/docs/", "limit": 100, "excludePaths": ["^/docs/old/"]},
+    ),
+)
+def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
+    """The pages below the path of `url`, or with `crawlEntireDomain` all of its site."""
+    _refuse_what_cannot_be(body)
+    made = may_be_made(request)
+    started = visible_crawls(request.user).filter(pk=made).first() if made else None
+    if started is None:
+        options = CrawlOptions(**mapping.options_of(body.asked()), notify_webhooks=_webhooks(body))
+        started = start_crawl([body.url], options, owner=request.user, crawl_id=id_to_make(request))
+    other = [name for name in map(_name_of, body.scrapeOptions.formats) if name not in {"links", "markdown"}]
+    return {
+        "success": True,
+        "id": str(started.id),
+        "url": request.build_absolute_uri(f"{ROOT}/{started.id}"),
+        "warning": NO_CONTENT if other else None,
+    }
+
+
+@router.get(
+    "/crawl/active",
+    operation_id="firecrawl_active",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.ActiveCrawls,
+    summary="List crawls under way",
+    openapi_extra=described(
+        {
+            "success": True,
+            "crawls": [{"id": CRAWL_ID, "url": "https://example.com/", "created_at": "2026-11-21T10:00:00Z"}],
+        }
+    ),
+)
+def active(request: ApiRequest) -> dict[str, Any]:
+    going = visible_crawls(request.user).filter(state__in=NOT_OVER).order_by("-created_at")[:LOOKED_AT]
+    crawls = [{"id": str(one.id), "url": one.start_urls[0], "created_at": one.created_at.isoformat()} for one in going]
+    return {"success": True, "crawls": crawls}
+
+
+@router.get(
+    "/crawl/{uuid:crawl_id}",
+    operation_id="firecrawl_crawl_status",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlStatus,
+    summary="Get a crawl's status and pages",
+    openapi_extra=described(shapes.STATUS_EXAMPLE),
+)
+def crawl_status(
+    request: ApiRequest,
+    crawl_id: UUID,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+    links: Annotated[bool, Query(description="Each page with the addresses it links to.")] = False,
+) -> dict[str, Any]:
+    """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
+    each with the addresses it links to."""
+    found = crawl_watched(request, crawl_id)
+    answered = queries.in_order(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
+    listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
+    stands = standing_of(found)
+    return {
+        "success": True,
+        "status": status_of(State(found.state)),
+        "total": stands.total,
+        "completed": stands.done,
+        "next": listed["next"],
+        "data": listed["items"],
+    }
+
+
+@router.delete(
+    "/crawl/{uuid:crawl_id}",
+    operation_id="firecrawl_cancel_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=shapes.Cancelled,
+    summary="Cancel a crawl",
+    openapi_extra=described({"success": True, "status": "cancelled"}),
+)
+def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Its pages stay. To delete it, use DELETE /api/v1/crawls/{id}."""
+    found = crawl_named(request, crawl_id, Right.CONTROL)
+    if not control.cancel(found.id) and found.state == State.FINISHED:
+        raise Problem(409, "It is finished; there is nothing to cancel.")
+    return {"success": True, "status": "cancelled"}
+
+
+@router.get(
+    "/crawl/{uuid:crawl_id}/errors",
+    operation_id="firecrawl_crawl_errors",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlErrors,
+    summary="List a crawl's errors",
+    openapi_extra=described(
+        {
+            "errors": [{"id": "4711", "timestamp": None, "url": "https://example.com/slow", "error": "No answer."}],
+            "robotsBlocked": ["https://example.com/private/"],
+        }
+    ),
+)
+def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
+    pages = queries.in_order(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
+    failed = pages.filter(outcome__in=FAILED)[:TOLD]
+    blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:TOLD]
+    return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
+
+
+@router.post(
+    "/map",
+    operation_id="firecrawl_map_site",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.MapAnswer,
+    summary="List the known pages of a site",
+    openapi_extra=described(
+        {"success": True, "links": ["https://example.com/", "https://example.com/docs/"]},
+        sends={"url": "https://example.com/", "search": "docs", "limit": 100},
+    ),
+)
+def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
+    """From your newest crawl of the site, its pages beyond the limits too: nothing is asked for now. 404 when there is
+    none."""
+    site = site_of(host_of(from_person(body.url)))
+    newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:LOOKED_AT]
+    known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
+    if known is None:
+        raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made of what it finds.")
+    found = queries.in_order(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
+    if body.search:
+        found = found.filter(url__icontains=body.search)
+    links = (url for url in found.order_by("id").values_list("url", flat=True).iterator() if _belongs(url, site, body))
+    return {"success": True, "links": [url for url, _ in zip(links, range(body.limit), strict=False)]}
+
+
+def _refuse_what_cannot_be(body: shapes.CrawlRequest) -> None:
+    """What would give something else than was asked for is refused; what is only left out is told."""
+    if body.allowExternalLinks:
+        raise BadInput("allowExternalLinks", "Links to other sites are not followed here; leave it out.")
+    if body.sitemap == "only":
+        raise BadInput("sitemap", "Sitemaps alone cannot be asked for here; take `include` or `skip`.")
+
+
+def _webhooks(body: shapes.CrawlRequest) -> tuple[str, ...]:
+    if body.webhook is None:
+        return ()
+    url = body.webhook if isinstance(body.webhook, str) else body.webhook.get("url")
+    if not isinstance(url, str):
+        raise BadInput("webhook", "A webhook is an address, or an object with `url`.")
+    return (url,)
+
+
+def _name_of(wanted: str | dict[str, Any]) -> str:
+    return wanted if isinstance(wanted, str) else str(wanted.get("type"))
+
+
+def _documents(pages: Sequence[Page], *, with_links: bool) -> list[dict[str, Any]]:
+    ids = [page.pk for page in pages]
+    described_as = dict(PageFacts.objects.filter(page_id__in=ids).values_list("page_id", "description"))
+    rows = PageLinks.objects.filter(page_id__in=ids) if with_links else PageLinks.objects.none()
+    packed = dict(rows.values_list("page_id", "packed"))
+    return [
+        {
+            "metadata": {
+                "title": page.title,
+                "description": described_as.get(page.pk, ""),
+                "url": page.url,
+                "sourceURL": page.url,
+                "statusCode": page.http_status,
+                "contentType": page.content_type,
+            },
+            "links": _targets(bytes(packed.get(page.pk, b"")), page.url) if with_links else None,
+        }
+        for page in pages
+    ]
+
+
+def _targets(packed: bytes, page: str) -> list[str]:
+    """What a page links to, each address once."""
+    return list(dict.fromkeys(link.url for link in link_codec.unpacked(packed, page)))
+
+
+def _error_of(page: Page) -> dict[str, Any]:
+    when = page.fetched_at.isoformat() if page.fetched_at else None
+    return {"id": str(page.pk), "timestamp": when, "url": page.url, "error": page.error or page.outcome}
+
+
+def _belongs(url: str, site: str, body: shapes.MapRequest) -> bool:
+    host = site_of(host_of(url))
+    return host == site or (body.includeSubdomains and host.endswith(f".{site}"))

@@ -1,0 +1,87 @@
+"""Calls with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): done once, answered as often as asked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from crawler import clock
+from crawler.accounts import idempotency
+from crawler.accounts.idempotency import Done, Mine, OtherCall, UnderWay
+from crawler.api.callers import ApiRequest, Caller
+from crawler.api.problems import Problem
+
+LONGEST_KEY = 255
+KEPT_HEADERS = ("Content-Type", "Location")
+
+
+def key_of(request: HttpRequest) -> str | None:
+    """The call's key; None when it has none, or is of a kind that can be repeated anyway. Firecrawl's clients send it
+    with an "x-" before its name."""
+    key = request.headers.get("Idempotency-Key") or request.headers.get("X-Idempotency-Key")
+    if key is None or request.method != "POST":
+        return None
+    if len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()):
+        raise Problem(400, f"An Idempotency-Key has 1 to {LONGEST_KEY} plain ASCII characters, such as a UUID.")
+    return key
+
+
+def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """The answer to the call: made now, or made before."""
+    digest = idempotency.digest_of("POST", request.path, _sent(request), caller.scopes)
+    match idempotency.claim(caller.user, key, digest, clock.now()):
+        case Mine() as mine:
+            return _done(request, mine, call)
+        case Done(status, headers, body):
+            return HttpResponse(body, status=status, headers={**headers, "Idempotency-Replayed": "true"})
+        case UnderWay():
+            detail = "A call with this Idempotency-Key is under way; ask again in a second for its answer."
+            raise Problem(409, detail, headers={"Retry-After": "1"})
+        case OtherCall():
+            raise Problem(422, "This Idempotency-Key was used for another call; take a new one for each call.")
+
+
+def id_to_make(request: ApiRequest) -> UUID | None:
+    """The id that what this call makes is to have; None = any."""
+    return request.claim.made_id if request.claim else None
+
+
+def may_be_made(request: ApiRequest) -> UUID | None:
+    """The id under which an earlier try, which died, may have made what this call is to make."""
+    return request.claim.made_id if request.claim and request.claim.is_second_try else None
+
+
+def _sent(request: ApiRequest) -> bytes:
+    """What tells this call's body from another's. A form is packed anew each time it is sent, between other marks; so
+    its parts are what counts, of which files may be large."""
+    if request.content_type != "multipart/form-data":
+        return request.body
+    told = hashlib.sha256(repr(sorted(request.POST.lists())).encode())
+    for name, files in sorted(request.FILES.lists()):
+        for file in files:
+            told.update(repr((name, file.name, file.size)).encode())
+            for piece in file.chunks():
+                told.update(piece)
+            file.seek(0)
+    return told.digest()
+
+
+def _done(request: ApiRequest, mine: Mine, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    request.claim = mine
+    try:
+        response = call()
+    except BaseException:
+        idempotency.let_go(mine)
+        raise
+    if response.status_code >= 500 or not isinstance(response, HttpResponse):
+        idempotency.let_go(mine)
+    elif response.status_code >= 400:
+        idempotency.give_back(mine)
+    else:
+        headers = {name: response[name] for name in KEPT_HEADERS if name in response}
+        idempotency.keep(mine, response.status_code, headers, response.content.decode())
+    return response

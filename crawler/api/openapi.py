@@ -1,0 +1,156 @@
+"""What the descriptions of the doors share: examples, and what any of them may answer besides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from crawler.api.callers import BearerToken
+from crawler.api.problems import MEDIA_TYPE
+
+JSON = "application/json"
+FORM = "multipart/form-data"
+CRAWL_ID = "0b7c1c1e-9a53-4b62-9d55-1f0a3f2f8a11"
+SCHEDULE_ID = "5e0c7f6e-2f0a-4f0e-8a53-3d1f3a1b2c3d"
+
+
+def described(
+    answer: Any = None, *, status: int = 200, sends: Any = None, media_type: str = JSON, sends_as: str = JSON
+) -> dict[str, Any]:
+    """Examples of what is sent and answered, for `openapi_extra`."""
+    response: dict[str, Any] = {} if answer is None else {"content": {media_type: {"example": answer}}}
+    extra: dict[str, Any] = {"responses": {status: response}}
+    if sends is not None:
+        extra["requestBody"] = {"content": {sends_as: {"example": sends}}}
+    return extra
+
+
+# The descriptions of the doors: as an OpenAPI document, and as a page that people read.
+
+# Swagger UI has pictures in its style sheet as data, which no other page may have.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+SETTINGS = {"url": "/api/v1/openapi.json", "layout": "BaseLayout", "deepLinking": True, "docExpansion": "list"}
+
+PROBLEM_SCHEMA: dict[str, Any] = {
+    "title": "Problem",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "What is wrong, and what to do."},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "field": {"type": "string", "description": "Its path: `start_urls.0`."},
+                    "in": {"type": "string", "description": "`body`, `query`, `path` or `header`."},
+                    "pointer": {"type": "string", "description": "The same as a JSON pointer: `#/start_urls/0`."},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+PROBLEM_EXAMPLE = {
+    "type": "about:blank",
+    "title": "Unprocessable Entity",
+    "status": 422,
+    "detail": "The page limit must be 1 or more, not 0.",
+    "errors": [
+        {
+            "field": "max_pages",
+            "in": "body",
+            "pointer": "#/max_pages",
+            "detail": "The page limit must be 1 or more, not 0.",
+        }
+    ],
+}
+PROBLEMS = {
+    "400": "What was sent cannot be read.",
+    "401": "Nobody is known to call so.",
+    "403": "The token lacks the scope.",
+    "404": "It is not there, or is not yours.",
+    "409": "It cannot be done in this state, or is being done right now.",
+    "410": "It was there, and cannot be had any more.",
+    "413": "The body is too large.",
+    "414": "The address is too long; the web server says so itself, in a page for people.",
+    "415": "The body is of a kind that this call does not take.",
+    "422": "Something that was sent cannot be used.",
+    "429": "Too many calls within a minute.",
+    "503": "Redis or the database does not answer.",
+}
+IDEMPOTENCY_KEY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    "description": "Any text that is new for each call. With it the call may be sent again: it is done once.",
+}
+
+
+OF_PATHS = {
+    "crawl_id": "The crawl.",
+    "other_id": "The crawl to compare it with, which is taken for the earlier one.",
+    "host": "The host, with its port unless that is the usual one.",
+    "page_id": "The page, by its `id` in the list of the crawl's pages.",
+    "delivery_id": "The delivery, by its `id` in the list of the crawl's notices.",
+    "channel_id": "The channel.",
+    "schedule_id": "The schedule.",
+    "token_id": "The token, by its `id` in the list of tokens.",
+    "slug": "The report, by its `slug` in the list of reports.",
+    "change": "The kind of difference: `new`, `gone`, `status`, `title` or `content`.",
+    "form": "The format the content was kept in.",
+    "export_format": "The format of the file.",
+}
+"""What the parts of the addresses stand for: each is the same wherever it occurs."""
+
+
+class Document(OpenAPISchema):
+    """The document; each operation names the scope it asks for and the problems it may answer with."""
+
+    def operation_details(self, operation: Operation) -> dict[str, Any]:
+        details: dict[str, Any] = super().operation_details(operation)
+        problems = {status: _problem_response(status, said) for status, said in PROBLEMS.items()}
+        details["responses"] = {str(status): said for status, said in details["responses"].items()} | problems
+        for parameter in details["parameters"]:
+            if parameter["in"] == "path":
+                parameter.setdefault("description", OF_PATHS[parameter["name"]])
+        if "POST" in operation.methods:
+            details["parameters"] = [*details["parameters"], IDEMPOTENCY_KEY]
+        scope = next((auth.scope for auth in operation.auth_callbacks if isinstance(auth, BearerToken)), None)
+        if scope is not None:
+            details["security"] = [{"BearerToken": [scope.value]}, {"Session": []}]
+            details["description"] = f"{details.get('description', '')}\n\nScope: `{scope}`.".strip()
+        return details
+
+    def get_components(self) -> dict[str, Any]:
+        components: dict[str, Any] = super().get_components()
+        components["schemas"]["Problem"] = PROBLEM_SCHEMA
+        return components
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """The document, shown by Swagger UI from files of our own; what is tried there is done by whoever is logged in."""
+    response = render(request, "crawler/api_docs.html", {"settings": SETTINGS})
+    response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    return response
+
+
+def _problem_response(status: str, description: str) -> dict[str, Any]:
+    if status == "414":
+        return {"description": description, "content": {"text/html": {"schema": {"type": "string"}}}}
+    content = {"schema": {"$ref": "#/components/schemas/Problem"}, "example": PROBLEM_EXAMPLE}
+    return {"description": description, "content": {MEDIA_TYPE: content}}

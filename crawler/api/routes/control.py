@@ -1,0 +1,211 @@
+"""The doors that move a crawl: pause, resume, cancel, and send its dead letters again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from ninja import Router, Schema
+from pydantic import ConfigDict, Field
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named, group_named
+from crawler.api.openapi import CRAWL_ID, described
+from crawler.api.paging import RowId
+from crawler.api.problems import Problem
+from crawler.api.schemas.crawl import MOVED_EXAMPLE, Moved
+from crawler.core.access.permissions import Right, Scope
+from crawler.crawls import control
+from crawler.crawls.control import keep, share
+from crawler.crawls.retry import retry_failed
+from crawler.manager.host_waits import forget, has_pages_of
+from crawler.models import Crawl
+from crawler.reports import action_messages
+from crawler.reports.action_messages import Verb
+
+router = Router(tags=["crawls"])
+
+
+class Again(Schema):
+    """Which dead letters to send again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pages: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
+
+
+class Sent(Schema):
+    sent: int
+    message: str
+
+
+class NotWaiting(Schema):
+    """What came of ending the wait for a host."""
+
+    host: str
+    had_to_wait: bool = Field(description="Whether there was something to end.")
+    crawls: int = Field(description="That run or are paused and have pages of it.")
+    message: str = Field(description="The same in words.")
+
+
+@router.post(
+    "/{uuid:crawl_id}/pause",
+    operation_id="control_pause",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Pause a crawl",
+    openapi_extra=described(MOVED_EXAMPLE),
+)
+def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Hand out nothing new. What is on its way is taken in."""
+    return _move(request, crawl_id, Verb.PAUSE, control.pause)
+
+
+@router.post(
+    "/{uuid:crawl_id}/resume",
+    operation_id="control_resume",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Resume a crawl",
+    openapi_extra=described({**MOVED_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}),
+)
+def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Go on with a paused crawl."""
+    return _move(request, crawl_id, Verb.RESUME, control.resume)
+
+
+@router.post(
+    "/{uuid:crawl_id}/cancel",
+    operation_id="control_cancel",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Moved,
+    summary="Cancel a crawl",
+    openapi_extra=described({**MOVED_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
+)
+def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """End it; what is open closes as cancelled, what was fetched stays."""
+    return _move(request, crawl_id, Verb.CANCEL, control.cancel)
+
+
+@router.post(
+    "/{uuid:crawl_id}/retry-failed",
+    operation_id="control_send_again",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Sent,
+    summary="Send dead letters again",
+    openapi_extra=described({"sent": 2, "message": "Sent again: 2 pages."}, sends={"pages": [4711, 4712]}),
+)
+def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
+    """All of them, or those named. A crawl that was over runs again and is finished anew."""
+    sent = retry_failed(crawl_named(request, crawl_id, Right.CONTROL).id, body.pages if body else None)
+    return {"sent": sent, "message": action_messages.to_retry(sent).line}
+
+
+@router.post(
+    "/{uuid:crawl_id}/hosts/{host}/forget",
+    operation_id="control_forget_host",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=NotWaiting,
+    summary="End the wait for a host",
+    openapi_extra=described(
+        {
+            "host": "example.com",
+            "had_to_wait": True,
+            "crawls": 1,
+            "message": "The wait for example.com is ended: 1 crawl with pages of it goes on.",
+        }
+    ),
+)
+def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any]:
+    """Ask a host at once, whatever it asked for by Retry-After and however slow it was; for all crawls, because they
+    share what is known of a host. Its Crawl-delay is kept. 404 when this crawl has no page that waits for it."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    if not has_pages_of(crawl, host):
+        raise Problem(404, action_messages.no_pages_of(host).line)
+    done = forget(host)
+    reply = action_messages.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
+    return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
+
+
+def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> dict[str, Any]:
+    """409 when the crawl cannot be moved so, 404 when somebody deleted it in this moment."""
+    crawl = crawl_named(request, crawl_id, Right.CONTROL)
+    moved = move(crawl.id)
+    reply = action_messages.to_verb(verb, moved, crawl.id)
+    state = Crawl.objects.filter(pk=crawl.id).values_list("state", flat=True).first()
+    if not reply.is_so or state is None:
+        raise Problem(404 if state is None else 409, reply.line)
+    return {"id": crawl.id, "state": state, "moved": moved, "message": reply.line}
+
+
+# The doors by which an owner shares a crawl and says that it is to be kept.
+
+sharing_router = Router(tags=["crawls"])
+
+
+class Share(Schema):
+    """Who else sees a crawl."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    group: str | None = Field(max_length=150, description="The name of a group you are in; null: nobody else.")
+    group_controls: bool = Field(False, description="Its members may pause, resume and cancel it, too.")
+
+
+class Shared(Schema):
+    id: UUID
+    group: str | None
+    group_controls: bool
+    changed: bool
+
+
+class Keep(Schema):
+    """Whether a crawl is kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    keep: bool = Field(description="Keep it whatever its age.")
+
+
+class KeptCrawl(Schema):
+    id: UUID
+    keep: bool
+    changed: bool
+
+
+@sharing_router.post(
+    "/{uuid:crawl_id}/share",
+    operation_id="sharing_share_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Shared,
+    summary="Share a crawl",
+    openapi_extra=described(
+        {"id": CRAWL_ID, "group": "editors", "group_controls": False, "changed": True}, sends={"group": "editors"}
+    ),
+)
+def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, Any]:
+    """With the members of a group you are in, or with nobody any more."""
+    crawl = crawl_named(request, crawl_id, Right.OWN)
+    group = group_named(request.user, body.group, crawl.group)
+    changed = share(crawl, request.user, group, group_controls=body.group_controls)
+    return {
+        "id": crawl.id,
+        "group": group and group.name,
+        "group_controls": crawl.group_controls,
+        "changed": changed,
+    }
+
+
+@sharing_router.post(
+    "/{uuid:crawl_id}/keep",
+    operation_id="sharing_keep_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=KeptCrawl,
+    summary="Keep a crawl",
+    openapi_extra=described({"id": CRAWL_ID, "keep": True, "changed": True}, sends={"keep": True}),
+)
+def keep_crawl(request: ApiRequest, crawl_id: UUID, body: Keep) -> dict[str, Any]:
+    """Until you delete it, whatever its age; or (`false`) no longer."""
+    crawl = crawl_named(request, crawl_id, Right.OWN)
+    return {"id": crawl.id, "keep": body.keep, "changed": keep(crawl, is_kept=body.keep)}

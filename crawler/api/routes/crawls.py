@@ -1,0 +1,266 @@
+"""The doors of crawls: list, start, look, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, BinaryIO, cast
+from uuid import UUID
+
+from django.db.models import Q
+from django.http import HttpResponse
+from ninja import File, Form, Query, Router, Status
+from ninja.files import UploadedFile
+from pydantic import ValidationError
+
+from crawler import clock
+from crawler.accounts.permissions import may, sees_addresses, visible_crawls
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.idempotency import id_to_make
+from crawler.api.lookups import crawl_made_before, crawl_named, crawl_watched, group_named
+from crawler.api.openapi import FORM, described
+from crawler.api.paging import Cursor, Limit, newest_first
+from crawler.api.problems import Problem, place, read_json, service_down
+from crawler.api.schemas import crawl as shapes
+from crawler.api.schemas.options import Base, CrawlStart, ListStart
+from crawler.core.access.credentials import own_hosts
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.errors import BadInput, OverQuota
+from crawler.core.url_lists.reader import Columns
+from crawler.core.urls.normalise import from_person
+from crawler.crawls.control import share_begun
+from crawler.crawls.credentials import taken_over
+from crawler.crawls.delete import delete
+from crawler.crawls.import_urls import load_list
+from crawler.crawls.schedules import begin_schedule
+from crawler.crawls.start import start_crawl
+from crawler.models import Crawl
+from crawler.reports.diagnosis import why_of
+from crawler.reports.receipt import masked_receipt, receipt_of
+
+# What the start of a crawl takes from elsewhere: the credentials of an earlier one.
+
+BOTH = "Give either an earlier crawl whose credentials are sent, or what is to be sent; not both."
+NOT_YOURS = "You have no crawl with this id that sends anything; give what is to be sent."
+
+
+def sealed_for(
+    request: ApiRequest, body: Base, options: CrawlOptions, start_urls: Sequence[str], *, listed: bool = False
+) -> str:
+    """What is sent beside the URLs, encrypted. What an earlier crawl sends is for its owner alone to send again, and to
+    its hosts alone. BadInput when it cannot be sent."""
+    given = body.sealed()
+    if body.same_credentials is None:
+        return given
+    if given:
+        raise BadInput("same_credentials", BOTH)
+    earlier = visible_crawls(request.user).filter(pk=body.same_credentials).first()
+    if earlier is None or not earlier.sealed or not may(request.user, Right.OWN, earlier):
+        raise BadInput("same_credentials", NOT_YOURS)
+    checked, urls = check_options(options), [from_person(url) for url in start_urls]
+    return taken_over(earlier, own_hosts(urls, checked.hosts, subdomains=checked.subdomains, listed=listed))
+
+
+router = Router(tags=["crawls"])
+
+
+@router.get(
+    "",
+    operation_id="crawls_list_crawls",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlPage,
+    summary="List crawls",
+    openapi_extra=described({"items": [shapes.CRAWL_LINE_EXAMPLE], "next": None}),
+)
+def list_crawls(
+    request: ApiRequest,
+    state: Annotated[list[State], Query(description="Only crawls in one of these states.")] = [],  # noqa: B006
+    q: Annotated[str, Query(max_length=200, description="Only crawls with this text in a start URL or list.")] = "",
+    owner: Annotated[str, Query(max_length=150, description="Only those of this person.")] = "",
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> dict[str, Any]:
+    """The crawls you may see, the newest first."""
+    crawls = visible_crawls(request.user)
+    if state:
+        crawls = crawls.filter(state__in=state)
+    if q:
+        crawls = crawls.filter(Q(start_urls__icontains=q) | Q(source__icontains=q))
+    if owner:
+        crawls = crawls.filter(owner__username=owner)
+    return newest_first(request, crawls, cursor, limit, shapes.line_of)
+
+
+@router.post(
+    "",
+    operation_id="crawls_create_crawl",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response={201: shapes.CrawlWhole},
+    summary="Start a crawl",
+    openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=shapes.START_EXAMPLE),
+)
+def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) -> Status[dict[str, Any]]:
+    """It runs when this is answered; `Location` says where to look. Options that are left out are as on the web page.
+
+    With an `Idempotency-Key` it may be sent again, for instance after a time-out: there is one crawl, and the same
+    answer for 24 hours.
+    """
+    group = group_named(request.user, body.group)
+    crawl = crawl_made_before(request) or _started(request, body)
+    share_begun(crawl, request.user, group, group_controls=body.group_controls)
+    response["Location"] = shapes.address_of(request, crawl)
+    return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
+
+
+@router.get(
+    "/{uuid:crawl_id}",
+    operation_id="crawls_get_crawl",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.CrawlWhole,
+    summary="Look at a crawl",
+    openapi_extra=described(shapes.CRAWL_EXAMPLE),
+)
+def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Its state, how far it is, its options and its receipt so far."""
+    crawl = crawl_watched(request, crawl_id)
+    return shapes.whole_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
+
+
+@router.get(
+    "/{uuid:crawl_id}/receipt",
+    operation_id="crawls_get_receipt",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Receipt,
+    summary="Get the receipt",
+    openapi_extra=described(shapes.RECEIPT_EXAMPLE),
+)
+def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """discovered = fetched + failed + skipped + cancelled, as soon as the crawl is over; before, what is open is
+    missing on the right side."""
+    crawl = crawl_named(request, crawl_id)
+    receipt = receipt_of(crawl)
+    return receipt if sees_addresses(request.user, crawl) else masked_receipt(receipt)
+
+
+@router.get(
+    "/{uuid:crawl_id}/why",
+    operation_id="crawls_get_why",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Why,
+    summary="Ask why it is not finished",
+    openapi_extra=described(shapes.WHY_EXAMPLE),
+)
+def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """In sentences first, then with what is open, who has it, and when each host may be asked next."""
+    return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
+
+
+@router.delete(
+    "/{uuid:crawl_id}",
+    operation_id="crawls_delete_crawl",
+    auth=needs(Scope.CRAWLS_DELETE),
+    response={204: None},
+    summary="Delete a crawl",
+    openapi_extra=described(status=204),
+)
+def delete_crawl(request: ApiRequest, crawl_id: UUID) -> Status[None]:
+    """With all its pages. One that runs is cancelled first."""
+    delete(crawl_named(request, crawl_id, Right.OWN).id)
+    return Status(204, None)
+
+
+def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
+    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    options, allow_private = body.options(), body.private_allowed(request.user)
+    sealed = sealed_for(request, body, options, body.start_urls)
+    owner, crawl_id = request.user, id_to_make(request)
+    if body.schedule:
+        return begin_schedule(
+            body.start_urls,
+            options,
+            body.schedule,
+            owner=owner,
+            allow_private=allow_private,
+            sealed=sealed,
+            crawl_id=crawl_id,
+        )
+    return start_crawl(
+        body.start_urls, options, owner=owner, allow_private=allow_private, sealed=sealed, crawl_id=crawl_id
+    )
+
+
+# The door that starts a crawl over an uploaded list of URLs, of any length.
+
+PARTS = ("list", "list_column", "priority_column", "options")
+EXAMPLE = {"list": "(the file)", "list_column": "url", "priority_column": "", "options": '{"delay": 1}'}
+
+list_router = Router(tags=["crawls"])
+
+
+@list_router.post(
+    "/list",
+    operation_id="lists_create_crawl_over_list",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response={201: shapes.CrawlWhole},
+    summary="Start a crawl over a list",
+    openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=EXAMPLE, sends_as=FORM),
+)
+def create_crawl_over_list(
+    request: ApiRequest,
+    response: HttpResponse,
+    upload: Annotated[
+        UploadedFile, File(alias="list", description="Text with one URL a line, or CSV; packed by gzip or not.")
+    ],
+    list_column: Annotated[
+        str, Form(max_length=1000, description="Of a CSV list: the column of URLs, or its number.")
+    ] = "",
+    priority_column: Annotated[str, Form(max_length=1000, description="The column of priorities, 0 to 10.")] = "",
+    options: Annotated[str, Form(description="What `POST /crawls` takes beside `start_urls`, as JSON.")] = "{}",
+) -> Status[dict[str, Any]]:
+    """As a form with a file. Each URL is asked for, and nothing they lead to. It is answered when the whole list is
+    read; lines that cannot be used are counted in `receipt.list` and shown in `list_report`."""
+    start = _options(options)
+    group = group_named(request.user, start.group)
+    crawl = _made_before(request) or _loaded(request, start, upload, Columns(list_column, priority_column))
+    share_begun(crawl, request.user, group, group_controls=start.group_controls)
+    response["Location"] = shapes.address_of(request, crawl)
+    return Status(201, shapes.whole_of(crawl, clock.epoch_seconds(), in_full=True))
+
+
+def _options(text: str) -> ListStart:
+    try:
+        return ListStart.model_validate(read_json(text.encode() or b"{}"))
+    except Problem as trouble:
+        raise BadInput("options", trouble.detail) from None
+    except ValidationError as error:
+        places = [place(["body", "options", *said["loc"]], said["msg"]) for said in error.errors()]
+        raise Problem(422, "Something in `options` cannot be used; `errors` says what.", errors=places) from None
+
+
+def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns: Columns) -> Crawl:
+    """BadInput names the part of the form, or the option below `options`."""
+    try:
+        options = start.options()
+        return load_list(
+            cast(BinaryIO, upload),
+            upload.name or "list",
+            options,
+            columns=columns,
+            owner=request.user,
+            allow_private=start.private_allowed(request.user),
+            sealed=sealed_for(request, start, options, [], listed=True),
+            crawl_id=id_to_make(request),
+        )
+    except OverQuota:
+        raise
+    except BadInput as error:
+        raise BadInput(error.field if error.field in PARTS else f"options.{error.field}", error.message) from None
+
+
+def _made_before(request: ApiRequest) -> Crawl | None:
+    """The same as for other crawls. While somebody still reads its list, nobody can tell what will become of it."""
+    crawl = crawl_made_before(request)
+    if crawl is not None and crawl.state == State.LOADING:
+        raise service_down("The list is still being read by an earlier try of this call; ask again in a moment.")
+    return crawl

@@ -1,0 +1,181 @@
+"""The door to the kept content of a page. It was written by strangers: it goes out as a file to be saved, of a kind
+that nothing runs, in a sandbox without any rights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named, page_named
+from crawler.api.openapi import described
+from crawler.api.problems import Problem
+from crawler.api.schemas.crawl import ROOT
+from crawler.api.schemas.page import ROW_EXAMPLE, PageId
+from crawler.content.content import ENDINGS, content_of, is_kept
+from crawler.content.storage import Gone
+from crawler.core.access.permissions import Scope
+from crawler.core.crawl import options
+from crawler.core.text.gzip import Broken
+from crawler.exports.formats import FORMATS, Format, file_name, formats_for
+from crawler.exports.rows import KEYS
+from crawler.exports.table import MEDIA_TYPES, TABLES, Cells, table_pieces
+from crawler.models import Crawl, PageFacts
+
+PAGE_CONTENTS = {
+    "text/plain": {"example": "# Documentation\n\nHow to use it.\n"},
+    "application/octet-stream": {"example": "a WARC file, packed by gzip"},
+}
+
+content_router = Router(tags=["pages"])
+
+
+class Form(StrEnum):
+    """The forms a page's content can be kept in."""
+
+    HTML = options.HTML
+    TEXT = options.TEXT
+    MARKDOWN = options.MARKDOWN
+    WARC = options.WARC
+
+
+@content_router.get(
+    "/{uuid:crawl_id}/pages/{page_id}/content/{form}",
+    operation_id="content_get_content",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Get a page's content",
+    openapi_extra={"responses": {200: {"content": PAGE_CONTENTS}}},
+)
+def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form) -> HttpResponse:
+    """As it was kept: `html`, `text` and `markdown` in UTF-8 as plain text, `warc` as it is. The crawl must have been
+    started with `keep`; `kept` of the page says which forms there are."""
+    page = page_named(crawl_named(request, crawl_id), page_id)
+    facts = PageFacts.objects.filter(page_id=page.pk).first()
+    if facts is None or not is_kept(facts, form):
+        raise Problem(404, f"This page was not kept as {form.value}; start the crawl with `keep`.")
+    try:
+        content = content_of(facts, form)
+    except (Gone, Broken) as error:
+        raise Problem(410, f"This cannot be had: {error}.") from None
+    kind = "application/octet-stream" if form is Form.WARC else "text/plain; charset=utf-8"
+    name = f"page-{page.pk}.{ENDINGS[form]}"
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    return HttpResponse(content, content_type=kind, headers=headers)
+
+
+# A table as a download: the formats there are, and the answer that streams one.
+
+
+class TableFormat(StrEnum):
+    """The formats a table can be had in."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def contents_of(names: Sequence[str], row: Cells) -> dict[str, Any]:
+    """What is answered, by the format that is asked for, with a table of this row as the example."""
+    return {
+        MEDIA_TYPES[table].partition(";")[0]: {"example": "".join(TABLES[table](names, [row]))} for table in TableFormat
+    }
+
+
+def download(
+    name: str, export_format: TableFormat, names: Sequence[str], rows: Iterable[Cells]
+) -> StreamingHttpResponse:
+    """The rows under these names of columns as a file with this name, streamed."""
+    pieces = table_pieces(export_format, names, rows)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{export_format}"'}
+    return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[export_format], headers=headers)
+
+
+# The doors of a crawl's exports: which there are, and each as a stream.
+
+CONTENTS = {
+    **contents_of(KEYS, ROW_EXAMPLE),
+    **{
+        made.media_type.partition(";")[0]: {"example": f"a file: {made.about}"}
+        for made in FORMATS.values()
+        if not made.media_type.startswith(("application/jsonl", "text/csv"))
+    },
+}
+"""What is answered, by the format that is asked for."""
+
+router = Router(tags=["exports"])
+
+
+class Export(Schema):
+    """A format in which this crawl has something to write."""
+
+    format: str
+    name: str
+    about: str = Field(description="What is in it.")
+    has_externals: bool = Field(description="It can hold the links to other sites in place of the pages.")
+    url: str
+
+
+class Exports(Schema):
+    items: list[Export]
+
+
+EXAMPLE = {
+    "format": "csv",
+    "name": "CSV",
+    "about": FORMATS["csv"].about,
+    "has_externals": True,
+    "url": f"{ROOT}/.../exports/csv",
+}
+
+
+@router.get(
+    "/{uuid:crawl_id}/exports",
+    operation_id="exports_list_exports",
+    auth=needs(Scope.CRAWLS_READ),
+    response=Exports,
+    summary="List export formats",
+    openapi_extra=described({"items": [EXAMPLE]}),
+)
+def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Which formats there are, and where each can be had."""
+    crawl = crawl_named(request, crawl_id)
+    return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
+
+
+@router.get(
+    "/{uuid:crawl_id}/exports/{export_format}",
+    operation_id="exports_get_export",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export the pages",
+    openapi_extra={"responses": {200: {"content": CONTENTS}}},
+)
+def get_export(
+    request: ApiRequest,
+    crawl_id: UUID,
+    export_format: str,
+    externals: Annotated[bool, Query(description="The links that leave the site in place of the pages.")] = False,
+) -> StreamingHttpResponse:
+    """Streamed; of a crawl that still runs, the pages known by now. With `externals` the links that leave the site in
+    their place."""
+    crawl = crawl_named(request, crawl_id)
+    if export_format not in FORMATS:
+        raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")
+    made = FORMATS[export_format]
+    pieces = made(crawl, externals=externals)
+    name = file_name(crawl, export_format, externals=externals)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)
+
+
+def _shown(crawl: Crawl, key: str, made: Format) -> dict[str, Any]:
+    said = {"format": key, "name": made.name, "about": made.about, "has_externals": made.has_externals}
+    return said | {"url": f"{ROOT}/{crawl.id}/exports/{key}"}

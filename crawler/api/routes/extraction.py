@@ -1,0 +1,70 @@
+"""The door that tries extraction rules on one page, before a crawl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import Router, Schema
+from pydantic import Field
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.openapi import described
+from crawler.api.routes.crawls import sealed_for
+from crawler.api.schemas.options import PreviewAsked
+from crawler.core.access.permissions import Scope
+from crawler.core.errors import BadInput
+from crawler.core.urls.normalise import from_person
+from crawler.fetcher.preview import preview
+
+router = Router(tags=["extraction"])
+
+
+class Found(Schema):
+    """What one rule found."""
+
+    name: str
+    value: Any = Field(None, description="Null: nothing.")
+    note: str = Field(description='What is wrong with it; "" when nothing is.')
+
+
+class Previewed(Schema):
+    url: str = Field(description="Where redirects led.")
+    trouble: str = Field(description='Why there is no page to try the rules on; "" when there is.')
+    fields: list[Found]
+
+
+SENDS = {"try_url": "https://example.com/kettle", "fields": [{"name": "price", "selector": ".price", "type": "number"}]}
+EXAMPLE = {
+    "url": "https://example.com/kettle",
+    "trouble": "",
+    "fields": [{"name": "price", "value": 12.5, "note": ""}],
+}
+
+
+@router.post(
+    "/preview",
+    operation_id="extraction_try_rules",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=Previewed,
+    summary="Try extraction rules",
+    openapi_extra=described(EXAMPLE, sends=SENDS),
+)
+def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
+    """The page is asked for once, as a crawl with these options would ask; nothing of it is kept."""
+    options, start_urls = body.options(), [from_person(url) for url in body.start_urls]
+    tried = preview(
+        _page(body.try_url),
+        options,
+        start_urls=start_urls,
+        allow_private=body.private_allowed(request.user),
+        sealed=sealed_for(request, body, options, start_urls),
+    )
+    fields = [{"name": row.name, "value": row.value, "note": row.note} for row in tried.rows]
+    return {"url": tried.url, "trouble": tried.trouble, "fields": fields}
+
+
+def _page(typed: str) -> str:
+    try:
+        return from_person(typed)
+    except BadInput as error:
+        raise BadInput("try_url", error.message) from None

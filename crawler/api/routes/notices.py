@@ -1,0 +1,183 @@
+"""The doors of an account's channels: list, add, look, change, pause, resume, remove, test. Each sees their own."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Router, Status
+
+from crawler.accounts.permissions import own_channels, sees_addresses
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.idempotency import id_to_make, may_be_made
+from crawler.api.lookups import channel_named, crawl_named
+from crawler.api.openapi import described
+from crawler.api.paging import Cursor, Limit, newest_first
+from crawler.api.problems import Problem
+from crawler.api.schemas import notices as shapes
+from crawler.core.access.permissions import Right, Scope
+from crawler.models import Channel, Delivery
+from crawler.notices.delivery import SENT, resend
+from crawler.notices.user_channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
+
+ROOT = "/api/v1/channels"
+
+channel_router = Router(tags=["channels"])
+
+
+@channel_router.get(
+    "",
+    operation_id="channels_list_channels",
+    auth=needs(Scope.CHANNELS_READ),
+    response=shapes.Channels,
+    summary="List channels",
+    openapi_extra=described({"items": [shapes.CHANNEL_EXAMPLE]}),
+)
+def list_channels(request: ApiRequest) -> dict[str, Any]:
+    """Where you are told of all your crawls, the oldest first."""
+    return {"items": [shapes.channel_of(channel) for channel in own_channels(request.user).order_by("created_at")]}
+
+
+@channel_router.post(
+    "",
+    operation_id="channels_create_channel",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response={201: shapes.ChannelWhole},
+    summary="Add a channel",
+    openapi_extra=described(shapes.CHANNEL_EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
+)
+def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: HttpResponse) -> Status[dict[str, Any]]:
+    """It is told from now on; `test` shows whether it works."""
+    channel = _made_before(request) or add_channel(request.user, body.wanted(), id_to_make(request))
+    response["Location"] = request.build_absolute_uri(f"{ROOT}/{channel.id}")
+    return Status(201, shapes.channel_of(channel))
+
+
+@channel_router.get(
+    "/{uuid:channel_id}",
+    operation_id="channels_get_channel",
+    auth=needs(Scope.CHANNELS_READ),
+    response=shapes.ChannelWhole,
+    summary="Look at a channel",
+    openapi_extra=described(shapes.CHANNEL_EXAMPLE),
+)
+def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    return shapes.channel_of(channel_named(request, channel_id))
+
+
+@channel_router.put(
+    "/{uuid:channel_id}",
+    operation_id="channels_put_channel",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelWhole,
+    summary="Change a channel",
+    openapi_extra=described(shapes.CHANNEL_EXAMPLE, sends=shapes.WANTED_EXAMPLE),
+)
+def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWanted) -> dict[str, Any]:
+    """Say all of it anew, but for the address, which stays when it is left out. What is on its way still goes where it
+    was to go."""
+    channel = channel_named(request, channel_id)
+    change_channel(channel, body.wanted())
+    return shapes.channel_of(channel)
+
+
+@channel_router.post(
+    "/{uuid:channel_id}/pause",
+    operation_id="channels_pause",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelMoved,
+    summary="Pause a channel",
+    openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": False, "moved": True}),
+)
+def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Tell it of nothing for a while."""
+    return _switch(request, channel_id, on=False)
+
+
+@channel_router.post(
+    "/{uuid:channel_id}/resume",
+    operation_id="channels_resume",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.ChannelMoved,
+    summary="Resume a channel",
+    openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": True, "moved": True}),
+)
+def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Tell it of your crawls again."""
+    return _switch(request, channel_id, on=True)
+
+
+@channel_router.post(
+    "/{uuid:channel_id}/test",
+    operation_id="channels_test",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response=shapes.Tested,
+    summary="Test a channel",
+    openapi_extra=described({"arrived": True, "message": "A test was sent: 200 OK."}),
+)
+def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
+    """Send a notice of nothing, now, and say what came back; once in ten seconds."""
+    tried = try_channel(channel_named(request, channel_id))
+    return {"arrived": tried.is_so, "message": tried.line}
+
+
+@channel_router.delete(
+    "/{uuid:channel_id}",
+    operation_id="channels_delete_channel",
+    auth=needs(Scope.CHANNELS_WRITE),
+    response={204: None},
+    summary="Remove a channel",
+    openapi_extra=described(status=204),
+)
+def delete_channel(request: ApiRequest, channel_id: UUID) -> Status[None]:
+    """What was still to be sent to it is given up."""
+    remove_channel(channel_named(request, channel_id))
+    return Status(204, None)
+
+
+def _made_before(request: ApiRequest) -> Channel | None:
+    made = may_be_made(request)
+    return own_channels(request.user).filter(pk=made).first() if made else None
+
+
+def _switch(request: ApiRequest, channel_id: UUID, *, on: bool) -> dict[str, Any]:
+    channel = channel_named(request, channel_id)
+    return {"id": channel.id, "enabled": on, "moved": switch_channel(channel.id, on=on)}
+
+
+# The doors of a crawl's notices: the log of deliveries, and sending one again.
+
+router = Router(tags=["notices"])
+
+
+@router.get(
+    "/{uuid:crawl_id}/notices",
+    operation_id="notices_list_notices",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Deliveries,
+    summary="List deliveries",
+    openapi_extra=described({"items": [shapes.NOTICE_EXAMPLE], "next": None}),
+)
+def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
+    """Every notice to everybody, the newest first, with what came of it."""
+    crawl = crawl_named(request, crawl_id)
+    in_full = sees_addresses(request.user, crawl)
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
+    return newest_first(request, deliveries, cursor, limit, lambda row: shapes.line_of(row, in_full=in_full))
+
+
+@router.post(
+    "/{uuid:crawl_id}/notices/{uuid:delivery_id}/again",
+    operation_id="notices_send_again",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=shapes.SentAgain,
+    summary="Send a notice again",
+    openapi_extra=described({"message": SENT}),
+)
+def send_again(request: ApiRequest, crawl_id: UUID, delivery_id: UUID) -> dict[str, Any]:
+    """To the same place once more. One that is still on its way is tried at once instead."""
+    done = resend(crawl_named(request, crawl_id, Right.CONTROL), delivery_id)
+    if done is None:
+        raise Problem(404, f"This crawl has no delivery {delivery_id}.")
+    return {"message": done}

@@ -1,0 +1,233 @@
+"""The doors of a crawl's pages: the list with its filters, dead letters, orphans, and one page with its links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from ninja import Query, Router
+
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named, page_named
+from crawler.api.openapi import described
+from crawler.api.paging import Cursor, Limit, by_id, by_order, by_place
+from crawler.api.routes.exports import TableFormat, contents_of
+from crawler.api.schemas import crawl as trap_schemas
+from crawler.api.schemas import page as shapes
+from crawler.api.schemas.crawl import ROOT
+from crawler.api.schemas.page import PageFilters, PageId
+from crawler.core.access.permissions import Right, Scope
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import key_of
+from crawler.crawls.retry import release
+from crawler.exports.formats import FORMATS
+from crawler.exports.rows import KEYS
+from crawler.models import Crawl, Page, PageLinks
+from crawler.reports import traps
+from crawler.reports.links import dead_letters, inlinks, orphans
+from crawler.reports.page_detail import path_to, redirects_of
+
+PAGES_EXAMPLE = {"items": [shapes.EXAMPLE], "next": f"{ROOT}/.../pages?cursor=NDcxMQ"}
+
+
+router = Router(tags=["pages"])
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages",
+    operation_id="pages_list_pages",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.PageList,
+    summary="List pages",
+    openapi_extra=described(PAGES_EXAMPLE),
+)
+def list_pages(
+    request: ApiRequest,
+    crawl_id: UUID,
+    chosen: Annotated[PageFilters, Query()],
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> dict[str, Any]:
+    """In the order of their discovery, or in that of `sort`. Rows are those of an export."""
+    crawl = crawl_named(request, crawl_id)
+    return by_order(request, lambda after: chosen.pages(crawl, after), cursor, limit, shapes.lines_of)
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/exports/{export_format}",
+    operation_id="pages_export_pages",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export chosen pages",
+    openapi_extra={"responses": {200: {"content": contents_of(KEYS, shapes.ROW_EXAMPLE)}}},
+)
+def export_pages(
+    request: ApiRequest, crawl_id: UUID, export_format: TableFormat, chosen: Annotated[PageFilters, Query()]
+) -> StreamingHttpResponse:
+    """All pages that pass, in the order asked for; streamed."""
+    crawl = crawl_named(request, crawl_id)
+    made = FORMATS[export_format]
+    headers = {"Content-Disposition": f'attachment; filename="pages-{crawl.id}.{export_format}"'}
+    pieces = made(crawl, among=chosen.pages(crawl))
+    return StreamingHttpResponse(pieces, content_type=made.media_type, headers=headers)
+
+
+@router.get(
+    "/{uuid:crawl_id}/dead-letters",
+    operation_id="pages_list_dead_letters",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.PageList,
+    summary="List dead letters",
+    openapi_extra=described({"items": [{**shapes.EXAMPLE, "outcome": "timeout", "given_up": True}], "next": None}),
+)
+def list_dead_letters(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
+    """Pages that were given up although another try might do better; `retry-failed` sends them again."""
+    return by_id(request, dead_letters(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
+
+
+@router.get(
+    "/{uuid:crawl_id}/orphans",
+    operation_id="pages_list_orphans",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.PageList,
+    summary="List orphans",
+    openapi_extra=described({"items": [{**shapes.EXAMPLE, "in_sitemap": True, "linked": False}], "next": None}),
+)
+def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
+    """Pages that a sitemap names and no other page links to."""
+    return by_id(request, orphans(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/{page_id}",
+    operation_id="pages_get_page",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.PageWhole,
+    summary="Look at a page",
+    openapi_extra=described(shapes.WHOLE_EXAMPLE),
+)
+def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
+    """With what its server and the page said."""
+    page = page_named(crawl_named(request, crawl_id), page_id)
+    return shapes.whole_of(page, f"{ROOT}/{crawl_id}/pages/{page.pk}")
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/{page_id}/links-out",
+    operation_id="pages_list_links_out",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.LinksOut,
+    summary="List a page's links",
+    openapi_extra=described(
+        {
+            "items": [
+                {
+                    "url": "https://example.com/a",
+                    "text": "A",
+                    "rel": "",
+                    "page": 4712,
+                    "http_status": 404,
+                    "outcome": "4xx",
+                }
+            ],
+            "next": None,
+        }
+    ),
+)
+def list_links_out(
+    request: ApiRequest, crawl_id: UUID, page_id: PageId, cursor: Cursor = None, limit: Limit = 100
+) -> dict[str, Any]:
+    """In the order they stand on the page, each with what became of its target."""
+    crawl = crawl_named(request, crawl_id)
+    page = page_named(crawl, page_id)
+    row = PageLinks.objects.filter(page_id=page.pk).first()
+    links = link_codec.unpacked(bytes(row.packed), page.url) if row else []
+    listed = by_place(request, lambda count: links[:count], cursor, limit)
+    return {**listed, "items": _with_targets(crawl, listed["items"])}
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/{page_id}/links-in",
+    operation_id="pages_list_links_in",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.LinksIn,
+    summary="List links to a page",
+    openapi_extra=described({"items": [{"page": "https://example.com/", "text": "A", "rel": ""}], "next": None}),
+)
+def list_links_in(
+    request: ApiRequest, crawl_id: UUID, page_id: PageId, cursor: Cursor = None, limit: Limit = 100
+) -> dict[str, Any]:
+    """From the pages of this crawl, in the order of their discovery."""
+    crawl = crawl_named(request, crawl_id)
+    url = page_named(crawl, page_id).url
+    return by_place(request, lambda count: [link._asdict() for link in inlinks(crawl, url, count)], cursor, limit)
+
+
+@router.get(
+    "/{uuid:crawl_id}/pages/{page_id}/ways",
+    operation_id="pages_get_ways",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Ways,
+    summary="See how a page was found",
+    openapi_extra=described(shapes.WAYS_EXAMPLE),
+)
+def get_ways(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
+    """The way to it from a start URL, where its redirects lead, and which redirects lead to it."""
+    page = page_named(crawl_named(request, crawl_id), page_id)
+    return {"path": path_to(page), "redirects": redirects_of(page)}
+
+
+def _with_targets(crawl: Crawl, links: Sequence[link_codec.Link]) -> list[dict[str, Any]]:
+    keys = {key_of(link.url) for link in links}
+    found = Page.objects.filter(crawl=crawl, key__in=keys)
+    of_url = {page.url: page for page in found.only("id", "url", "http_status", "outcome")}
+    return [_with_target(link, of_url.get(link.url)) for link in links]
+
+
+def _with_target(link: link_codec.Link, target: Page | None) -> dict[str, Any]:
+    return {
+        **link._asdict(),
+        "page": target and target.pk,
+        "http_status": target and target.http_status,
+        "outcome": (target and target.outcome) or None,
+    }
+
+
+# The doors of a crawl's traps: which there are, and releasing them.
+
+SHOWN = 200  # traps in one answer; a crawl with more has a site that wants other rules
+
+trap_router = Router(tags=["traps"])
+
+
+@trap_router.get(
+    "/{uuid:crawl_id}/traps",
+    operation_id="traps_list_traps",
+    auth=needs(Scope.CRAWLS_READ),
+    response=trap_schemas.Traps,
+    summary="List traps",
+    openapi_extra=described({"items": [trap_schemas.TRAP_EXAMPLE]}),
+)
+def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Endless series of pages that were set aside, those with most pages first; 200 at most."""
+    crawl = crawl_named(request, crawl_id)
+    return {"items": [trap_schemas.trap_of(caught) for caught in traps.traps_of(crawl, SHOWN)]}
+
+
+@trap_router.post(
+    "/{uuid:crawl_id}/traps/release",
+    operation_id="traps_release_traps",
+    auth=needs(Scope.CRAWLS_WRITE),
+    response=trap_schemas.Released,
+    summary="Release traps",
+    openapi_extra=described(
+        {"traps": 1, "pages": 200, "left_out": 0, "message": "Released: 1 trap with 200 pages, to be asked for now."},
+        sends={"traps": [3]},
+    ),
+)
+def release_traps(request: ApiRequest, crawl_id: UUID, body: trap_schemas.Release | None = None) -> dict[str, Any]:
+    """Ask for their pages after all: those of the traps named, or of all."""
+    done = release(crawl_named(request, crawl_id, Right.CONTROL).id, body.traps if body else None)
+    message = traps.to_release(done.traps, done.pages, done.left_out).line
+    return {"traps": done.traps, "pages": done.pages, "left_out": done.left_out, "message": message}

@@ -1,0 +1,158 @@
+"""The door of a crawl's progress as a stream of events.
+
+A stream holds one of the web server's threads. So it lasts half a minute at most, after which the listener comes back
+by itself and goes on where it was; and there are a few at a time: whoever comes beyond those is told how things stand
+and comes back in five seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from threading import BoundedSemaphore
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from ninja import Router
+
+from crawler import clock
+from crawler.accounts.permissions import sees_addresses
+from crawler.api.callers import ApiRequest, needs, recall
+from crawler.api.lookups import crawl_named, crawl_watched
+from crawler.api.openapi import described
+from crawler.api.problems import Problem
+from crawler.api.schemas import progress as shapes
+from crawler.api.schemas.crawl import Progress
+from crawler.core.access.permissions import Scope
+from crawler.core.crawl.progress import HEARTBEAT, Seen, event, retry, told
+from crawler.reports.progress import breakdown, progress_of
+from crawler.reports.receipt import masked_receipt
+
+LASTS = 30.0  # seconds a stream lasts at most
+EVERY = 1.0  # seconds between two looks
+SILENT = 10.0  # seconds after which something is said although nothing changed, so that no proxy hangs up
+AT_ONCE = 4  # streams of one process; `bin/up` gives it eight threads
+BACK_IN, BACK_LATER = 1000, 5000  # milliseconds
+
+EXAMPLE = """retry: 1000
+
+event: state
+data: {"state":"running"}
+
+id: running.1.120.80
+event: progress
+data: {"discovered":120,"closed":80,"open":40,"done":80,"total":120,"at_most":false,"percent":66,"rate":61.5,"eta":1}
+
+event: state
+data: {"state":"finished"}
+
+id: finished.1.120.120
+event: finished
+data: {"state":"finished","discovered":120,"fetched":118,"failed":2}
+"""
+
+event_router = Router(tags=["crawls"])
+_places = BoundedSemaphore(AT_ONCE)
+
+
+@event_router.get(
+    "/{uuid:crawl_id}/events",
+    operation_id="events_follow",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Follow a crawl",
+    openapi_extra=described(EXAMPLE, media_type="text/event-stream"),
+)
+def follow(request: ApiRequest, crawl_id: UUID) -> HttpResponseBase:
+    """Server-sent events: `state` when it changes, `progress` every second in which it does, `finished` with the
+    receipt. A stream ends after half a minute; a browser's EventSource comes back by itself with `Last-Event-ID` and
+    misses nothing. After `finished` it is to be closed; whoever comes back all the same gets 204.
+    """
+    last_id = request.headers.get("Last-Event-ID", "")
+    now = _seen(request, crawl_id)
+    if now.is_over and now.id == last_id:
+        return HttpResponse(status=204)
+    pieces = Stream(lambda: _seen_anew(request, crawl_id), last_id)
+    headers = {"X-Accel-Buffering": "no"}  # nginx is not to keep events back
+    return StreamingHttpResponse(pieces, content_type="text/event-stream", headers=headers)
+
+
+class Stream:
+    """The pieces of one stream. It has one of the places from its making to its end, whoever ends it."""
+
+    def __init__(
+        self,
+        look: Callable[[], Seen],
+        last_id: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._look, self._last_id, self._clock, self._sleep = look, last_id, clock, sleep
+        self._has_place = _places.acquire(blocking=False)
+
+    def __iter__(self) -> Iterator[bytes]:
+        began = spoke_at = self._clock()
+        yield retry(BACK_IN if self._has_place else BACK_LATER)
+        while True:
+            try:
+                seen = self._look()
+            except Problem:
+                yield event("deleted", {})
+                return
+            for piece in told(seen, self._last_id):
+                spoke_at = self._clock()
+                yield piece
+            self._last_id = seen.id
+            if seen.is_over or not self._has_place or self._clock() - began >= LASTS:
+                return
+            if self._clock() - spoke_at >= SILENT:
+                spoke_at = self._clock()
+                yield HEARTBEAT
+            self._sleep(EVERY)
+
+    def close(self) -> None:
+        """Called by the server when the answer is complete, or its listener gone."""
+        if self._has_place:
+            self._has_place = False
+            _places.release()
+
+
+def _seen_anew(request: ApiRequest, crawl_id: UUID) -> Seen:
+    """For those who may still see it."""
+    recall(request)
+    return _seen(request, crawl_id)
+
+
+def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
+    crawl = crawl_watched(request, crawl_id)
+    progress = progress_of(crawl, clock.epoch_seconds())
+    return Seen(
+        state=progress["state"],
+        is_over=crawl.is_over,
+        round=crawl.round,
+        discovered=progress["discovered"],
+        closed=progress["closed"],
+        progress={name: progress[name] for name in Progress.model_fields},
+        receipt=progress["receipt"] if sees_addresses(request.user, crawl) else masked_receipt(progress["receipt"]),
+    )
+
+
+# The door to the figures of a crawl: how fast it went, what came of its pages, how deep they lie, on which hosts.
+
+router = Router(tags=["crawls"])
+
+
+@router.get(
+    "/{uuid:crawl_id}/figures",
+    operation_id="figures_get_figures",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Figures,
+    summary="Get the figures",
+    openapi_extra=described(shapes.EXAMPLE),
+)
+def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """While a crawl runs, depths and hosts are counted now and then; `counted_at` says when."""
+    crawl = crawl_named(request, crawl_id)
+    return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))

@@ -1,0 +1,222 @@
+"""The door to a crawl as a graph of pages and links."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from ninja import Query, Router
+
+from crawler.accounts.permissions import visible_crawls
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.lookups import crawl_named
+from crawler.api.openapi import described
+from crawler.api.paging import Cursor, Limit
+from crawler.api.problems import Problem
+from crawler.api.routes.exports import TableFormat, contents_of, download
+from crawler.api.schemas import reports as shapes
+from crawler.api.schemas.crawl import line_of
+from crawler.api.schemas.reports import table_of
+from crawler.core.access.permissions import Scope
+from crawler.models import Crawl
+from crawler.reports import comparison
+from crawler.reports.catalogue.entries import BUDGET, BY_SLUG, REPORTS, number_of, numbers_of
+from crawler.reports.catalogue.report import Listed, Report
+from crawler.reports.comparison import CHANGES_BY_SLUG, Change, Compared, changes_between
+from crawler.reports.graph import graph_of
+
+graph_router = Router(tags=["crawls"])
+
+
+@graph_router.get(
+    "/{uuid:crawl_id}/graph",
+    operation_id="graph_get_graph",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.SiteGraph,
+    summary="Get the site graph",
+    openapi_extra=described(shapes.GRAPH_EXAMPLE),
+)
+def get_graph(
+    request: ApiRequest,
+    crawl_id: UUID,
+    within: Annotated[str, Query(max_length=4096, description="Only pages whose URLs begin so.")] = "",
+) -> dict[str, Any]:
+    """Small enough to be drawn: of more than 2,000 pages the nodes are folders, and `within` opens one. All links of a
+    crawl are in the exports `links.csv` and `graphml`."""
+    return shapes.graph_shown(graph_of(crawl_named(request, crawl_id), within))
+
+
+# The doors of a crawl's reports: all with their numbers; each with its lines, what lies behind one, and as a file.
+
+CONTENTS = contents_of(
+    [column.name for column in BY_SLUG["broken-links"].whole_columns],
+    ("https://example.com/gone", "404", "https://example.com/", "Gone", ""),
+)
+
+router = Router(tags=["reports"])
+
+
+@router.get(
+    "/{uuid:crawl_id}/reports",
+    operation_id="reports_list_reports",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Reports,
+    summary="List reports",
+    openapi_extra=described({"items": [shapes.ENTRY_EXAMPLE], "is_counting": False}),
+)
+def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """Each with its number. Of a large crawl some take long to count: their number is null until you ask again."""
+    crawl = crawl_named(request, crawl_id)
+    numbers = numbers_of(crawl, BUDGET)
+    items = [shapes.entry_of(crawl, report, numbers.get(report.slug)) for report in REPORTS]
+    return {"items": items, "is_counting": any(item["number"] is None and not item["lacking"] for item in items)}
+
+
+@router.get(
+    "/{uuid:crawl_id}/reports/{slug}",
+    operation_id="reports_get_report",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.ReportWhole,
+    summary="Get a report",
+    openapi_extra=described(shapes.REPORT_EXAMPLE),
+)
+def get_report(
+    request: ApiRequest, crawl_id: UUID, slug: str, cursor: Cursor = None, limit: Limit = 100
+) -> dict[str, Any]:
+    """A page of its lines, under the columns it has. `lacking` says why a crawl cannot tell; then there are none."""
+    crawl, report = crawl_named(request, crawl_id), _named(slug)
+    lacking = report.lacking(crawl)
+    lines = Listed([]) if lacking else report.lines(crawl)
+    number = None if lacking else number_of(crawl, report)
+    return shapes.entry_of(crawl, report, number) | table_of(request, report.columns, lines.__getitem__, cursor, limit)
+
+
+@router.get(
+    "/{uuid:crawl_id}/reports/{slug}/lines",
+    operation_id="reports_get_report_part",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.ReportPart,
+    summary="Open a line of a report",
+    openapi_extra=described(shapes.PART_EXAMPLE),
+)
+def get_report_part(
+    request: ApiRequest,
+    crawl_id: UUID,
+    slug: str,
+    key: Annotated[str, Query(max_length=5000, description="The `key` of the line.")],
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> dict[str, Any]:
+    """What lies behind it: the links to a broken page, the pages that share a title, the hops of a redirect."""
+    crawl, report = crawl_named(request, crawl_id), _named(slug)
+    part = None if report.lacking(crawl) else report.part(crawl, key)
+    if part is None:
+        raise Problem(404, f"The report {slug} has no line with this key of which there is more.")
+    return {"title": part.title, **table_of(request, part.columns, part.lines.__getitem__, cursor, limit)}
+
+
+@router.get(
+    "/{uuid:crawl_id}/reports/{slug}/exports/{export_format}",
+    operation_id="reports_export_report",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export a report",
+    openapi_extra={"responses": {200: {"content": CONTENTS}}},
+)
+def export_report(request: ApiRequest, crawl_id: UUID, slug: str, export_format: TableFormat) -> StreamingHttpResponse:
+    """All of it, with what lies behind its lines; streamed."""
+    crawl, report = crawl_named(request, crawl_id), _named(slug)
+    rows = () if report.lacking(crawl) else report.rows(crawl)
+    names = [column.name for column in report.whole_columns]
+    return download(f"{slug}-{crawl.id}", export_format, names, rows)
+
+
+def _named(slug: str) -> Report:
+    if slug not in BY_SLUG:
+        raise Problem(404, f"There is no such report; there are {', '.join(BY_SLUG)}.")
+    return BY_SLUG[slug]
+
+
+# The doors of comparisons: the crawls one can be compared with, what differs, and each difference as a file.
+
+COMPARISON_CONTENTS = contents_of(
+    [column.name for column in CHANGES_BY_SLUG["gone"].columns], ("https://example.com/gone", "404", "Not found")
+)
+
+comparison_router = Router(tags=["comparisons"])
+
+
+@comparison_router.get(
+    "/{uuid:crawl_id}/comparisons",
+    operation_id="comparisons_list_comparable",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Comparable,
+    summary="List crawls to compare with",
+    openapi_extra=described(shapes.COMPARABLE_EXAMPLE),
+)
+def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
+    """The run before it first, then others of the same start URLs, the newest first. Any other crawl will do, too."""
+    crawl = crawl_named(request, crawl_id)
+    return {"items": [line_of(other) for other in comparison.comparable(crawl, visible_crawls(request.user))]}
+
+
+@comparison_router.get(
+    "/{uuid:crawl_id}/comparisons/{uuid:other_id}",
+    operation_id="comparisons_get_comparison",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.Comparison,
+    summary="Compare two crawls",
+    openapi_extra=described(shapes.COMPARISON_EXAMPLE),
+)
+def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[str, Any]:
+    """How many pages are new, gone and changed since the other crawl, which is taken for the earlier one."""
+    return shapes.comparison_of(*_sides(request, crawl_id, other_id))
+
+
+@comparison_router.get(
+    "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}",
+    operation_id="comparisons_get_change",
+    auth=needs(Scope.CRAWLS_READ),
+    response=shapes.ChangeWhole,
+    summary="List pages that differ",
+    openapi_extra=described(shapes.CHANGE_EXAMPLE),
+)
+def get_change(
+    request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, cursor: Cursor = None, limit: Limit = 100
+) -> dict[str, Any]:
+    """In one way: `new`, `gone`, `status`, `title` or `content`."""
+    (crawl, other), named = _sides(request, crawl_id, other_id), _comparison_named(change)
+    number = changes_between(crawl, other)[named.slug]
+    table = table_of(request, named.columns, Compared(crawl, other, named, number).__getitem__, cursor, limit)
+    return shapes.compared_entry_of(crawl, other, named, number) | table
+
+
+@comparison_router.get(
+    "/{uuid:crawl_id}/comparisons/{uuid:other_id}/{change}/exports/{export_format}",
+    operation_id="comparisons_export_change",
+    auth=needs(Scope.CRAWLS_READ),
+    summary="Export pages that differ",
+    openapi_extra={"responses": {200: {"content": COMPARISON_CONTENTS}}},
+)
+def export_change(
+    request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, export_format: TableFormat
+) -> StreamingHttpResponse:
+    """All of them; streamed."""
+    (crawl, other), named = _sides(request, crawl_id, other_id), _comparison_named(change)
+    names = [column.name for column in named.columns]
+    rows = comparison.rows(crawl, other, named)
+    return download(f"{change}-{crawl_id}-{other_id}", export_format, names, rows)
+
+
+def _sides(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> tuple[Crawl, Crawl]:
+    """Both crawls, if the caller may see both."""
+    crawl, other = crawl_named(request, crawl_id), crawl_named(request, other_id)
+    if crawl.pk == other.pk:
+        raise Problem(404, "A crawl is not compared with itself; name another.")
+    return crawl, other
+
+
+def _comparison_named(slug: str) -> Change:
+    if slug not in CHANGES_BY_SLUG:
+        raise Problem(404, f"There is no such change; there are {', '.join(CHANGES_BY_SLUG)}.")
+    return CHANGES_BY_SLUG[slug]

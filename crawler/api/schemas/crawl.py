@@ -1,0 +1,378 @@
+"""A crawl as the API shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from crawler.api.openapi import CRAWL_ID
+from crawler.api.paging import RowId
+from crawler.core.crawl.completion import Ended, Limit, State
+from crawler.core.crawl.notices import Means
+from crawler.core.crawl.options import RECEIVERS, SECRET_RECEIVERS
+from crawler.encryption import shown
+from crawler.models import Crawl
+from crawler.reports.diagnosis_facts import held_because
+from crawler.reports.progress import progress_of
+from crawler.reports.receipt import deleted_on, ended_of, masked_receipt, stored_shown
+from crawler.reports.traps import Caught
+
+ROOT = "/api/v1/crawls"
+ENDED = (
+    "Why it ended; null while it is not over. `complete`: every page has its outcome. `complete_with_errors`: the same,"
+    " and some gave no usable answer. `limit`, `deadline`, `cancelled`: pages were not asked for because of a limit"
+    " (`limits` of the receipt), the time for the crawl, or a user."
+)
+
+
+class Progress(Schema):
+    """How far a crawl is."""
+
+    discovered: int = Field(description="Pages known.")
+    closed: int = Field(description="Pages that have their outcome.")
+    open: int = Field(description="Pages that have none yet.")
+    done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those asked for.")
+    total: int = Field(description="Known pages; under `max_pages` no more than that, and no skipped ones.")
+    at_most: bool = Field(description="`total` is the page limit: at least as many pages are known.")
+    percent: int = Field(description="`done` of `total`, 0 to 100, rounded down.")
+    rate: float | None = Field(description="Pages a second lately, of those `done` counts; null when it does not run.")
+    eta: float | None = Field(
+        description="Seconds left; null when nobody can tell. Under `max_pages` a number as soon as there is a rate."
+    )
+
+
+class CrawlLine(Schema):
+    """A crawl in a list."""
+
+    id: UUID
+    state: State
+    site: str = Field(description="A short name for people.")
+    start_urls: list[str]
+    created_at: datetime
+    finished_at: datetime | None
+    ended: Ended | None = Field(description=ENDED)
+    discovered: int
+    closed: int
+    url: str = Field(description="Where the whole of it is.")
+
+
+class CrawlPage(Schema):
+    """A page of the list of crawls."""
+
+    items: list[CrawlLine]
+    next: str | None = Field(description="The address of the next page; null behind the last.")
+
+
+class CrawlWhole(CrawlLine):
+    """A crawl with all there is to know of it."""
+
+    owner: str | None
+    source: str = Field(description='The name of its list of URLs; "" when it has none.')
+    round: int = Field(description="One more each time its dead letters were sent again after its end.")
+    previous: UUID | None = Field(description="The run before it, of the same schedule.")
+    schedule: UUID | None
+    group: str | None = Field(description="Whose members see it, too.")
+    group_controls: bool = Field(description="They may pause, resume and cancel it.")
+    keep: bool = Field(description="Kept until it is deleted by hand.")
+    held: str = Field(description='Why it waits and goes on by itself: a quota, or no room. "" = it does not.')
+    deleted_on: datetime | None = Field(
+        description="When it is deleted for its age; null when it is not, or not yet known."
+    )
+    list_report: dict[str, Any] | None = Field(
+        description="What was read of its list, with the first lines that cannot be used; null when it has none."
+    )
+    options: dict[str, Any] = Field(description="Every option, by its name.")
+    sends: list[str] = Field(description="What it sends beside its URLs, masked.")
+    progress: Progress
+    receipt: dict[str, Any] = Field(description="The sum: discovered = fetched + failed + skipped + cancelled.")
+    links: dict[str, str] = Field(description="The addresses of what belongs to it.")
+
+
+class Receipt(Schema):
+    """The sum of a crawl."""
+
+    model_config = ConfigDict(extra="allow")  # what later versions tell is told
+
+    id: UUID
+    state: State
+    start_urls: Sequence[str]
+    started_at: str
+    finished_at: str | None
+    seconds: float = Field(
+        description="Those in which it ran: without its pauses, and the time before its dead letters were sent again."
+    )
+    elapsed_seconds: float = Field(description="From `started_at` to `finished_at`, or to now.")
+    ended: Ended | None = Field(description=ENDED)
+    ended_message: str | None = Field(description="The same as a sentence for people.")
+    limits: dict[Limit, int] = Field(
+        description="The limits that were reached, each with the pages that were not asked for because of it."
+    )
+    discovered: int
+    fetched: int
+    failed: int
+    skipped: dict[str, int]
+    cancelled: int
+    statuses: dict[str, int]
+    requests: int
+    bytes: int
+    retries: int
+    notifications: Sequence[dict[str, Any]]
+    list: dict[str, int] | None = Field(None, description="What was read of its list of URLs; null when it has none.")
+
+
+class Why(Schema):
+    """Why a crawl is not finished. What is null cannot be told while Redis does not answer."""
+
+    model_config = ConfigDict(extra="allow")  # as above
+
+    id: UUID
+    site: str = Field(description="A short name for people.")
+    state: State
+    at: datetime = Field(description="The moment of all this; `..._in` are seconds from it.")
+    sentences: Sequence[str] = Field(description="The answer first, then what else is to be known.")
+    open: dict[str, Any] = Field(description="How many pages are open, and the first of them.")
+    redis: dict[str, Any] = Field(description="Whether it answers, and what it says when it does not.")
+    workers: dict[str, int] | None = Field(description="How many listen to each queue.")
+    queues: dict[str, Any] | None = Field(description="Jobs that wait in each.")
+    manager: dict[str, Any] | None = Field(description="What it is doing, and its last run.")
+    batches: Sequence[dict[str, Any]] | None = Field(description="Each that is handed out: who holds it, until when.")
+    robots: Sequence[dict[str, Any]] | None = Field(description="What came of asking for each robots.txt.")
+    hosts: dict[str, Any] | None = Field(description="How many have pages that wait, and when each may be asked.")
+    given_up: dict[str, Any] | None = Field(description="How many pages lately, and the newest of them.")
+    ends: dict[str, Any] = Field(
+        description="The crawl's deadline, when the next page expires, and when pages close that their servers put off."
+    )
+    disagreements: dict[str, Any] = Field(description="How often the checks for its end did not say the same.")
+
+
+class Moved(Schema):
+    """What came of asking a crawl to be moved."""
+
+    id: UUID
+    state: State
+    moved: bool = Field(description="Whether it was this call that did it; false when it was so already.")
+    message: str = Field(description="The same in words.")
+
+
+def line_of(crawl: Crawl) -> dict[str, Any]:
+    return {
+        "id": crawl.id,
+        "state": crawl.state,
+        "site": crawl.site,
+        "start_urls": crawl.start_urls,
+        "created_at": crawl.created_at,
+        "finished_at": crawl.finished_at,
+        "ended": ended_of(crawl),
+        "discovered": crawl.discovered,
+        "closed": crawl.tallies.closed,
+        "url": f"{ROOT}/{crawl.id}",
+    }
+
+
+def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
+    """With `in_full` whom it tells and what it sends to sign in are among it."""
+    progress = progress_of(crawl, now)
+    return {
+        **line_of(crawl),
+        "owner": crawl.owner.get_username() if crawl.owner else None,
+        "source": crawl.source,
+        "round": crawl.round,
+        "previous": crawl.previous_id,
+        "schedule": crawl.schedule_id,
+        "group": crawl.group.name if crawl.group else None,
+        "group_controls": crawl.group_controls,
+        "keep": crawl.keep,
+        "held": held_because(crawl, now),
+        "deleted_on": deleted_on(crawl),
+        "list_report": crawl.source_report or None,
+        "options": options_shown(crawl.chosen.to_plain(), in_full=in_full),
+        "sends": list(shown(crawl.sealed)) if in_full else [],
+        "progress": {name: progress[name] for name in Progress.model_fields},
+        "receipt": progress["receipt"] if in_full else masked_receipt(progress["receipt"]),
+        "links": links_of(crawl),
+    }
+
+
+def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any]:
+    """Without those that say more of an installation or of people than a caller may know. The addresses of Slack and
+    Discord are secrets, which nobody is shown again."""
+    hidden = {"private_hosts", *SECRET_RECEIVERS, *(() if in_full else RECEIVERS.values())}
+    told = {name: value for name, value in options.items() if name not in hidden}
+    if "notify_webhooks" in told:
+        told["notify_webhooks"] = [stored_shown(Means.WEBHOOK, one, in_full=True) for one in told["notify_webhooks"]]
+    return told
+
+
+def links_of(crawl: Crawl) -> dict[str, str]:
+    below = (
+        *("pages", "dead-letters", "orphans", "traps", "reports", "comparisons", "graph", "figures", "exports"),
+        *("receipt", "why", "events", "notices"),
+    )
+    return {"self": f"{ROOT}/{crawl.id}", **{name: f"{ROOT}/{crawl.id}/{name}" for name in below}}
+
+
+def address_of(request: HttpRequest, crawl: Crawl) -> str:
+    """For the header Location."""
+    return request.build_absolute_uri(f"{ROOT}/{crawl.id}")
+
+
+RECEIPT_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "finished",
+    "start_urls": ["https://example.com/"],
+    "started_at": "2026-11-21T10:00:00.000+00:00",
+    "finished_at": "2026-11-21T10:00:01.500+00:00",
+    "seconds": 1.5,
+    "elapsed_seconds": 1.5,
+    "ended": "complete_with_errors",
+    "ended_message": "Complete, but 1 page gave no usable answer.",
+    "limits": {},
+    "discovered": 120,
+    "fetched": 118,
+    "failed": 1,
+    "skipped": {"robots": 1},
+    "cancelled": 0,
+    "statuses": {"200": 117, "404": 1},
+    "requests": 121,
+    "bytes": 1_600_000,
+    "retries": 2,
+    "notifications": [],
+    "list": None,
+}
+
+CRAWL_LINE_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "finished",
+    "site": "example.com",
+    "start_urls": ["https://example.com/"],
+    "created_at": "2026-11-21T10:00:00Z",
+    "finished_at": "2026-11-21T10:00:01.500Z",
+    "ended": "complete_with_errors",
+    "discovered": 120,
+    "closed": 120,
+    "url": f"{ROOT}/{CRAWL_ID}",
+}
+
+CRAWL_EXAMPLE: dict[str, Any] = {
+    **CRAWL_LINE_EXAMPLE,
+    "owner": "ann",
+    "source": "",
+    "round": 1,
+    "previous": None,
+    "schedule": None,
+    "group": None,
+    "group_controls": False,
+    "keep": False,
+    "deleted_on": None,
+    "held": "",
+    "list_report": None,
+    "options": {"max_pages": 500, "max_depth": None, "subdomains": False},
+    "sends": [],
+    "progress": {
+        "discovered": 120,
+        "closed": 120,
+        "open": 0,
+        "done": 120,
+        "total": 120,
+        "at_most": False,
+        "percent": 100,
+        "rate": None,
+        "eta": None,
+    },
+    "receipt": RECEIPT_EXAMPLE,
+    "links": {"self": f"{ROOT}/{CRAWL_ID}", "pages": f"{ROOT}/{CRAWL_ID}/pages"},
+}
+
+START_EXAMPLE: dict[str, Any] = {"start_urls": ["https://example.com/"], "max_pages": 500, "exclude": ["/private/"]}
+MOVED_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "state": "paused",
+    "moved": True,
+    "message": "Paused. What is on its way is still taken in; nothing new is asked for.",
+}
+
+WHY_EXAMPLE: dict[str, Any] = {
+    "id": CRAWL_ID,
+    "site": "example.com",
+    "state": "running",
+    "at": "2026-11-21T10:00:00Z",
+    "sentences": ["2 pages are open: 1 host is to be asked again in 8 s."],
+    "open": {"count": 2, "shown": []},
+    "redis": {"answers": False, "error": "Redis does not answer."},
+    "workers": None,
+    "queues": None,
+    "manager": None,
+    "batches": None,
+    "robots": None,
+    "hosts": None,
+    "given_up": None,
+    "ends": {"deadline_in": None, "next_expiry_in": None, "put_off_pages_close_in": None},
+    "disagreements": {"count": 0, "newest": []},
+}
+
+
+# A trap of a crawl as the API shows it.
+
+
+class Trap(Schema):
+    """An endless series of pages that was set aside."""
+
+    id: int
+    reason: str
+    pattern: str
+    pages: int = Field(description="Pages of this shape that were let in.")
+    quarantined: int = Field(description="Pages that were set aside.")
+    left_out: int = Field(description="Links beyond those, which have no row.")
+    released: bool
+    examples: list[str]
+
+
+class Traps(Schema):
+    items: list[Trap]
+
+
+class Release(Schema):
+    """Which traps to release."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    traps: list[RowId] | None = Field(None, max_length=1000, description="Their ids; without it all of them.")
+
+
+class Released(Schema):
+    traps: int
+    pages: int = Field(description="That are open now.")
+    left_out: int = Field(description="Links without a row, which do not come back by this.")
+    message: str
+
+
+def trap_of(caught: Caught) -> dict[str, Any]:
+    trap = caught.trap
+    return {
+        "id": trap.pk,
+        "reason": trap.reason,
+        "pattern": trap.pattern,
+        "pages": trap.pages,
+        "quarantined": trap.quarantined,
+        "left_out": trap.left_out,
+        "released": trap.released,
+        "examples": [page.url for page in caught.examples],
+    }
+
+
+TRAP_EXAMPLE: dict[str, Any] = {
+    "id": 3,
+    "reason": "dates",
+    "pattern": "/calendar/*/*",
+    "pages": 24,
+    "quarantined": 200,
+    "left_out": 1204,
+    "released": False,
+    "examples": ["https://example.com/calendar/2031/07"],
+}

@@ -1,0 +1,170 @@
+"""A channel of an account as the API takes and shows it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from crawler.core.crawl.notices import USUAL, Means
+from crawler.models import Channel, Delivery
+from crawler.notices.user_channels import NAME_LENGTH, Wanted
+from crawler.reports.receipt import address_shown, channel_shown, error_shown
+
+
+class ChannelWanted(Schema):
+    """What a channel is to be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    transport: Means = Field(description="How you are told.")
+    address: str = Field(
+        "",
+        max_length=2000,
+        description="An e-mail address, or the web address of the webhook, or that Slack or Discord made for you. When "
+        "a channel is changed, left out it stays as it is.",
+    )
+    events: list[str] = Field(list(USUAL), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
+    name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
+
+    def wanted(self) -> Wanted:
+        """Not judged yet."""
+        return Wanted(name=self.name, means=self.transport, address=self.address, events=tuple(self.events))
+
+
+class ChannelWhole(Schema):
+    """Where you are told of all your crawls."""
+
+    id: UUID
+    name: str
+    transport: Means
+    address: str = Field(description="That of Slack and Discord is a secret: nobody is shown it again.")
+    events: list[str]
+    enabled: bool = Field(description="False: paused, it is told of nothing.")
+    created_at: datetime
+    tested_at: datetime | None
+    last_state: str | None = Field(description="What came of the last notice: pending, delivered or given_up.")
+
+
+class Channels(Schema):
+    items: list[ChannelWhole]
+
+
+class ChannelMoved(Schema):
+    """What came of asking a channel to be paused or resumed."""
+
+    id: UUID
+    enabled: bool
+    moved: bool = Field(description="Whether it was this call that did it; false when it was so already.")
+
+
+class Tested(Schema):
+    """What came of a test."""
+
+    arrived: bool = Field(description="Whether the receiver took it.")
+    message: str
+
+
+def channel_of(channel: Channel) -> dict[str, Any]:
+    deliveries = Delivery.objects.filter(channel=channel).order_by("-created_at")
+    return {
+        "id": channel.id,
+        "name": channel.name,
+        "transport": channel.transport,
+        "address": channel_shown(channel),
+        "events": channel.events,
+        "enabled": channel.enabled,
+        "created_at": channel.created_at,
+        "tested_at": channel.tested_at,
+        "last_state": deliveries.values_list("state", flat=True).first(),
+    }
+
+
+CHANNEL_ID = "2f6d3a1e-7b0c-4b5e-9f1a-3c2d1e0f9a8b"
+WANTED_EXAMPLE: dict[str, Any] = {
+    "transport": "webhook",
+    "address": "https://example.com/hook",
+    "events": ["crawl.finished", "crawl.failed"],
+    "name": "the nightly build",
+}
+CHANNEL_EXAMPLE: dict[str, Any] = {
+    **WANTED_EXAMPLE,
+    "id": CHANNEL_ID,
+    "enabled": True,
+    "created_at": "2026-11-21T10:00:00Z",
+    "tested_at": None,
+    "last_state": "delivered",
+}
+
+
+# A notice on its way to somebody, as the API shows it.
+
+
+class DeliveryLine(Schema):
+    """A notice that was or is to be sent to one place."""
+
+    id: UUID
+    event: str = Field(description="`crawl.finished` and the like.")
+    round: int = Field(description="The crawl's, when it happened.")
+    pages: int = Field(description="Pages it tells of; 0 for other events than `crawl.page`.")
+    transport: Means
+    address: str = Field(description="Masked for all but the crawl's owner; that of Slack and Discord for everybody.")
+    state: Literal["pending", "delivered", "given_up"]
+    attempts: int
+    again: bool = Field(description="Somebody had it sent once more.")
+    created_at: datetime
+    tried_at: datetime | None
+    delivered_at: datetime | None
+    answer: str = Field(description="What the receiver said when it took it.")
+    error: str = Field(description="Why the last try came to nothing.")
+
+
+class Deliveries(Schema):
+    items: list[DeliveryLine]
+    next: str | None
+
+
+class SentAgain(Schema):
+    message: str
+
+
+def line_of(delivery: Delivery, *, in_full: bool) -> dict[str, Any]:
+    """`in_full`: for whoever may see where it goes."""
+    notice = delivery.notice
+    return {
+        "id": delivery.id,
+        "event": notice.event,
+        "round": notice.round,
+        "pages": len(notice.pages),
+        "transport": delivery.transport,
+        "address": address_shown(delivery, in_full=in_full),
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "again": delivery.again,
+        "created_at": delivery.created_at,
+        "tried_at": delivery.tried_at,
+        "delivered_at": delivery.delivered_at,
+        "answer": delivery.answer,
+        "error": error_shown(delivery, in_full=in_full),
+    }
+
+
+NOTICE_EXAMPLE: dict[str, Any] = {
+    "id": "1c5b7a52-6f0e-4a3c-8d3e-0f6a5b4c3d2e",
+    "event": "crawl.finished",
+    "round": 1,
+    "pages": 0,
+    "transport": "webhook",
+    "address": "https://example.com/hook",
+    "state": "given_up",
+    "attempts": 8,
+    "again": False,
+    "created_at": "2026-11-21T10:00:01.500Z",
+    "tried_at": "2026-11-21T14:00:01.500Z",
+    "delivered_at": None,
+    "answer": "",
+    "error": "it answered 503",
+}

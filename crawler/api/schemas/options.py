@@ -1,0 +1,163 @@
+"""What starts a crawl: its start URLs, and every option by its name in `core.crawl.options`."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+import msgspec
+from django.contrib.auth.models import User
+from ninja import Schema
+from pydantic import ConfigDict, Field, create_model
+
+from crawler.core.access.credentials import parse
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.errors import BadInput
+from crawler.encryption import seal
+
+MOST_START_URLS = 1000
+LARGEST = 2**53  # a whole number that every JSON parser reads as it was written
+
+_OURS = {"private_hosts"}  # given by the settings, or by `allow_private`
+_MEANINGS = {
+    "max_pages": "Ask for so many pages at most.",
+    "max_depth": "Follow so many links in a row at most.",
+    "max_bytes": "When so many bytes of bodies were read, ask for nothing more.",
+    "include": "Take only pages with one of these regular expressions in their URL.",
+    "exclude": "Leave out pages with one of these regular expressions in their URL.",
+    "subdomains": "Hosts below the start URLs' hosts belong to the site.",
+    "hosts": "Further hosts of the site: `host`, `host:port`, or `*.host` for all below it.",
+    "path_prefixes": "Take only pages whose path begins so.",
+    "recursive": "False: ask for the start URLs, and nothing they lead to.",
+    "externals": "Links to other sites: `ignore` them, `record` them, or `check` each once.",
+    "traps": "Set pages aside that a calendar or a filter makes without end.",
+    "drop_parameters": "Query parameters that change nothing about a page.",
+    "sitemaps": "Take pages also from the sitemaps that robots.txt names, and from /sitemap.xml.",
+    "sitemap_urls": "Read these sitemaps too.",
+    "delay": "Seconds between two requests to one host, at least.",
+    "per_minute": "Requests a minute to one host, at most.",
+    "concurrency": "Connections to one host at a time, over all workers.",
+    "throttle": "Ask a host less often while it is slow or in trouble.",
+    "obey_robots": "Obey robots.txt.",
+    "obey_nofollow": "Leave out links marked nofollow, ugc or sponsored, and all links of pages that say nofollow.",
+    "obey_noindex": "Leave pages that say noindex out of exports.",
+    "revisit": "Ask only for what changed since last time.",
+    "response_ttl": "Take an answer another crawl got so many seconds ago instead of asking again.",
+    "near_duplicates": "Compare what pages say, for the report on pages that say nearly the same.",
+    "deadline": "Seconds the crawl may take; what is open then is not asked for.",
+    "page_ttl": "Seconds a page may stay open.",
+    "fields": "Extraction rules, read from each page: objects with `name` and `selector`, and if wanted `what`, "
+    "`attribute`, `many`, `pattern` and `type`.",
+    "keep": "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`.",
+    "notify_emails": "Who is told by e-mail when it is finished.",
+    "notify_webhooks": "Which addresses are called when it is finished.",
+    "notify_slack": "Incoming webhooks of Slack that are told when it is finished. Kept encrypted.",
+    "notify_discord": "Webhooks of Discord that are told when it is finished. Kept encrypted.",
+    "notify_events": "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, "
+    "`crawl.failed`, `crawl.cancelled`, and for webhooks `crawl.page`.",
+}
+
+
+class Base(Schema):
+    """What stands beside the options."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    headers: list[str] = Field([], description="Sent to the crawl's own hosts: `X-Key: abc`. Kept encrypted.")
+    cookies: list[str] = Field([], description="The same for cookies: `a=1; b=2`.")
+    auth: str = Field("", description="User and password: `user:password`.")
+    bearer: str = Field("", description="A bearer token for the site.")
+    proxy: str = Field("", description="Go through this proxy: `http://user:password@host:3128`.")
+    same_credentials: UUID | None = Field(None, description="Send what this earlier crawl of yours sends, instead.")
+    allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
+
+    def options(self) -> CrawlOptions:
+        """What was chosen; not judged yet. BadInput when a part of it has another shape."""
+        said = self.model_dump(exclude_unset=True)
+        plain = {name: said[name] for name in CrawlOptions.__struct_fields__ if said.get(name) is not None}
+        try:
+            return msgspec.convert(plain, CrawlOptions)
+        except msgspec.ValidationError as error:
+            what, _, where = str(error).partition(" - at `$.")
+            raise BadInput(where.rstrip("`") or "options", f"{what}.") from None
+
+    def sealed(self) -> str:
+        """What was given to be sent beside the URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        typed = parse(headers=self.headers, cookies=self.cookies, auth=self.auth, bearer=self.bearer, proxy=self.proxy)
+        return seal(typed)
+
+    def private_allowed(self, user: User) -> bool:
+        """Whether addresses that are not public may be asked; BadInput for those who may not say so."""
+        if self.allow_private and not user.is_superuser:
+            raise BadInput("allow_private", "Only a superuser may allow addresses that are not public; leave it out.")
+        return self.allow_private
+
+
+def _fields() -> dict[str, Any]:
+    hints = get_type_hints(CrawlOptions)
+    return {
+        field.name: (_shape(hints[field.name]), Field(field.default, description=_MEANINGS[field.name]))
+        for field in msgspec.structs.fields(CrawlOptions)
+        if field.name not in _OURS
+    }
+
+
+def _shape(hint: Any) -> Any:
+    """The type as pydantic knows it. A struct is an object here; `options` judges what is in it."""
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return dict[str, Any]
+    if hint is int:
+        return Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+    parts = tuple(part if part is ... else _shape(part) for part in get_args(hint))
+    if get_origin(hint) in (Union, UnionType):
+        return Union[parts]  # noqa: UP007 (its parts are known only now)
+    return get_origin(hint)[parts] if parts and get_origin(hint) is tuple else hint
+
+
+if TYPE_CHECKING:
+    Options = Base
+else:
+    Options = create_model("Options", __base__=Base, **_fields())
+
+
+class Start(Options):
+    """What begins at URLs."""
+
+    start_urls: list[str] = Field(
+        max_length=MOST_START_URLS,
+        min_length=1,
+        description="Where to begin, as one types it: `example.com/docs` will do.",
+    )
+
+
+class Sharing(Schema):
+    """With whom a crawl is shared from its start."""
+
+    group: str | None = Field(None, max_length=150, description="A group you are in, by its name; its members see it.")
+    group_controls: bool = Field(False, description="They may pause, resume and cancel it, too.")
+
+
+class CrawlStart(Start, Sharing):
+    """A crawl to be started."""
+
+    schedule: str = Field("", description='Begin it again and again: "every 6h", or a cron expression. The first now.')
+
+
+class ListStart(Options, Sharing):
+    """What stands beside a list of URLs: a crawl over it follows no links, so options about links are refused."""
+
+
+class PreviewAsked(Options):
+    """Rules to be tried on one page, asked for as a crawl with these options would ask."""
+
+    try_url: str = Field(description="The page, as one types it.")
+    start_urls: list[str] = Field(
+        [], max_length=MOST_START_URLS, description="Where the crawl would begin: they say who is sent credentials."
+    )
+
+
+class ScheduleStart(Start):
+    """A crawl to be begun again and again."""
+
+    rule: str = Field(description='When: "every 6h", "every 2 days", or a cron expression such as "0 3 * * *".')

@@ -1,0 +1,285 @@
+"""Two crawls side by side as the API shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import Field
+
+from crawler.api.openapi import CRAWL_ID
+from crawler.api.paging import by_slice
+from crawler.api.schemas.crawl import CRAWL_LINE_EXAMPLE, ROOT, CrawlLine
+from crawler.models import Crawl
+from crawler.reports import comparison
+from crawler.reports.catalogue import report
+from crawler.reports.catalogue.report import Group, Report
+from crawler.reports.graph import Graph, nodes, summary
+
+# A table that was worked out from a crawl, as the API shows it: a report, what lies behind one of its lines, or what
+# differs between two crawls.
+
+Cell = str | int | None
+
+
+class Column(Schema):
+    name: str = Field(description="The key of its cells.")
+    title: str
+    kind: report.Kind = Field(description="What its cells hold. Those of `url` may hold several, a line each.")
+
+
+class Line(Schema):
+    cells: dict[str, Cell] = Field(description="By the names of the columns.")
+    page: int | None = Field(description="The id of the page the line is about.")
+    key: str | None = Field(
+        description="What `/lines?key=` is asked for to see what lies behind; null when nothing does."
+    )
+
+
+class Table(Schema):
+    columns: list[Column]
+    items: list[Line]
+    next: str | None = Field(description="The address of the next page; null behind the last.")
+
+
+def columns_of(columns: Iterable[report.Column]) -> list[dict[str, str]]:
+    return [{"name": column.name, "title": column.title, "kind": column.kind} for column in columns]
+
+
+def table_of(
+    request: HttpRequest,
+    columns: Sequence[report.Column],
+    lines: Callable[[slice], Sequence[report.Line]],
+    cursor: str | None,
+    limit: int,
+) -> dict[str, Any]:
+    """A page of the lines, with the columns."""
+    names = [column.name for column in columns]
+    listed = by_slice(request, lines, cursor, limit)
+    return {**listed, "columns": columns_of(columns), "items": [_line_of(names, line) for line in listed["items"]]}
+
+
+def _line_of(names: Sequence[str], line: report.Line) -> dict[str, Any]:
+    return {"cells": dict(zip(names, line.cells, strict=True)), "page": line.page, "key": line.part or None}
+
+
+COLUMNS_EXAMPLE: list[dict[str, str]] = [
+    {"name": "url", "title": "Page", "kind": "url"},
+    {"name": "answer", "title": "Answer", "kind": "answer"},
+]
+LINE_EXAMPLE: dict[str, Any] = {
+    "cells": {"url": "https://example.com/gone", "answer": "404"},
+    "page": 4712,
+    "key": "4712",
+}
+TABLE_EXAMPLE: dict[str, Any] = {"columns": COLUMNS_EXAMPLE, "items": [LINE_EXAMPLE], "next": None}
+
+
+OTHER_ID = "7d1f0f43-0d8e-4c59-8f0e-2f6f1c9b7e20"
+
+
+class Comparable(Schema):
+    """Crawls that one can be compared with."""
+
+    items: list[CrawlLine]
+
+
+class ChangeEntry(Schema):
+    """One way in which pages differ."""
+
+    slug: str
+    title: str
+    about: str
+    number: int = Field(description="Pages that differ so.")
+    url: str
+
+
+class Comparison(Schema):
+    """What differs between a crawl and an earlier one."""
+
+    crawl: UUID
+    other: UUID
+    other_options: list[str] = Field(description="Options that are not the same, so that other pages may be found.")
+    are_over: bool = Field(description="False while one of them still runs: then the numbers will change.")
+    changes: list[ChangeEntry]
+
+
+class ChangeWhole(ChangeEntry, Table):
+    """The pages that differ in one way."""
+
+
+def comparison_of(crawl: Crawl, other: Crawl) -> dict[str, Any]:
+    numbers = comparison.changes_between(crawl, other)
+    return {
+        "crawl": crawl.id,
+        "other": other.id,
+        "other_options": comparison.other_options(crawl, other),
+        "are_over": crawl.is_over and other.is_over,
+        "changes": [compared_entry_of(crawl, other, change, numbers[change.slug]) for change in comparison.CHANGES],
+    }
+
+
+def compared_entry_of(crawl: Crawl, other: Crawl, change: comparison.Change, number: int) -> dict[str, Any]:
+    return {
+        "slug": change.slug,
+        "title": change.title,
+        "about": change.about,
+        "number": number,
+        "url": f"{ROOT}/{crawl.id}/comparisons/{other.id}/{change.slug}",
+    }
+
+
+COMPARED_EXAMPLE: dict[str, Any] = {
+    "slug": "new",
+    "title": "New",
+    "about": "Pages that the earlier crawl did not know.",
+    "number": 1,
+    "url": f"{ROOT}/.../comparisons/.../new",
+}
+COMPARISON_EXAMPLE: dict[str, Any] = {
+    "crawl": CRAWL_ID,
+    "other": OTHER_ID,
+    "other_options": ["max_pages"],
+    "are_over": True,
+    "changes": [COMPARED_EXAMPLE],
+}
+CHANGE_EXAMPLE: dict[str, Any] = {**COMPARED_EXAMPLE, **TABLE_EXAMPLE}
+COMPARABLE_EXAMPLE: dict[str, Any] = {"items": [{**CRAWL_LINE_EXAMPLE, "id": OTHER_ID, "url": f"{ROOT}/{OTHER_ID}"}]}
+
+
+# A report as the API shows it.
+
+
+class ReportEntry(Schema):
+    """A report in the list of reports."""
+
+    slug: str
+    title: str
+    group: Group
+    about: str
+    remedy: str = Field(description="What to do about it.")
+    noun: str = Field(description="What is counted.")
+    is_finding: bool = Field(description="False when its number is good or bad for nobody.")
+    number: int | None = Field(
+        description="How many there are; null when it cannot be told, or is still being counted."
+    )
+    lacking: str = Field(description='Why this crawl cannot tell, and what to do; "" when it can.')
+    url: str
+
+
+class Reports(Schema):
+    items: list[ReportEntry]
+    is_counting: bool = Field(description="Some numbers take long: ask again in a moment.")
+
+
+class ReportWhole(ReportEntry, Table):
+    """A report with a page of its lines."""
+
+
+class ReportPart(Table):
+    """What lies behind one line of a report."""
+
+    title: str
+
+
+def entry_of(crawl: Crawl, report: Report, number: int | None) -> dict[str, Any]:
+    return {
+        "slug": report.slug,
+        "title": report.title,
+        "group": report.group,
+        "about": report.about,
+        "remedy": report.remedy,
+        "noun": report.noun,
+        "is_finding": report.is_finding,
+        "number": number,
+        "lacking": report.lacking(crawl),
+        "url": f"{ROOT}/{crawl.id}/reports/{report.slug}",
+    }
+
+
+ENTRY_EXAMPLE: dict[str, Any] = {
+    "slug": "broken-links",
+    "title": "Broken links",
+    "group": "Links and redirects",
+    "about": "Pages of the site that do not answer well, with the pages that link to them.",
+    "remedy": "Mend the links, or bring the pages back.",
+    "noun": "page",
+    "is_finding": True,
+    "number": 1,
+    "lacking": "",
+    "url": f"{ROOT}/.../reports/broken-links",
+}
+REPORT_EXAMPLE: dict[str, Any] = {**ENTRY_EXAMPLE, **TABLE_EXAMPLE}
+PART_EXAMPLE: dict[str, Any] = {"title": "Links to https://example.com/gone", **TABLE_EXAMPLE}
+
+
+# A crawl as a graph, as the API shows it.
+
+
+class Node(Schema):
+    """A page, or a folder of a large crawl."""
+
+    page: int | None = Field(description="The id of the page; null for a folder.")
+    url: str = Field(description="Of the page, or what all URLs of the folder begin with.")
+    name: str
+    title: str
+    status: str
+    depth: int
+    pages: int = Field(description="Pages that are in it.")
+    parent: int | None = Field(description="The node it was first found on, by its place in the list.")
+    linked_from: int
+    links: int
+    answers: dict[str, int]
+
+
+class SiteGraph(Schema):
+    within: str
+    pages: int
+    is_cut: bool = Field(description="There are more pages, which are not in it.")
+    has_links: bool = Field(description="The lines are all links; else those by which pages were first found.")
+    has_counts: bool = Field(description="`linked_from` is known.")
+    summary: str
+    nodes: list[Node]
+    lines: list[tuple[int, int, int]] = Field(description="[from, to, links]: places among the nodes.")
+
+
+def graph_shown(graph: Graph) -> dict[str, Any]:
+    return {
+        "within": graph.within,
+        "pages": graph.pages,
+        "is_cut": graph.is_cut,
+        "has_links": graph.has_links,
+        "has_counts": graph.has_counts,
+        "summary": summary(graph),
+        "nodes": nodes(graph),
+        "lines": graph.lines,
+    }
+
+
+GRAPH_EXAMPLE: dict[str, Any] = {
+    "within": "",
+    "pages": 2,
+    "is_cut": False,
+    "has_links": True,
+    "has_counts": True,
+    "summary": "2 pages.",
+    "nodes": [
+        {
+            "page": 4711,
+            "url": "https://example.com/",
+            "name": "example.com",
+            "title": "Start",
+            "status": "200",
+            "depth": 0,
+            "pages": 1,
+            "parent": None,
+            "linked_from": 1,
+            "links": 1,
+            "answers": {"ok": 1},
+        }
+    ],
+    "lines": [[0, 1, 1]],
+}

@@ -1,1 +1,0 @@
-"""What goes into the API and comes out of it, one noun a file."""

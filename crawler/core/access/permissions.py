@@ -1,0 +1,110 @@
+"""Who may do what with a crawl or a schedule: one rule for pages, lists, buttons and the API."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from crawler.core.errors import BadInput
+
+
+class Right(StrEnum):
+    """What somebody wants to do."""
+
+    SEE = "see"  # look at it, its pages and reports, and download them
+    CONTROL = "control"  # pause, resume, cancel, send dead letters again, release traps
+    OWN = "own"  # delete it, share it, keep it
+
+
+NOT_ACTIVE = (
+    "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
+)
+NOT_PUBLIC = (
+    "It allows addresses that are not public, which superusers alone may, and its owner is none by now. "
+    "Remove it, and let a superuser make it anew; or make it without them."
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a person stands to one crawl or schedule."""
+
+    is_owner: bool = False
+    is_superuser: bool = False
+    is_staff: bool = False
+    is_member: bool = False  # of the group it is shared with
+    members_control: bool = False  # the group's members may do more than look
+
+
+def may(standing: Standing, right: Right) -> bool:
+    """Owners and superusers may do everything; staff look at everything; members look, and control if they were let."""
+    if standing.is_owner or standing.is_superuser:
+        return True
+    match right:
+        case Right.SEE:
+            return standing.is_staff or standing.is_member
+        case Right.CONTROL:
+            return standing.is_member and standing.members_control
+        case Right.OWN:
+            return False
+    assert_never(right)
+
+
+def why_not_again(*, is_active: bool, is_superuser: bool, every_address: bool) -> str:
+    """Why a schedule begins nothing more, by what its owner is by now; "" = it does."""
+    if not is_active:
+        return NOT_ACTIVE
+    return NOT_PUBLIC if every_address and not is_superuser else ""
+
+
+# What a token of the API may be allowed to do, and what follows from what.
+
+
+class Scope(StrEnum):
+    """One thing a token may do. It never allows more than the person it acts for may do."""
+
+    CRAWLS_READ = "crawls:read"  # see crawls, their pages, reports and exports
+    CRAWLS_WRITE = "crawls:write"  # start, pause, resume, cancel, share and keep crawls; send pages and notices again
+    CRAWLS_DELETE = "crawls:delete"  # delete crawls with all their pages
+    SCHEDULES_READ = "schedules:read"  # see schedules
+    SCHEDULES_WRITE = "schedules:write"  # make, pause, resume and remove schedules
+    CHANNELS_READ = "channels:read"  # see where one is told of crawls, secret addresses masked
+    CHANNELS_WRITE = "channels:write"  # add, change, pause, resume, remove and test channels
+    TOKENS_READ = "tokens:read"  # see which tokens there are, never a secret
+    TOKENS_WRITE = "tokens:write"  # revoke tokens
+
+
+MEANINGS: dict[Scope, str] = {
+    Scope.CRAWLS_READ: "See crawls, their pages, reports and exports",
+    Scope.CRAWLS_WRITE: "Start, move, share and keep crawls, send pages and notices again, release traps",
+    Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
+    Scope.SCHEDULES_READ: "See schedules",
+    Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
+    Scope.CHANNELS_READ: "See where you are told of crawls",
+    Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
+    Scope.TOKENS_READ: "See which tokens there are",
+    Scope.TOKENS_WRITE: "Revoke tokens",
+}
+"""Each scope in a few words, for whoever makes a token."""
+
+EVERY = frozenset(Scope)
+USUAL = (Scope.CRAWLS_READ, Scope.CRAWLS_WRITE)
+"""What a new token may do unless somebody says otherwise."""
+
+
+def checked(names: Iterable[str]) -> tuple[Scope, ...]:
+    """The scopes of these names, each once and in their usual order; BadInput ("scopes") for another name or none."""
+    given = set(names)
+    unknown = sorted(given - set(Scope))
+    if unknown:
+        raise BadInput("scopes", f"There is no scope {unknown[0]!r}; there are {', '.join(Scope)}.")
+    if not given:
+        raise BadInput("scopes", "Choose at least one thing that the token may do.")
+    return tuple(scope for scope in Scope if scope in given)
+
+
+def held(names: Collection[str]) -> frozenset[Scope]:
+    """The scopes a stored token has. A name of another version allows nothing."""
+    return frozenset(scope for scope in Scope if scope in names)

@@ -1,0 +1,20 @@
+"""The rules of a crawl.
+
+options       what a user can choose: defaults, limits, validation, presets
+outcomes      how a page can close
+retries       which pages are tried again, when, and until when; pages that killed a worker
+messages      the messages between manager and fetch jobs
+discovery     which pages a result adds
+completion    states of a crawl, when it is finished, and why it ended
+counters      counts of pages, and the receipt made from them
+progress      speed, time left, its chart and event stream
+politeness    how often a host may be asked: delay, throttle, Retry-After
+host_waits    why a host is not asked now
+diagnosis     why a crawl is not finished
+traps         endless series of URLs
+cache_policy  which responses may be used again (RFC 9111)
+page_query    filters, sorting and keyset cursors of the page table
+graph         pages and links as a graph, redirect chains
+schedule      when a schedule fires, how long crawls are kept
+notices       events, and receivers of notices
+"""

@@ -1,0 +1,120 @@
+"""Counts of one crawl's pages, and the receipt made from them: one formula for table, page, command line and notice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import msgspec
+
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.retries import is_dead_letter
+
+
+class Tallies(msgspec.Struct, frozen=True, kw_only=True):
+    """How many pages were discovered, and how many closed in which way. Only counts rows that really changed."""
+
+    discovered: int = 0
+    outcomes: dict[str, int] = msgspec.field(default_factory=dict)  # Outcome value -> pages closed so
+    statuses: dict[str, int] = msgspec.field(default_factory=dict)  # HTTP status -> pages closed with it
+
+    @property
+    def closed(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def open(self) -> int:
+        return self.discovered - self.closed
+
+    @property
+    def asked(self) -> int:
+        """Closed pages that were asked for at least once; what the page limit counts."""
+        return self.of_kind(Kind.FETCHED) + self.of_kind(Kind.FAILED)
+
+    def of_kind(self, kind: Kind) -> int:
+        return sum(count for value, count in self.outcomes.items() if Outcome(value).kind is kind)
+
+    def skipped(self) -> dict[str, int]:
+        """Reason -> pages, in the order of the reasons' names."""
+        return {
+            value: count
+            for value, count in sorted(self.outcomes.items())
+            if count and Outcome(value).kind is Kind.SKIPPED
+        }
+
+    def plus(
+        self,
+        *,
+        discovered: int = 0,
+        outcomes: Mapping[str, int] | None = None,
+        statuses: Mapping[str, int] | None = None,
+    ) -> Tallies:
+        return Tallies(
+            discovered=self.discovered + discovered,
+            outcomes=_added(self.outcomes, outcomes or {}),
+            statuses=_added(self.statuses, statuses or {}),
+        )
+
+
+def _added(old: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted((Counter(old) + Counter(more)).items()))
+
+
+def tallied(rows: Iterable[tuple[str, int | None, int]]) -> Tallies:
+    """Tallies from the table's own count: (outcome or "" while open, HTTP status, pages) per group."""
+    discovered = 0
+    outcomes: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    for outcome, http_status, pages in rows:
+        discovered += pages
+        if not outcome:
+            continue
+        outcomes[outcome] += pages
+        if http_status is not None:
+            statuses[str(http_status)] += pages
+    return Tallies(
+        discovered=discovered, outcomes=dict(sorted(outcomes.items())), statuses=dict(sorted(statuses.items()))
+    )
+
+
+def adds_up(receipt: Mapping[str, Any]) -> bool:
+    """Whether discovered = fetched + failed + skipped + cancelled."""
+    parts = receipt["fetched"] + receipt["failed"] + sum(receipt["skipped"].values()) + receipt["cancelled"]
+    return bool(receipt["discovered"] == parts)
+
+
+# Which pages of a crawl were closed last: a few ids kept on the crawl's row, so that nobody has to look for them among
+# a million pages while the crawl runs.
+
+KEPT = 12  # pages in each list; the page of a crawl shows as many
+
+Recent = Mapping[str, Sequence[int]]
+"""List -> ids of pages, the newest first; plain so that it can live in a JSON column.
+
+closed     the pages that were asked for and closed last
+troubled   those that failed or answered with an error status, dead letters aside: they have a list of theirs
+"""
+
+
+def with_closed(recent: Recent, results: Sequence[PageResult]) -> dict[str, list[int]]:
+    """The lists after these pages were closed, one after another."""
+    newest_first = [result for result in reversed(results) if result.fetched_at > 0]
+    troubled = (result for result in newest_first if is_trouble(result.outcome) and not is_dead_letter(result))
+    return {
+        "closed": _first(newest_first, recent.get("closed", ())),
+        "troubled": _first(troubled, recent.get("troubled", ())),
+    }
+
+
+def is_trouble(outcome: Outcome) -> bool:
+    """Whether a page that closed so is one to look into."""
+    return outcome.kind is Kind.FAILED or outcome in {Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR}
+
+
+def _first(results: Iterable[PageResult], before: Sequence[int]) -> list[int]:
+    """The newest, each once: a dead letter that was sent again closes a second time."""
+    ids = chain((result.id for result in results), before)
+    return list(islice(dict.fromkeys(ids), KEPT))

@@ -1,0 +1,164 @@
+"""Which pages a result adds to the crawl, and which of them are closed before they are ever asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import date
+
+import msgspec
+from msgspec.structs import replace
+
+from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY, PageResult
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Suspicion, suspect
+from crawler.core.html import link_codec
+from crawler.core.html.directives import NOFOLLOW, recorded
+from crawler.core.urls.crawl_scope import Scope, Side
+from crawler.core.urls.normalise import key_of
+
+MAX_HOPS = (
+    10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
+)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where in the crawl a page stands."""
+
+    depth: int
+    hops: int
+    kind: str = PAGE
+    url: str = ""
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """A page to be added, open unless `outcome` already says how it closes."""
+
+    url: str
+    depth: int
+    hops: int
+    parent_id: int | None
+    outcome: Outcome | None = None
+    error: str = ""
+    kind: str = PAGE
+    priority: int = USUAL_PRIORITY
+    rel: str = ""
+    linked: bool = True
+    in_sitemap: bool = False
+    lastmod: str = ""
+    suspicion: Suspicion | None = (
+        None  # what its URL looks like; the table's counts decide, see `crawler.storage.quarantine`
+    )
+    trap_id: int | None = None
+
+    @property
+    def key(self) -> bytes:
+        """The key of its row. A sitemap that is linked to is a page as well, so it is another row with another key."""
+        return key_of(f"sitemap {self.url}" if self.kind == SITEMAP else self.url)
+
+    @property
+    def fact(self) -> bytes:
+        """What is surely in the table when the seen-set knows it: the row, and that it is linked, or in a sitemap."""
+        return key_of(f"listed {self.url}") if self.in_sitemap else self.key
+
+
+def discoveries(
+    result: PageResult, place: Place, scope: Scope, options: CrawlOptions, told: set[str] | None = None
+) -> Iterator[Discovery]:
+    """The pages this result leads to, in order, and the links that leave the crawl. Duplicates are for the table to
+    refuse. What a sitemap leads to is told by `core.sitemaps.entries`; an external link is asked once, and leads
+    nowhere.
+
+    `told` are links of other results that need not be told again, because nothing more can come of them; it is added
+    to. Most links of a site lead to the same few pages.
+
+    That a page links to itself, as most do in their navigation, does not make it one that is linked.
+    """
+    if place.kind != PAGE or not options.recursive:
+        return
+    if result.redirect_to:
+        yield from _redirect_target(result, place, scope, options)
+    told = set() if told is None else told
+    for link in _to_follow(result, options):
+        if link in told:
+            continue
+        url = scope.tidied(link)
+        if url == place.url:
+            continue
+        side, rel = scope.side(url), result.rels.get(link, "")
+        if side is Side.INSIDE:
+            page = _linked(url, place, result.id, rel, options)
+            if page.outcome is None:  # a link that is too deep here may not be so on another page
+                told.add(link)
+            yield page
+            continue
+        told.add(link)
+        if side is Side.OUTSIDE and options.externals != "ignore":
+            yield _external(url, place.depth + 1, 0, result.id, rel, options)
+
+
+def suspected(page: Discovery, parent: str, today: date) -> Discovery:
+    """The same, with what its URL is suspected of, as found on `parent`. What is not asked for needs no suspicion, and
+    a sitemap is a list: what it names has an end."""
+    if page.outcome is not None or page.kind != PAGE or page.in_sitemap:
+        return page
+    suspicion = suspect(page.url, page.depth, parent, today)
+    return page if suspicion is None else replace(page, suspicion=suspicion)
+
+
+def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
+    """The result with the number of its links that this crawl leaves out; a remembered one may have another crawl's."""
+    left_out = len(result.links) - len(_to_follow(result, options))
+    return result if left_out == result.not_followed else replace(result, not_followed=left_out)
+
+
+def with_tidied_keys(result: PageResult, scope: Scope) -> PageResult:
+    """The result with its links leading where this crawl asks: without the parameters it drops."""
+    if not any("?" in link or ";" in link for link in result.links):
+        return result
+    tidied = tuple(map(scope.tidied, result.links))
+    return result if tidied == result.links else replace(result, link_keys=link_codec.keys(tidied))
+
+
+def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
+    """The links that are followed. With `obey_nofollow` a link that is left out gets no row: another page may link to
+    it without a word against it, and then it is a page like any other."""
+    if not options.obey_nofollow:
+        return result.links
+    if recorded(result.directives, NOFOLLOW):
+        return ()
+    return [url for url in result.links if url not in result.rels]
+
+
+def _redirect_target(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
+    """A redirect is not a link: its target stands at the same depth, one hop on.
+
+    Some sites answer a URL without their session id with a redirect to the same with it. The id is not dropped then,
+    or the page would lead to itself and nowhere else.
+    """
+    target, hops = scope.tidied(result.redirect_to), place.hops + 1
+    url = result.redirect_to if target == place.url else target
+    side = scope.side(url)
+    if side is Side.OUTSIDE and options.externals != "ignore":
+        yield _external(url, place.depth, hops, result.id, "", options)
+    if side is not Side.INSIDE:
+        return
+    page = Discovery(url, place.depth, hops, result.id)
+    if hops <= MAX_HOPS:
+        yield page
+    else:
+        yield replace(page, outcome=Outcome.TOO_MANY_REDIRECTS, error=f"redirect number {hops} in a row")
+
+
+def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
+    """A link leads one deeper; beyond the depth limit its page is closed at once."""
+    page = Discovery(url, place.depth + 1, 0, parent_id, rel=rel)
+    if options.max_depth is None or place.depth < options.max_depth:
+        return page
+    return replace(page, outcome=Outcome.LIMIT, error=f"deeper than {options.max_depth} links")
+
+
+def _external(url: str, depth: int, hops: int, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
+    """A link that leaves the crawl: recorded, or asked once for its status."""
+    outcome = None if options.externals == "check" else Outcome.EXTERNAL
+    return Discovery(url, depth, hops, parent_id, outcome, kind=EXTERNAL, rel=rel)

@@ -1,0 +1,130 @@
+"""When a schedule fires: "every 6h", or a cron expression of five fields."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Protocol
+
+from croniter import CroniterBadDateError, croniter
+
+from crawler.core.errors import BadInput
+from crawler.core.text.quantities import seconds_of
+
+FIELD = "schedule"
+SHORTEST = 60  # seconds between two runs, at least
+LONGEST_DAYS = 366
+LONGEST_SHIFT = timedelta(hours=3)  # by which a clock is put forward; no zone has had more than two
+LONGEST_RULE = 100  # characters
+
+_EXAMPLES = 'write "every 6h", or a cron expression such as "0 3 * * *" (minute, hour, day, month, weekday)'
+_CRON_FIELDS = 5
+_CRON_FIELD = re.compile(r"[0-9a-z*,/#-]+")
+_ROLLS_DICE = re.compile(r"(?<![a-z])[rh](?![a-z])")  # croniter's R and H: another time whenever they are read
+_ONE_VALUE = re.compile(r"(?<![^,])(\w+)-\1(?:/\d+)?(?![^,])")  # "5-5", which croniter takes for every value there is
+_SOME_DAY = datetime(2000, 1, 1)  # noqa: DTZ001 (a reading of the clock on the wall, see `Cron`)
+
+
+class Timetable(Protocol):
+    """The moments at which a schedule fires."""
+
+    def next_after(self, moment: datetime, *, since: datetime | None = None) -> datetime:
+        """The first of them after `moment`, in UTC. `since` is one at which it fired or was to fire."""
+        ...
+
+
+@dataclass(frozen=True)
+class Every:
+    """One moment each `span`, counted from `since`: a run that was begun late does not move the next ones."""
+
+    span: timedelta
+
+    def next_after(self, moment: datetime, *, since: datetime | None = None) -> datetime:
+        begin = (since or moment).astimezone(UTC)
+        if begin > moment:
+            return begin
+        return begin + self.span * ((moment - begin) // self.span + 1)
+
+
+@dataclass(frozen=True)
+class Cron:
+    """The moments when the clock on the wall of `zone` shows what the expression says.
+
+    croniter is asked in times of the wall alone, which know no summer, and each is turned into a moment here: one that
+    comes twice in autumn counts once, the first time; one that is left out in spring comes as much later.
+    """
+
+    expression: str
+    zone: tzinfo
+
+    def next_after(self, moment: datetime, *, since: datetime | None = None) -> datetime:
+        before = (moment - LONGEST_SHIFT).astimezone(
+            self.zone
+        )  # a time the clock passed over comes later than it shows
+        wall = croniter(self.expression, before.replace(tzinfo=None, fold=0))
+        while True:
+            shown: datetime = wall.get_next(datetime)
+            found = shown.replace(tzinfo=self.zone).astimezone(UTC)
+            if found > moment:
+                return found
+
+
+def parse(rule: str, zone: tzinfo = UTC) -> Timetable:
+    """The timetable of a rule as a person writes it, or BadInput("schedule") saying what to write instead."""
+    typed = " ".join(rule.lower().split())
+    if not typed:
+        raise BadInput(FIELD, f"A schedule needs a rule: {_EXAMPLES}.")
+    if len(typed) > LONGEST_RULE:
+        raise BadInput(FIELD, f"The schedule is longer than {LONGEST_RULE} characters; {_EXAMPLES}.")
+    if typed.startswith("every"):
+        return _every(rule, typed.removeprefix("every").strip())
+    return _cron(rule, typed, zone)
+
+
+def _every(rule: str, typed: str) -> Every:
+    """ "6h" and "2 days" as well as "hour", which is one of them; a bare number does not say of what."""
+    amount = typed if typed[:1].isdigit() else f"1 {typed}"
+    seconds = None if re.fullmatch(r"[\d.]*", typed) else seconds_of(amount)
+    if seconds is None:
+        raise BadInput(FIELD, f'{rule!r} is no schedule: write "every 6h", "every 30m" or "every 2 days".')
+    if not SHORTEST <= seconds <= LONGEST_DAYS * 86400:
+        raise BadInput(
+            FIELD, f"{rule!r} is no schedule: between a minute and {LONGEST_DAYS} days lie between two runs."
+        )
+    return Every(timedelta(seconds=round(seconds)))
+
+
+def _cron(rule: str, typed: str, zone: tzinfo) -> Cron:
+    fields = typed.split(" ")
+    if len(fields) != _CRON_FIELDS:
+        raise BadInput(FIELD, f"{rule!r} is no schedule: {_EXAMPLES}.")
+    for field in fields:
+        if not _CRON_FIELD.fullmatch(field) or _ROLLS_DICE.search(field):
+            raise BadInput(FIELD, f"{rule!r} is no schedule: {field!r} is no field of a cron expression; {_EXAMPLES}.")
+    typed = " ".join(_ONE_VALUE.sub(r"\1", field) for field in fields)
+    try:
+        croniter(typed, _SOME_DAY).get_next(datetime)
+    except CroniterBadDateError:
+        raise BadInput(
+            FIELD, f"The schedule {rule!r} would never fire: no such day is in any calendar; {_EXAMPLES}."
+        ) from None
+    except (ValueError, KeyError) as error:  # croniter's own errors are ValueErrors
+        raise BadInput(FIELD, f"{rule!r} is no schedule: {_first_line(error)}; {_EXAMPLES}.") from None
+    return Cron(typed, zone)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+# For how long a crawl that is over is kept.
+
+LONGEST = 36_500.0  # days; longer than anybody waits, and still a date
+
+
+def deleted_on(finished_at: datetime | None, keep_days: float, *, is_kept: bool) -> datetime | None:
+    """When a crawl's time is up; None = never, or not known because it is not over. 0 days are for ever."""
+    if finished_at is None or not keep_days or is_kept:
+        return None
+    return finished_at + timedelta(days=min(keep_days, LONGEST))

@@ -1,0 +1,329 @@
+"""Runs extraction rules over a page with BeautifulSoup: values that always exist, and a note where one is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import bs4
+import re2
+import soupsieve
+from bs4.element import NavigableString
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.extraction.parse_limits import REGEX_STEP, Budget, OutOfSteps, selected
+from crawler.core.extraction.rules import FieldRule
+from crawler.core.html.document import Document, document_of
+from crawler.core.urls.normalise import normalise
+
+# What an extracted text is worth: a number, a date, a web address.
+
+Value = str | int | float | bool | None
+
+LONGEST_NUMBER = 40  # characters
+_BLANK = "' \\u00a0\\u202f\\u2009"
+_NUMBER = re.compile(
+    rf"(?<![\w.,])[-+−]?(?:\d{{1,3}}(?:[{_BLANK}]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*\d|\d)(?:[eE][-+]?\d{{1,3}})?(?!\d)"  # noqa: RUF001
+)
+_GROUPED = re.compile(r"[-+]?\d{1,3}(?P<mark>[,.])\d{3}(?:(?P=mark)\d{3})*")
+_DATES = ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d", "%d.%m.%Y")
+
+
+class NoValue(Exception):
+    """The text is nothing of the type that was asked for; `str` is the reason, for the person who wrote the rule."""
+
+
+def value_of(kind: str, text: str, base: str) -> Value:
+    """The text as a value of this type, one of `rules.TYPES` but boolean. URLs are resolved against the normalised URL
+    `base`. Raises NoValue."""
+    match kind:
+        case "number":
+            return number_in(text)
+        case "integer":
+            return _whole(text)
+        case "date":
+            return date_in(text)
+        case "url":
+            return _url(text, base)
+        case _:
+            return text
+
+
+def number_in(text: str) -> int | float:
+    """The one number in this text, whatever stands around it ("EUR 1,234.50 each").
+
+    1. Blanks and apostrophes before exactly three digits group them.
+    2. Of a comma and a point the last is the decimal mark. One that comes twice groups.
+    3. A lone comma before exactly three digits groups ("1,234"), else it is the decimal mark ("12,5"); a lone point is
+       the decimal mark.
+    """
+    found = [match[0] for match in _NUMBER.finditer(text)]
+    if not found:
+        raise NoValue(f"there is no number in {_shown(text)}")
+    if len(found) > 1:
+        raise NoValue(f"there are {len(found)} numbers in {_shown(text)}; a pattern can say which is meant")
+    if len(found[0]) > LONGEST_NUMBER:
+        raise NoValue(f"{_shown(text)} is too long for a number")
+    try:
+        number = float(_plain(found[0]))
+    except ValueError:
+        raise NoValue(f"{_shown(found[0])} is no number") from None
+    if not isfinite(number):
+        raise NoValue(f"{_shown(found[0])} is too large a number")
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def date_in(text: str) -> str:
+    """The date as ISO 8601, with its time if it has one: "2026-03-12", "2026-03-12T09:30:00+00:00". Read are ISO 8601,
+    RFC 5322 and a few usual ways of writing a day in English."""
+    typed = text.strip()
+    for read in (_iso_day, _iso_moment, _written_day, _mail_date):
+        try:
+            return read(typed)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            continue
+    raise NoValue(f"{_shown(text)} is no date that can be read, such as 2026-03-12 or 12 March 2026")
+
+
+def _whole(text: str) -> int:
+    number = number_in(text)
+    if not isinstance(number, int):
+        raise NoValue(f"{number:g} is not a whole number")
+    return number
+
+
+def _url(text: str, base: str) -> str:
+    url = normalise(text, base)
+    if url is None:
+        raise NoValue(f"{_shown(text)} is not a web address")
+    return url
+
+
+def _plain(number: str) -> str:
+    """The number as `float` reads it."""
+    text = re.sub(f"[{_BLANK}]", "", number).replace("−", "-")  # noqa: RUF001 (a minus sign)
+    commas, points = text.count(","), text.count(".")
+    if commas and points:
+        decimal = max(text.rfind(","), text.rfind("."))
+        return re.sub("[.,]", "", text[:decimal]) + "." + text[decimal + 1 :]
+    if (commas or points > 1) and _GROUPED.fullmatch(text):
+        return re.sub("[.,]", "", text)
+    return text.replace(",", ".")
+
+
+def _iso_day(text: str) -> str:
+    return date.fromisoformat(text).isoformat()
+
+
+def _iso_moment(text: str) -> str:
+    return datetime.fromisoformat(text).isoformat()
+
+
+def _written_day(text: str) -> str:
+    for form in _DATES:
+        try:
+            return datetime.strptime(text, form).date().isoformat()  # noqa: DTZ007 (a day has no zone)
+        except ValueError:
+            continue
+    raise ValueError(text)
+
+
+def _mail_date(text: str) -> str:
+    return parsedate_to_datetime(text).isoformat()
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
+MAX_BYTES = 5 * 1024 * 1024  # of a page in UTF-8; from a larger one nothing is extracted
+MAX_VALUE = 10_000  # characters
+MAX_VALUES = 200  # of one field
+MAX_TOTAL = 200_000  # characters of all values of a page
+LOOKED_THROUGH = 100_000  # characters of an element that are looked at
+STEPS = 1_500_000  # for a page, dealt out to its rules; the worst of them take some seconds
+
+HTML_STEPS = 8  # to write an element as HTML takes so much longer than to look at it
+
+TOO_LARGE = f"the page is too large for extraction: it has more than {MAX_BYTES // 1024 // 1024} MB or 20,000 tags"
+TOO_LONG = "the selector or the pattern takes too long on this page"
+TOO_MUCH = f"the values of this page have more than {MAX_TOTAL:,} characters together"
+NO_MATCH = "the pattern does not match what the selector finds"
+CUT = f"cut after {MAX_VALUE:,} characters"
+FAULT = "the page could not be read by the extraction rules"
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What was read of one page."""
+
+    values: dict[str, Any]  # by name, of every rule: a value, a list of values, or None
+    notes: dict[str, str] = field(default_factory=dict)  # name -> why there is no value, or not all of it
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A rule made ready."""
+
+    rule: FieldRule
+    selector: soupsieve.SoupSieve
+    pattern: Any  # of re2; None = there is none
+
+
+def names(options: CrawlOptions) -> list[str]:
+    """The names of a crawl's fields, in the order of its rules: the columns they become."""
+    return [rule.name for rule in options.fields]
+
+
+def nothing(rules: Sequence[FieldRule], note: str) -> Extraction:
+    """No value for any of the rules, for one reason."""
+    return Extraction({rule.name: None for rule in rules}, {rule.name: note for rule in rules})
+
+
+def extract(html: bytes | Document, url: str, rules: tuple[FieldRule, ...]) -> Extraction:
+    """What these rules, which have passed `check_rules`, find on the page `html` (in UTF-8, or parsed) at the
+    normalised `url`.
+
+    1. The page's tree is a browser's: selectors that work in a browser work here. BeautifulSoup is given that tree, so
+       that its own parser never meets anything odd.
+    2. Each rule takes the first element its selector matches, or with `many` the first MAX_VALUES; of each its text
+       (white space collapsed), its HTML or an attribute; of that what the pattern finds; and turns it into its type.
+    3. A boolean says whether anything was found.
+    4. What is not there is None, or an empty list; a note says so only if it looks like a mistake.
+    """
+    if isinstance(html, bytes) and len(html) > MAX_BYTES:
+        return nothing(rules, TOO_LARGE)
+    document = html if isinstance(html, Document) else document_of(html)
+    if not document.is_whole or document.size > MAX_BYTES:
+        return nothing(rules, TOO_LARGE)
+    try:
+        tree = bs4.BeautifulSoup(document.tree.html or "", "html.parser")
+    except (RecursionError, bs4.ParserRejectedMarkup):
+        return nothing(rules, FAULT)
+    return _Page(tree, url).extraction(_ready(rules))
+
+
+class _Page:
+    """A page at work."""
+
+    def __init__(self, tree: bs4.BeautifulSoup, url: str) -> None:
+        self._tree, self._base = tree, _base_of(tree, url)
+        self._budget, self._room = Budget(), MAX_TOTAL
+        self._values: dict[str, Any] = {}
+        self._notes: dict[str, str] = {}
+
+    def extraction(self, rules: Sequence[_Rule]) -> Extraction:
+        for ready in rules:
+            self._budget.grant(STEPS // len(rules))
+            name = ready.rule.name
+            try:
+                self._values[name] = self._found(ready)
+            except OutOfSteps:
+                self._values[name], self._notes[name] = None, TOO_LONG
+            except NoValue as none:
+                self._values[name], self._notes[name] = None, str(none)
+        return Extraction(self._values, self._notes)
+
+    def _found(self, ready: _Rule) -> Any:
+        rule = ready.rule
+        if rule.type == "boolean":
+            return any(text is not None for text in self._texts(ready))
+        if rule.many:
+            return self._many(ready)
+        texts = list(self._texts(ready))
+        if not texts:
+            return None
+        if texts[0] is None:
+            raise NoValue(NO_MATCH)
+        return self._value(rule, texts[0])
+
+    def _many(self, ready: _Rule) -> list[Value]:
+        """All values there are; those that cannot be read are left out, and the first of them is told."""
+        values: list[Value] = []
+        for place, text in enumerate(self._texts(ready)):
+            if place == MAX_VALUES:
+                self._notes[ready.rule.name] = f"only the first {MAX_VALUES} are kept"
+            elif text is not None:
+                try:
+                    values.append(self._value(ready.rule, text))
+                except NoValue as none:
+                    self._notes.setdefault(ready.rule.name, str(none))
+        return values
+
+    def _value(self, rule: FieldRule, text: str) -> Value:
+        value = value_of(rule.type, text, self._base)
+        if isinstance(value, str):
+            if len(value) > MAX_VALUE:
+                self._notes.setdefault(rule.name, CUT)
+                value = value[:MAX_VALUE]
+            self._room -= len(value)
+            if self._room < 0:
+                raise NoValue(TOO_MUCH)
+        return value
+
+    def _texts(self, ready: _Rule) -> Iterator[str | None]:
+        """What is taken of each element; None where the pattern does not match."""
+        limit = MAX_VALUES + 1 if ready.rule.many or ready.rule.type == "boolean" else 1
+        for element in selected(ready.selector, self._tree, self._budget, limit):
+            text = self._text(element, ready.rule)
+            if text is not None:
+                yield self._matched(ready.pattern, text)
+
+    def _text(self, element: bs4.Tag, rule: FieldRule) -> str | None:
+        """None = it does not have that attribute."""
+        if rule.attribute:
+            said = element.get(rule.attribute)
+            text = " ".join(said) if isinstance(said, list) else said
+            return None if text is None else text[:LOOKED_THROUGH].strip()
+        if rule.what == "html":
+            self._budget.spend(sum(HTML_STEPS for _ in element.descendants))
+            return element.decode()[:LOOKED_THROUGH]
+        return " ".join("".join(self._strings(element)).split())
+
+    def _strings(self, element: bs4.Tag) -> Iterator[str]:
+        """The strings in an element that its readers see; those of a script if it is one."""
+        kinds, length = element.interesting_string_types, 0
+        for node in element.descendants:
+            self._budget.spend()
+            if isinstance(node, NavigableString) and _is_among(node, kinds):
+                yield node
+                length += len(node)
+                if length > LOOKED_THROUGH:
+                    return
+
+    def _matched(self, pattern: Any, text: str) -> str | None:
+        if pattern is None:
+            return text
+        self._budget.spend(len(text) * pattern.programsize // REGEX_STEP)
+        match = pattern.search(text)
+        if match is None:
+            return None
+        return str(match[1] or "") if pattern.groups else str(match[0])
+
+
+def _is_among(node: NavigableString, kinds: Any) -> bool:
+    return type(node) in kinds if isinstance(kinds, (set, frozenset, tuple, list)) else type(node) is kinds
+
+
+def _base_of(tree: bs4.BeautifulSoup, url: str) -> str:
+    base = tree.find("base", href=True)
+    return (normalise(str(base["href"]), url) if isinstance(base, bs4.Tag) else None) or url
+
+
+@lru_cache(maxsize=64)
+def _ready(rules: tuple[FieldRule, ...]) -> tuple[_Rule, ...]:
+    return tuple(_Rule(rule, soupsieve.compile(rule.selector), _pattern(rule.pattern)) for rule in rules)
+
+
+def _pattern(pattern: str) -> Any:
+    if not pattern:
+        return None
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)

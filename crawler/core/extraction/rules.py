@@ -1,0 +1,214 @@
+"""Extraction rules: what a person wants to have read from every page, and whether it can be."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import yaml
+
+from crawler.core.errors import BadInput
+from crawler.core.text.patterns import check_pattern
+
+MAX_RULES = 50
+MAX_SELECTOR = 500  # characters
+MAX_PATTERN = 500  # characters
+MAX_SHOWN = 60  # characters of a value in a message
+WHAT = ("text", "html")
+TYPES = ("text", "number", "integer", "date", "url", "boolean")
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,49}")
+_ATTRIBUTE = re.compile(r"[^\s\"'<>/=\0]{1,100}")  # https://html.spec.whatwg.org/#attributes-2
+
+
+class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One field: where on a page it stands, and what is taken from there."""
+
+    name: str  # of the column
+    selector: str  # CSS
+    what: str = "text"  # of the element: its "text", or its "html"
+    attribute: str = ""  # take this attribute in place of both
+    many: bool = False  # a list of all that is found; else the first
+    pattern: str = ""  # take what this regular expression finds: its first group, or all of it
+    type: str = "text"  # what it is turned into, one of TYPES
+
+
+def shown(value: object) -> str:
+    """What was typed, in a message that stays short."""
+    try:
+        text = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "so long a number"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+
+
+def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
+    """BadInput naming the first rule that cannot be used, and which part of it."""
+    if len(rules) > MAX_RULES:
+        raise BadInput(field, f"There are {len(rules)} extraction rules; a crawl can have {MAX_RULES} at most.")
+    taken = set[str]()
+    for place, rule in enumerate(rules, start=1):
+        _check(field, f"Rule {place} ({shown(rule.name)})", rule)
+        if rule.name.lower() in taken:
+            raise BadInput(field, f"Rule {place} ({shown(rule.name)}), name: another rule has it; each needs its own.")
+        taken.add(rule.name.lower())
+
+
+def _check(field: str, who: str, rule: FieldRule) -> None:
+    if not _NAME.fullmatch(rule.name):
+        raise BadInput(
+            field, f"{who}, name: it must begin with a letter and have letters, digits and _ alone, 50 at most."
+        )
+    _check_selector(field, who, rule.selector)
+    if rule.what not in WHAT:
+        raise BadInput(field, f"{who}, what: it can be {' or '.join(WHAT)}, not {shown(rule.what)}.")
+    if rule.attribute and not _ATTRIBUTE.fullmatch(rule.attribute):
+        raise BadInput(field, f"{who}, attribute: {shown(rule.attribute)} is not the name of one, such as href.")
+    if rule.attribute and rule.what != "text":
+        raise BadInput(field, f"{who}: take its {rule.what} or an attribute, not both.")
+    if rule.type not in TYPES:
+        raise BadInput(field, f"{who}, type: it can be {', '.join(TYPES)}; not {shown(rule.type)}.")
+    if rule.many and rule.type == "boolean":
+        raise BadInput(field, f"{who}, many: a boolean says whether anything is found, so there is one of it.")
+    if len(rule.pattern) > MAX_PATTERN:
+        raise BadInput(field, f"{who}, pattern: it is longer than {MAX_PATTERN} characters.")
+    try:
+        check_pattern(field, rule.pattern)
+    except BadInput as error:
+        raise BadInput(field, f"{who}, pattern: {error.message}") from None
+
+
+def _check_selector(field: str, who: str, selector: str) -> None:
+    import soupsieve  # it loads BeautifulSoup, which a tick of a crawl without rules does without
+
+    if not selector.strip():
+        raise BadInput(field, f"{who}, selector: it is empty; give a CSS selector such as h1 or .price.")
+    if len(selector) > MAX_SELECTOR:
+        raise BadInput(field, f"{who}, selector: it is longer than {MAX_SELECTOR} characters.")
+    try:
+        soupsieve.compile(selector)
+    except (soupsieve.SelectorSyntaxError, NotImplementedError, ValueError, RecursionError) as error:
+        raise BadInput(field, f"{who}, selector: {selector!r} cannot be used: {_reason(selector, error)}") from None
+
+
+def _reason(selector: str, error: Exception) -> str:
+    if "::" in selector:
+        return 'leave out what begins with "::"; the text is taken anyway, and `attribute: href` takes an attribute.'
+    first = (str(error) or "it is nested too deeply").splitlines()[0].rstrip(".:")
+    return f"{first[:1].lower()}{first[1:]}."
+
+
+# Extraction rules as people write them, in YAML or JSON, and as they are shown to them again.
+
+MAX_TEXT = 100_000  # characters
+MAX_NESTED = 16  # lists and mappings in one another; rules need two, and PyYAML takes the longer the more there are
+
+EXAMPLE = """\
+- name: price
+  selector: .product .price
+  type: number
+- name: pictures
+  selector: .product img
+  attribute: src
+  type: url
+  many: true
+- name: sku
+  selector: .product
+  pattern: 'SKU: (\\w+)'
+"""
+
+_PARTS = tuple(FieldRule.__struct_fields__)
+_NO_ANCHORS = "anchors (&) and aliases (*) cannot be used"
+_SHAPE = "Write a list of rules, each with a name and a selector; or a mapping of names to selectors."
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML without anchors, by which a few lines can stand for a billion, and without a key that is given twice."""
+
+    nested = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # its types leave it out
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise yaml.MarkedYAMLError(problem=_NO_ANCHORS, problem_mark=event.start_mark)
+        self.nested += 1
+        if self.nested > MAX_NESTED:
+            raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=event.start_mark)
+        node = super().compose_node(parent, index)
+        self.nested -= 1
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        counted = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        twice = next((name for name, times in counted.items() if times > 1), None)
+        if twice is not None:
+            raise yaml.MarkedYAMLError(problem=f"{shown(twice)} is given twice", problem_mark=node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
+    """The rules this text says; BadInput when it is none. Whether each can be used is judged by `rules.check_rules`.
+
+    It is a list of mappings with the parts of a `FieldRule`, or a mapping of names to such mappings or to selectors
+    alone. JSON is read as the YAML it is.
+    """
+    said = _parsed(field, text)
+    match said:
+        case None:
+            return ()
+        case list():
+            return tuple(_rule(field, place, None, rule) for place, rule in enumerate(said, start=1))
+        case dict():
+            return tuple(_rule(field, place, *pair) for place, pair in enumerate(said.items(), start=1))
+        case _:
+            raise BadInput(field, f"These are no extraction rules. {_SHAPE}")
+
+
+def text_of(rules: tuple[FieldRule, ...]) -> str:
+    """The rules as YAML, for a person to go on with; "" for none."""
+    plain = [msgspec.to_builtins(rule) for rule in rules]
+    return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True) if plain else ""
+
+
+def _parsed(field: str, text: str) -> Any:
+    if len(text) > MAX_TEXT:
+        raise BadInput(field, f"The extraction rules are longer than {MAX_TEXT:,} characters.")
+    try:
+        return yaml.load(text, _Plain)  # noqa: S506 (a SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        where = error.problem_mark or error.context_mark
+        line = f"line {where.line + 1}: " if where else ""
+        raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {line}{error.problem}.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        first = (str(error).splitlines() or ["a value cannot be read"])[0]
+        raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {first}.") from None
+    except (LookupError, AttributeError, TypeError, OverflowError):  # PyYAML, of values that their tags do not fit
+        raise BadInput(field, "The extraction rules hold a value that is not what its tag (!!...) says.") from None
+
+
+def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
+    if name is not None and isinstance(said, str):
+        said = {"selector": said}
+    if not isinstance(said, Mapping):
+        raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
+    parts = {**said} if name is None else {"name": name, **said}
+    who = f"Rule {place}" + (f" ({shown(parts['name'])})" if "name" in parts else "")
+    for part, value in parts.items():
+        _check_part(field, who, part, value)
+    for needed in ("name", "selector"):
+        if needed not in parts:
+            raise BadInput(field, f"{who} has no {needed}; each rule needs a name and a selector.")
+    return FieldRule(**parts)
+
+
+def _check_part(field: str, who: str, part: Any, value: Any) -> None:
+    if part not in _PARTS:
+        raise BadInput(field, f"{who}: there is no part named {shown(part)}; there are {', '.join(_PARTS)}.")
+    if part == "many":
+        if not isinstance(value, bool):
+            raise BadInput(field, f"{who}, many: it must be true or false, not {shown(value)}.")
+    elif not isinstance(value, str):
+        raise BadInput(field, f"{who}, {part}: it must be text, not {shown(value)}; put it in quotes.")

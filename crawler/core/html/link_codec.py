@@ -1,0 +1,126 @@
+"""The links of one page as they are kept: where each leads, the words it is written with, and its rel, packed small.
+
+A page has two pieces. `keys` are the first bytes of each target's page key, one after the other, each target once:
+which pages link to one is found by its eight bytes in these pieces, without unpacking anything. `packed` holds every
+link: the targets, and for each link the place of its target among them, its words and its rel.
+docs/exports.md says how many bytes a page that is.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from crawler.core.urls.normalise import key_of, origin_of
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+KEY_BYTES = 8  # of a target's key: two of a million pages agree in them once in tens of millions of crawls
+_MAGIC = b"\x28\xb5\x2f\xfd"  # of Zstandard (RFC 8878, 3.1.1); a piece of before is zlib's, and has each target once
+
+_compressor = zstd.ZstdCompressor(1)  # a higher level takes a fifth more time to save a thirtieth
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(tuple[list[str], list[int], list[str], dict[int, str]])
+_decoder_of_before = msgspec.msgpack.Decoder(list[tuple[str, str, str]])
+
+
+class Link(NamedTuple):
+    """One link of a page."""
+
+    url: str  # normalised
+    text: str  # the words it is written with, white space collapsed; "" when there are none
+    rel: str  # "nofollow ugc sponsored", as far as it has them
+
+
+class Occurrences(NamedTuple):
+    """Every link of a page, in order of appearance, beside the list of its targets, each of which is there once."""
+
+    places: Sequence[int]  # of each link's target; a target is linked to before those behind it
+    texts: Sequence[str]  # the words of each link
+    rels: Mapping[int, str]  # place of the link -> rel, of those that have any
+
+    @classmethod
+    def once(cls, targets: Sequence[str], texts: Sequence[str], rels: Mapping[str, str]) -> Occurrences:
+        """One link to each of these targets; `rels` are by target."""
+        return cls(range(len(targets)), texts, {place: rels[url] for place, url in enumerate(targets) if rels.get(url)})
+
+
+NO_OCCURRENCES = Occurrences((), (), {})
+
+
+def short_key(url: str) -> bytes:
+    """What stands for this page among the `keys` of others."""
+    return key_of(url)[:KEY_BYTES]
+
+
+def keys(targets: Sequence[str]) -> bytes:
+    return b"".join([key_of(url)[:KEY_BYTES] for url in targets])
+
+
+def number(key: bytes) -> int:
+    """A page's short key as a number; they sort alike."""
+    return int.from_bytes(key[:KEY_BYTES], "big")
+
+
+def numbers(keys: bytes) -> tuple[int, ...]:
+    """The same of each of a page's targets, in their order."""
+    return struct.unpack(f">{len(keys) // KEY_BYTES}Q", keys)
+
+
+def packed(targets: Sequence[str], links: Occurrences, page: str) -> bytes:
+    """The links of the page at this URL; targets of its own origin without it. b"" when there are none.
+
+    Most links lead to a target that no link before them does: in place of its number stands 0.
+    """
+    if not targets:
+        return b""
+    origin = origin_of(page)
+    there, cut = f"{origin}/", len(origin)
+    urls = [url[cut:] if url.startswith(there) else url for url in targets]
+    told, numbers = 0, list[int]()
+    for place in links.places:
+        numbers.append(0 if place == told else place + 1)
+        told += place == told
+    plain = _encoder.encode((urls, numbers, links.texts, links.rels))
+    return _compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)  # whole frames, also of several threads
+
+
+def unpacked(piece: bytes, page: str) -> list[Link]:
+    """Every link of the page at this URL, in order of appearance."""
+    return [link for _, link in placed(piece, page)]
+
+
+def placed(piece: bytes, page: str) -> Iterator[tuple[int, Link]]:
+    """The same, each with the place of its target among the page's `keys`."""
+    if not piece:
+        return
+    origin = origin_of(page)
+    if not piece.startswith(_MAGIC):
+        for place, (url, text, rel) in enumerate(_decoder_of_before.decode(zlib.decompress(piece))):
+            yield place, Link(origin + url if url.startswith("/") else url, text, rel)
+        return
+    urls, numbers, texts, rels = _decoder.decode(zstd.decompress(piece))
+    targets = [origin + url if url.startswith("/") else url for url in urls]
+    told = 0
+    for at, (number, text) in enumerate(zip(numbers, texts, strict=True)):
+        place = number - 1 if number else told
+        told += not number
+        yield place, Link(targets[place], text, rels.get(at, ""))
+
+
+def places(keys: bytes, key: bytes) -> Iterator[int]:
+    """The places among a page's targets of those whose short key this is."""
+    at = keys.find(key)
+    while at >= 0:
+        if at % KEY_BYTES == 0:
+            yield at // KEY_BYTES
+        at = keys.find(key, at + 1)

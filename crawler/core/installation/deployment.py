@@ -1,0 +1,150 @@
+"""What an installation that others can reach must have set, and what is said of one that has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from ipaddress import ip_address, ip_network
+from urllib.parse import parse_qs, urlsplit
+
+TOKEN_LENGTH = 16  # characters that a token somebody chose has at least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What is set, as far as it is judged here."""
+
+    redis_url: str
+    allowed_hosts: tuple[str, ...]
+    base_url: str
+    webhook_secret: str
+    metrics_token: str
+    private_hosts: tuple[str, ...]
+    has_proxies: bool  # whether it is known which proxies are ours
+    mails_are_files: bool
+    content_is_here: bool  # in a folder of this machine
+    login_tries: int  # 0 = no limit
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One thing to be set right."""
+
+    number: int
+    is_error: bool  # else it may be meant so
+    what: str
+    to_do: str
+
+
+def troubles(setup: Setup) -> Iterator[Trouble]:
+    """What is not as it should be, errors and warnings."""
+    if not is_guarded(setup.redis_url):
+        yield Trouble(1, True, "Redis takes commands from everybody who reaches it.", REDIS_HINT)
+    if "*" in setup.allowed_hosts:
+        hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
+        yield Trouble(2, True, "Pages answer to every name, so that somebody else's name can stand in them.", hint)
+    if urlsplit(setup.base_url).scheme != "https":
+        hint = "Set CRAWLER_BASE_URL to the address people type, such as https://crawler.example.com."
+        yield Trouble(3, True, "Links in mails and invitations lead to an address without TLS.", hint)
+    if not setup.webhook_secret:
+        hint = "Set CRAWLER_WEBHOOK_SECRET to a long random text, and tell it to the receivers."
+        yield Trouble(4, False, "Webhooks go out unsigned: their receivers cannot know who sends them.", hint)
+    if any(_is_everything(host) for host in setup.private_hosts):
+        hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
+        yield Trouble(5, True, "Everybody may crawl every address this machine reaches, its own services too.", hint)
+    if len(setup.metrics_token) < TOKEN_LENGTH:
+        hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
+        is_missing = "No monitor can read /metrics." if not setup.metrics_token else "It can be guessed."
+        yield Trouble(6, False, f"CRAWLER_METRICS_TOKEN has fewer than {TOKEN_LENGTH} characters. {is_missing}", hint)
+    if setup.mails_are_files:
+        hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@host:587."
+        yield Trouble(7, False, "Mails are not sent: each becomes a file in the data folder.", hint)
+    if setup.content_is_here and _is_elsewhere(setup.redis_url):
+        hint = "Set CRAWLER_CONTENT_STORAGE to a bucket, or to a folder that all machines share."
+        yield Trouble(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
+    if not setup.has_proxies:
+        hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
+        yield Trouble(9, False, "Nobody's address is known: all people seem to come from the proxy.", hint)
+    if not setup.login_tries:
+        hint = (
+            "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
+        )
+        yield Trouble(10, False, "Passwords can be guessed without end.", hint)
+
+
+REDIS_HINT = (
+    "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
+    "socket, unix:///run/redis/redis.sock. Whoever writes to Redis runs code in the workers."
+)
+
+
+def is_guarded(redis_url: str) -> bool:
+    """Whether Redis asks who is there: for a password, for a certificate, or by the rights of a file."""
+    parts = urlsplit(redis_url)
+    if parts.scheme == "unix":
+        return True
+    named = parse_qs(parts.query)
+    return bool(parts.password or named.get("password") or (parts.scheme == "rediss" and named.get("ssl_certfile")))
+
+
+def _is_elsewhere(redis_url: str) -> bool:
+    parts = urlsplit(redis_url)
+    if parts.scheme == "unix" or parts.hostname in {None, "localhost"}:
+        return False
+    try:
+        return not ip_address(str(parts.hostname)).is_loopback
+    except ValueError:
+        return True
+
+
+def _is_everything(host: str) -> bool:
+    if host.strip() == "*":
+        return True
+    try:
+        return ip_network(host.strip(), strict=False).prefixlen == 0
+    except ValueError:
+        return False
+
+
+# What is said of a machine's clock that differs from the clocks of Redis and of the database.
+
+TOLERATED_S = 2.0
+AGREE = "The clocks agree."
+NOT_COMPARED = "The clocks were not compared."
+TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-timesyncd: see docs/deployment.md."
+
+
+@dataclass(frozen=True)
+class Skew:
+    """Seconds by which this machine's clock is ahead of each; None = that one did not answer, or has no clock of its
+    own."""
+
+    redis: float | None = None
+    database: float | None = None
+
+    @property
+    def known(self) -> dict[str, float]:
+        """Those that were compared."""
+        return {name: seconds for name, seconds in asdict(self).items() if seconds is not None}
+
+    @property
+    def sentence(self) -> str:
+        """Which clock is off, and by how much; "" while none is known to be. Where two agree, the third is off."""
+        redis, database = self.redis, self.database
+        if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= TOLERATED_S:
+            return f"This machine's clock is {_by(redis)} those of Redis and the database."
+        if database is not None and redis is not None and _is_off(redis) != _is_off(database):
+            if _is_off(redis):
+                return f"Redis's clock is {_by(-redis)} those of this machine and the database."
+            return f"The database's clock is {_by(-database)} those of this machine and Redis."
+        named = {"Redis's": redis, "the database's": database}
+        off = [f"{_by(seconds)} {name}" for name, seconds in named.items() if seconds is not None and _is_off(seconds)]
+        return f"This machine's clock is {' and '.join(off)}." if off else ""
+
+
+def _is_off(seconds: float) -> bool:
+    return abs(seconds) > TOLERATED_S
+
+
+def _by(seconds: float) -> str:
+    return f"{abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'}"

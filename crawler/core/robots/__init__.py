@@ -1,0 +1,5 @@
+"""robots.txt (RFC 9309).
+
+robots_txt  the parsed file: groups, crawl delay, sitemaps, what its absence means
+rules       one Allow or Disallow line: which paths it matches, how specific it is
+"""

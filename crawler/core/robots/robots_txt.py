@@ -1,0 +1,303 @@
+"""What a host's robots.txt asks of us (RFC 9309), and what its absence means."""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import chain
+
+from crawler.core.robots.rules import Rule, rule_of, target_of
+
+MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
+NOT_HAD = "robots.txt could not be had"  # how what is said of a page begins that waits for its host's robots.txt
+
+_ANYONE = "*"
+_LINE_END = re.compile("\r\n|\r|\n")
+_MISSPELT = {
+    **dict.fromkeys(("dissallow", "dissalow", "disalow", "diasllow", "disallaw"), "disallow"),
+    **dict.fromkeys(("useragent", "user agent"), "user-agent"),
+    "site-map": "sitemap",
+}
+_RATE = re.compile(r"([0-9]{1,9})\s*/\s*([0-9]{1,9})\s*([smhd]?)(?![0-9a-z])", re.IGNORECASE)
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}  # seconds
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # https://mimesniff.spec.whatwg.org/#binary-data-byte
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+
+
+class RobotsAnswer(Enum):
+    """What the answer to the request for robots.txt means."""
+
+    PARSE = "parse"  # its text is the rules
+    ALLOW_ALL = "allow_all"  # there are no rules
+    UNREACHABLE = "unreachable"  # nothing may be fetched for now; ask again later
+
+
+def verdict_of_status(http_status: int | None) -> RobotsAnswer:
+    """What the final status of the request for robots.txt means; None when no response arrived.
+
+    - 2xx: the rules (RFC 9309, 2.3.1.1).
+    - 3xx: more redirects than we follow, which "MAY" be taken for unavailable (2.3.1.2).
+    - 4xx: unavailable, "the crawler MAY access any resources on the server" (2.3.1.3). That includes 429: the RFC makes
+      no exception, and a host that asks for patience gets it from the answers to its pages.
+    - 5xx, no response, and what is no final status: unreachable, "the crawler MUST assume complete disallow" (2.3.1.4).
+    """
+    match (http_status or 0) // 100:
+        case 2:
+            return RobotsAnswer.PARSE
+        case 3 | 4:
+            return RobotsAnswer.ALLOW_ALL
+        case _:
+            return RobotsAnswer.UNREACHABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What is asked of one crawler, all groups that name it taken together (RFC 9309, 2.2.1)."""
+
+    rules: tuple[Rule, ...] = ()  # the most specific first, and allow before disallow among equals
+    crawl_delay: float | None = None  # seconds; not part of the RFC
+    request_gap: float | None = None  # seconds between two requests, by a Request-rate; not part of the RFC
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One robots.txt, parsed. To keep it, keep its text."""
+
+    groups: Mapping[str, Group]  # by product token in lower case; "*" for everyone not named
+    sitemaps: tuple[str, ...]  # as written, each once
+
+    def deciding(self, url: str, user_agent_token: str) -> Rule | None:
+        """The rule that decides about the normalised `url` for the crawler of this product token ("examplebot", or
+        "examplebot/1.0"): the most specific that matches; allow wins a tie. None when there is none."""
+        target = target_of(url)
+        if target == "/robots.txt":  # "implicitly allowed" (2.2.2)
+            return None
+        return next((rule for rule in self._group(user_agent_token).rules if rule.matches(target)), None)
+
+    def allows(self, url: str, user_agent_token: str) -> bool:
+        """Whether the crawler of this product token may fetch the normalised `url`; what nothing matches is allowed."""
+        rule = self.deciding(url, user_agent_token)
+        return rule is None or rule.allow
+
+    def crawl_delay(self, user_agent_token: str) -> float | None:
+        """Seconds the host wants between two requests of this crawler, if it says so in a Crawl-delay."""
+        return self._group(user_agent_token).crawl_delay
+
+    def request_gap(self, user_agent_token: str) -> float | None:
+        """Seconds between two requests that keep to the host's Request-rate, if it has one. One that is for some hours
+        of the day is kept all day."""
+        return self._group(user_agent_token).request_gap
+
+    def delay(self, user_agent_token: str) -> float | None:
+        """Seconds to leave between two requests, by Crawl-delay or Request-rate, whichever asks for more."""
+        group = self._group(user_agent_token)
+        return max((said for said in (group.crawl_delay, group.request_gap) if said is not None), default=None)
+
+    def _group(self, user_agent_token: str) -> Group:
+        return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or Group()
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """One line that says something."""
+
+    line: int  # from 1
+    source: str  # the line without its comment
+    key: str  # in lower case
+    value: str
+
+
+@dataclass(slots=True)
+class _Lines:
+    """User-agent lines and what stands behind them, as read: once, for however many crawlers."""
+
+    rules: list[Rule] = field(default_factory=list)
+    crawl_delays: list[float] = field(default_factory=list)
+    request_gaps: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one crawler is told by such lines: all the rules, and the delays that stand behind its name."""
+
+    lines: _Lines
+    delays_before: int
+    gaps_before: int
+
+    @property
+    def crawl_delay(self) -> float | None:
+        return _at(self.lines.crawl_delays, self.delays_before)
+
+    @property
+    def request_gap(self) -> float | None:
+        return _at(self.lines.request_gaps, self.gaps_before)
+
+    @property
+    def says_something(self) -> bool:
+        return bool(self.lines.rules) or self.crawl_delay is not None or self.request_gap is not None
+
+
+def _at(values: Sequence[float], place: int) -> float | None:
+    return values[place] if place < len(values) else None
+
+
+class _Groups(Mapping[str, Group]):
+    """Puts a group together when it is asked for: ten thousand names above as many rules make a hundred million."""
+
+    def __init__(self, parts: Mapping[str, Sequence[_Part]]) -> None:
+        self._parts = parts
+        self._made: dict[str, Group] = {}
+
+    def __getitem__(self, token: str) -> Group:
+        if token not in self._made:
+            self._made[token] = _group_of(self._parts[token])
+        return self._made[token]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+def _group_of(parts: Sequence[_Part]) -> Group:
+    rules = sorted(
+        chain.from_iterable(part.lines.rules for part in parts), key=lambda rule: (-rule.length, not rule.allow)
+    )
+    return Group(
+        tuple(rules),
+        next((delay for part in parts if (delay := part.crawl_delay) is not None), None),
+        next((gap for part in parts if (gap := part.request_gap) is not None), None),
+    )
+
+
+def parse(text: str | bytes) -> Rules:
+    """The rules of a robots.txt; lines that make no sense are passed over, and it never raises.
+
+    1. Consecutive user-agent lines open a group. Only an allow or disallow line ends them: neither blank lines nor
+       records the RFC does not know do (2.2.4, "MUST NOT interfere").
+    2. Groups that name the same crawler are one.
+    3. Rules before the first user-agent line belong to nobody.
+    4. A Crawl-delay or a Request-rate belongs to the crawlers named so far; the first one given counts.
+    """
+    parts, sitemaps = _read(text)
+    return Rules(_Groups(parts), tuple(sitemaps))
+
+
+def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
+    """What each crawler is told, by its token, and the sitemaps."""
+    parts: dict[str, list[_Part]] = {}
+    lines = _Lines()  # those the next rule belongs to; the first of all are nobody's
+    naming = False  # the last record of the RFC was a user-agent line
+    sitemaps: dict[str, None] = {}
+    for record in _records(text):
+        match record.key:
+            case "user-agent":
+                lines = lines if naming else _Lines()
+                _name(parts, lines, record.value)
+                naming = True
+            case "allow" | "disallow":
+                naming = False
+                _add_rule(lines, record)
+            case "crawl-delay":
+                _add_delay(lines, record.value)
+            case "request-rate":
+                _add_rate(lines, record.value)
+            case "sitemap" if record.value:
+                sitemaps[record.value] = None
+    return parts, list(sitemaps)
+
+
+def oddity_of(body: bytes, media_type: str) -> str:
+    """What a person should know about a robots.txt that is not what it should be; "" when it is. `media_type` is in
+    lower case. Lines that can be read count all the same: "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
+    said = []
+    if len(body) > MAX_BYTES:
+        said.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
+    what = _foreign(body, media_type)
+    if what:
+        some = "what reads like a rule was taken for one" if _has_rules(body) else "it has no rules we can read"
+        said.append(f"robots.txt is {what}; {some}")
+    return ". ".join(said)
+
+
+def _foreign(body: bytes, media_type: str) -> str:
+    """What it is instead of a text file. Many a server calls every file HTML, so only one without rules is judged by
+    its media type."""
+    text = _decoded(body[:MAX_BYTES])
+    if text.lstrip().startswith("<") or (media_type in _HTML and text.strip() and not _has_rules(body)):
+        return "an HTML page"
+    if not body.startswith(_UTF_16) and _BINARY.search(body):
+        return "a binary file"
+    return ""
+
+
+def _has_rules(body: bytes) -> bool:
+    parts, sitemaps = _read(body)
+    return bool(sitemaps) or any(part.says_something for told in parts.values() for part in told)
+
+
+def _decoded(raw: bytes) -> str:
+    """The text without its byte order mark. RFC 9309, 2.3 asks for UTF-8; UTF-16 is understood where a mark says so."""
+    if raw.startswith(_UTF_16):
+        return raw.decode("utf-16", "replace")
+    return raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
+def _records(text: str | bytes) -> Iterator[_Record]:
+    """The lines that have a key and a value; misspellings that are common are understood."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    lines = _LINE_END.split(_decoded(raw[:MAX_BYTES]))
+    if len(raw) > MAX_BYTES and raw[MAX_BYTES] not in b"\r\n":
+        lines.pop()  # half a rule is another rule
+    for number, line in enumerate(lines, 1):
+        content = line.partition("#")[0].strip()
+        key, colon, value = content.partition(":")
+        if not colon:  # "disallow /" is understood as it is meant
+            words = content.split()
+            if len(words) != 2:
+                continue
+            key, value = words
+        name = key.strip().lower()
+        yield _Record(number, content, _MISSPELT.get(name, name), value.strip())
+
+
+def _name(parts: dict[str, list[_Part]], lines: _Lines, value: str) -> None:
+    """From here on these lines speak to the crawler of this name; a name given twice counts where it stands first."""
+    token = _token(value)
+    known = parts.setdefault(token, []) if token else []
+    if not known or known[-1].lines is not lines:
+        known.append(_Part(lines, len(lines.crawl_delays), len(lines.request_gaps)))
+
+
+def _token(value: str) -> str:
+    """The product token of "ExampleBot/1.0 (comment)" in lower case: compared as a whole, whatever the case (2.2.1)."""
+    words = value.split("/", 1)[0].split()
+    return words[0].lower() if words else ""
+
+
+def _add_rule(lines: _Lines, record: _Record) -> None:
+    if record.value:  # an empty pattern matches nothing
+        allow = record.key == "allow"
+        lines.rules.append(rule_of(allow=allow, pattern=record.value, line=record.line, source=record.source))
+
+
+def _add_delay(lines: _Lines, value: str) -> None:
+    try:
+        seconds = float(value)
+    except ValueError:
+        return
+    if math.isfinite(seconds) and seconds >= 0:
+        lines.crawl_delays.append(seconds)
+
+
+def _add_rate(lines: _Lines, value: str) -> None:
+    """ "1/10" is a page in ten seconds, "100/15m" a hundred in fifteen minutes."""
+    found = _RATE.match(value)
+    if found is not None and int(found[1]) > 0:
+        lines.request_gaps.append(int(found[2]) * _UNITS[found[3].lower()] / int(found[1]))

@@ -1,0 +1,270 @@
+"""What the bytes of a list's file say, one physical line at a time: unpacked, decoded, and never more than a few pieces
+of it in memory."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import PurePath
+from typing import NamedTuple
+
+from crawler.core.errors import BadInput
+from crawler.core.text.gzip import MAGIC, Broken, gunzipped
+
+PIECE = 64 * 1024  # bytes that are read at a time
+MAX_LENGTH = 10_000  # characters of a line
+MAX_BYTES = 4 * 1024**3  # of the whole list once it is unpacked: a few KB can be packed so that they never end
+
+TOO_LONG = f"The line is longer than {MAX_LENGTH:,} characters."
+NUL = "The line holds NUL bytes, which no text does."
+NOT_TEXT = "The line is no text: it is neither UTF-8 nor Latin-1."
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LONGEST = 4 * (MAX_LENGTH + 1)  # bytes that hold one character too many for sure
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")  # what Latin-1 has beside text
+
+
+class Line(NamedTuple):
+    """One physical line, without its end."""
+
+    number: int  # from 1
+    text: str
+    fault: str  # why nothing can be made of it; "" = fine
+
+
+def lines_of(pieces: Iterable[bytes], max_bytes: int = MAX_BYTES) -> Iterator[Line]:
+    """The lines of a file that comes in pieces of any size; BadInput("list") when it cannot be read to its end.
+
+    1. Unpack gzip, which is known by its first bytes.
+    2. Decode UTF-16 when its byte order mark says so, and drop UTF-8's.
+    3. Cut at LF, CRLF or CR. What a line has beyond MAX_LENGTH is dropped, and the line marked.
+    4. Decode each line as UTF-8, else as Latin-1, if that makes text of it.
+    """
+    plain = _within(max_bytes, _as_utf8(_unpacked(pieces)))
+    for number, line in enumerate(_cut(plain), start=1):
+        text, fault = _decoded(line)
+        yield Line(number, text, fault)
+
+
+def _begin(pieces: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, and all of the pieces with them."""
+    rest, begin = iter(pieces), b""
+    while len(begin) < size:
+        piece = next(rest, None)
+        if piece is None:
+            break
+        begin += piece
+    return begin[:size], chain([begin], rest)
+
+
+def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    magic, whole = _begin(pieces, len(MAGIC))
+    return _gunzipped(whole) if magic == MAGIC else whole
+
+
+def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from gunzipped(pieces)
+    except Broken as broken:
+        raise BadInput("list", f"The list cannot be unpacked: {broken}. Was it copied whole?") from None
+
+
+def _as_utf8(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    begin, whole = _begin(pieces, len(codecs.BOM_UTF8))
+    if begin.startswith(_UTF_16):
+        decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        return (decoder.decode(piece, final=not piece).encode() for piece in chain(filter(None, whole), [b""]))
+    if begin == codecs.BOM_UTF8:
+        first = next(whole)
+        return chain([first[len(begin) :]], whole)
+    return whole
+
+
+def _within(max_bytes: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > max_bytes:
+            raise BadInput("list", f"The list is larger than {max_bytes:,} bytes once it is unpacked; split it up.")
+        yield piece
+
+
+def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        block = rest + piece
+        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1  # a CR at the very end may yet become CRLF
+        yield from block[:end].splitlines()
+        rest = block[end:]
+        if len(rest) > _LONGEST:
+            rest = rest[:_LONGEST] + rest[-1:]  # its end may be that CR
+    yield from rest.splitlines()
+
+
+def _decoded(line: bytes) -> tuple[str, str]:
+    """The text, and what is wrong with it."""
+    if len(line) > _LONGEST:
+        return line[:MAX_LENGTH].decode(errors="replace"), TOO_LONG
+    try:
+        text, fault = line.decode(), ""
+    except UnicodeDecodeError:
+        text = line.decode("latin-1")
+        fault = NOT_TEXT if _CONTROLS.search(text) else ""
+    if b"\0" in line:
+        return text[:MAX_LENGTH], NUL
+    return text[:MAX_LENGTH], TOO_LONG if len(text) > MAX_LENGTH else fault
+
+
+# A list that is a table: in which columns its URLs and priorities stand, and its rows, read from a stream of lines.
+
+URL_NAMES = ("url", "urls", "address", "link", "loc", "uri", "href")
+PRIORITY_NAMES = ("priority",)
+MAX_COLUMNS = 10_000
+ROW_LINES = 100  # physical lines one row may take; a quote that is open for longer was never closed
+
+UNCLOSED = "A quote in this row is not closed, or text stands behind it."
+
+_DELIMITERS = "\t,;|"  # in this order: a URL holds no tab, and rather a semicolon than a comma
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns somebody chose, by name or by number from 1; "" = find out."""
+
+    url: str = ""
+    priority: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """The chosen columns that are named, as `_names` writes them."""
+        return {typed.strip().lower() for typed in (self.url, self.priority) if typed and not typed.isdecimal()}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand in a table."""
+
+    delimiter: str
+    url: int  # place in the row, from 0
+    priority: int | None
+    header: int  # number of the line with the columns' names; 0 = there is none
+
+
+class Row(NamedTuple):
+    """One row of a table, or one line that none could be made of."""
+
+    number: int  # of its first line
+    fields: list[str]
+    text: str  # its first line
+    fault: str = ""
+
+
+def layout_of(beginning: Sequence[Line], file_name: str, columns: Columns) -> Layout | None:
+    """The layout of a list that begins with these lines; None = it is no table but has one URL a line.
+
+    A table is known by its file's name, by a chosen column, or by a first line that names a column of URLs. BadInput
+    ("list_column", "priority_column") when a chosen column is not there.
+    """
+    extension = PurePath(file_name.lower().removesuffix(".gz")).suffix
+    delimiters = "\t" if extension == ".tsv" else _DELIMITERS
+    known = {*URL_NAMES, *columns.names}
+    for delimiter in delimiters:
+        names = _names(beginning[0], delimiter)
+        if known.intersection(names):
+            return _with_header(beginning, delimiter, names, columns)
+    if extension not in (".csv", ".tsv") and not (columns.url or columns.priority):
+        return None
+    delimiter, url = _found(beginning, delimiters)
+    chosen, priority = _chosen(columns, [])
+    return Layout(delimiter, url if chosen is None else chosen, priority, header=0)
+
+
+def rows_of(lines: Iterator[Line], delimiter: str) -> Iterator[Row]:
+    """The rows of a table. A quoted field may span lines; after a quote that is never closed the next line is tried."""
+    put_back: deque[Line] = deque()
+    while (line := put_back.popleft() if put_back else next(lines, None)) is not None:
+        if line.fault:
+            yield Row(line.number, [], line.text, line.fault)
+        elif '"' not in line.text:
+            yield Row(line.number, line.text.split(delimiter), line.text)
+        else:
+            yield _quoted(line, lines, put_back, delimiter)
+
+
+def _quoted(first: Line, lines: Iterator[Line], put_back: deque[Line], delimiter: str) -> Row:
+    taken: list[Line] = []
+
+    def physical() -> Iterator[str]:
+        yield first.text + "\n"
+        while len(taken) < ROW_LINES and (line := put_back.popleft() if put_back else next(lines, None)) is not None:
+            taken.append(line)
+            if line.fault:
+                return
+            yield line.text + "\n"
+
+    try:
+        return Row(first.number, next(_reader(physical(), delimiter)), first.text)
+    except csv.Error:
+        put_back.extendleft(reversed(taken))
+        return Row(first.number, [], first.text, UNCLOSED)
+
+
+def _reader(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+
+
+def _fields(line: Line, delimiter: str) -> list[str]:
+    """The fields of a row that takes one line."""
+    return _quoted(line, iter(()), deque(), delimiter).fields
+
+
+def _names(line: Line, delimiter: str) -> list[str]:
+    return [field.strip().lower() for field in _fields(line, delimiter)]
+
+
+def _with_header(beginning: Sequence[Line], delimiter: str, names: list[str], columns: Columns) -> Layout:
+    url, priority = _chosen(columns, names)
+    if url is None:
+        url = _first_of(URL_NAMES, names)
+    if url is None:
+        url = _found(beginning, delimiter)[1]
+    if priority is None:
+        priority = _first_of(PRIORITY_NAMES, names)
+    return Layout(delimiter, url, priority, header=beginning[0].number)
+
+
+def _first_of(known: Sequence[str], names: list[str]) -> int | None:
+    return next((place for place, name in enumerate(names) if name in known), None)
+
+
+def _chosen(columns: Columns, names: list[str]) -> tuple[int | None, int | None]:
+    """Where the chosen columns stand; None where none was chosen."""
+    return _place("list_column", columns.url, names), _place("priority_column", columns.priority, names)
+
+
+def _place(field: str, typed: str, names: list[str]) -> int | None:
+    chosen = typed.strip().lower()
+    if not chosen:
+        return None
+    if chosen in names:
+        return names.index(chosen)
+    if chosen.isdecimal() and 0 < int(chosen[:9]) <= MAX_COLUMNS:
+        return int(chosen) - 1
+    there = f"its columns are: {', '.join(names)}" if names else "its first line names no columns; give a number from 1"
+    raise BadInput(field, f"The list has no column {typed!r}; {there}.")
+
+
+def _found(beginning: Sequence[Line], delimiters: str) -> tuple[str, int]:
+    """The delimiter and the place of the first field that is a URL; else the first field, cut as the first line is."""
+    for line in beginning:
+        for delimiter in delimiters:
+            fields = _fields(line, delimiter)
+            for place, field in enumerate(fields):
+                if len(fields) > 1 and field.strip().lower().startswith(("http://", "https://")):
+                    return delimiter, place
+    return next((delimiter for delimiter in delimiters if delimiter in beginning[0].text), ","), 0

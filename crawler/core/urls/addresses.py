@@ -1,0 +1,292 @@
+"""Which network addresses are public, and which others a person may allow: the rules behind the guard."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import quote, unquote, urlsplit
+
+import ada_url
+from ssrfguard import DEFAULT_DENIED
+
+from crawler.core.errors import BadInput
+
+EVERYTHING = "*"
+
+# What IANA's registries of special addresses say is read by ssrfguard, which keeps up with them. What it lets through:
+_MISSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = (
+    (IPv4Network("168.63.129.16/32"), "one cloud's service for its machines"),
+    (IPv4Network("192.0.0.0/24"), "protocol assignments"),
+    (IPv6Network("2001::/23"), "protocol assignments, Teredo among them"),
+    (IPv6Network("2002::/16"), "6to4, given up"),
+)
+_GLOBAL_UNICAST_6 = IPv6Network("2000::/3")
+_COMPATIBLE = IPv6Network("::/96")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of `private_hosts`, taken apart. Exactly one of `name` and `network` is set."""
+
+    name: str = ""  # host name as it stands in a normalised URL
+    network: IPv4Network | IPv6Network | None = None  # an address is a network of one
+    port: int | None = None  # None = any port
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one anybody on the Internet may be asked at: global unicast and nothing else."""
+    return not why_not_public(address)
+
+
+@lru_cache(maxsize=4096)
+def why_not_public(address: str) -> str:
+    """What an address is that is not public, for a person; "" for a public one.
+
+    Of IPv6 only 2000::/3 is. An address there or elsewhere that carries an IPv4 one (mapped, compatible, NAT64, 6to4,
+    Teredo) is not, whatever it carries: where its packets end is a matter of the network we are in. Nor is text that is
+    no address, or one with a zone ("fe80::1%eth0").
+    """
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return "not an address in numbers"
+    if isinstance(ip, IPv6Address) and ip.scope_id is not None:
+        return "known on one network alone"
+    verdict = DEFAULT_DENIED.classify(ip)
+    if verdict.blocked or (isinstance(ip, IPv6Address) and ip not in _GLOBAL_UNICAST_6):
+        return verdict.block.name if verdict.block is not None else "not handed out"
+    return next((what for network, what in _MISSED if ip in network), "")
+
+
+def translated_range(address: str) -> str:
+    """The range by which a network without IPv4 writes this address for a public IPv4 one (NAT64, RFC 6052 and 8215);
+    "" when it is none of those."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return ""
+    is_one = (ip in _NAT64 or ip in _LOCAL_NAT64) and all(is_public(str(carried)) for carried in _carried(ip))
+    return str(ip_network((int(ip), 96), strict=False)) if is_one else ""
+
+
+def is_allowed(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
+    """Whether one of these entries lets `host` be asked on `port` at `address`, although it is not public.
+
+    A range opens no way round itself: an IPv4 address carried within must be public, or allowed by an entry too.
+    """
+    texts = tuple(private_hosts)
+    if EVERYTHING in texts:
+        return True
+    entries = [entry for entry in map(_entry, texts) if entry.port in (None, port)]
+    if any(entry.name == host.lower().rstrip(".") for entry in entries if entry.network is None):
+        return True
+    try:
+        return _is_within([entry.network for entry in entries if entry.network is not None], ip_address(address))
+    except ValueError:
+        return False
+
+
+def is_named(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
+    """Whether one of these entries names this very port of the host or address."""
+    with_port = [text for text in private_hosts if text != EVERYTHING and _entry(text).port is not None]
+    return is_allowed(with_port, host, port, address)
+
+
+def parse_private_hosts(texts: Sequence[str]) -> tuple[str, ...]:
+    """The entries in their one spelling, each once, in the order given; BadInput("private_hosts") for one unusable.
+
+    An entry is a host name, host:port, an IP address, address:port ([::1]:8000 for IPv6), a CIDR range, or "*".
+    """
+    return tuple(dict.fromkeys(_spelling(text.strip()) for text in texts if text.strip()))
+
+
+def _is_within(networks: Sequence[IPv4Network | IPv6Network], ip: IPv4Address | IPv6Address) -> bool:
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None and _is_within(networks, ip.ipv4_mapped):
+        return True
+    if ip in _LOCAL_NAT64:  # only behind 96 bits is it certain where the IPv4 address stands (RFC 6052, 2.2)
+        networks = [network for network in networks if network.prefixlen >= 96]
+    return any(ip in network for network in networks) and all(
+        is_public(str(carried)) or _is_within(networks, carried) for carried in _carried(ip)
+    )
+
+
+def _carried(ip: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
+    """The IPv4 addresses within; of Teredo the server's and the client's."""
+    if isinstance(ip, IPv4Address):
+        return ()
+    if ip.sixtofour is not None:
+        return (ip.sixtofour,)
+    if ip.teredo is not None:
+        return ip.teredo
+    is_compatible = ip in _COMPATIBLE and int(ip) > 1  # "::" and "::1" carry nothing
+    if is_compatible or ip.ipv4_mapped is not None or ip in _NAT64 or ip in _LOCAL_NAT64:
+        return (IPv4Address(int(ip) & 0xFFFFFFFF),)
+    return ()
+
+
+def _spelling(text: str) -> str:
+    if text == EVERYTHING:
+        return text
+    entry = _entry(text)
+    port = "" if entry.port is None else f":{entry.port}"
+    if entry.network is None:
+        return entry.name + port
+    if entry.network.prefixlen < entry.network.max_prefixlen:
+        return str(entry.network)
+    address = str(entry.network.network_address)
+    return f"[{address}]{port}" if port and ":" in address else address + port
+
+
+@lru_cache(maxsize=1024)
+def _entry(text: str) -> Entry:
+    network = _network(text)
+    if network is not None:
+        return Entry(network=network)
+    match = re.fullmatch(r"(\[[^\[\]]+\]|[^\[\]:/]+)(?::([0-9]{1,5}))?", text)
+    if match is None or not 1 <= int(match[2] or 1) <= 65535:
+        raise _bad(text)
+    host, port = _host(match[1], text), int(match[2]) if match[2] else None
+    network = _network(host.strip("[]"))
+    return Entry(network=network, port=port) if network is not None else Entry(name=host, port=port)
+
+
+def _network(text: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _host(host: str, text: str) -> str:
+    """The host as it stands in a normalised URL: IDNA, lower case, one spelling for an address in numbers."""
+    if re.search(r"[\s@?#\\%*]", host):
+        raise _bad(text)
+    try:
+        name: str = ada_url.URL(f"http://{host}/").hostname.rstrip(".")
+    except ValueError:
+        raise _bad(text) from None
+    if not name:  # "." is a URL's host, too
+        raise _bad(text)
+    return name
+
+
+def _bad(text: str) -> BadInput:
+    return BadInput(
+        "private_hosts",
+        f"{text!r} is not a host, host:port, IP address or range of addresses; "
+        'give one such as intranet.example:8080 or 10.0.0.0/8, or "*" for every address.',
+    )
+
+
+# Which ports may be asked: at public addresses those listed, and nowhere those that no browser asks.
+
+EVERY_PORT = "*"
+USUAL = frozenset({80, 443, 3128, 8000, 8008, 8080, 8081, 8443, 8888})  # 3128 is the usual one of a proxy
+
+# Source: the Fetch Standard, "bad port", https://fetch.spec.whatwg.org/#port-blocking: what listens there is no web
+# server, and could be told things by what we send. Port 0 stands there too.
+_BAD_ONES = """
+    0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135
+    137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719
+    1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080
+"""
+_BAD = frozenset(map(int, _BAD_ONES.split()))
+
+
+def is_bad(port: int) -> bool:
+    """Whether no browser asks this port."""
+    return port in _BAD
+
+
+def parse_ports(texts: Sequence[str]) -> Container[int]:
+    """The ports a person lists, or "*" for all that browsers ask; BadInput("ports") for what is none of those."""
+    if EVERY_PORT in texts:
+        return range(1, 65536)
+    return frozenset(map(_port, texts))
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535):
+        raise BadInput("ports", f'{text!r} is not a port; give numbers such as 80,443,8080, or "*" for every port.')
+    if is_bad(int(text)):
+        raise BadInput(
+            "ports", f"Port {text} is one that browsers refuse; allow it for one host, as host:{text} among the hosts."
+        )
+    return int(text)
+
+
+# What a proxy is to us: an HTTP proxy with a host, a port, and perhaps a user and password that are never shown.
+
+EXAMPLE = "such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128"
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A proxy that is spoken to in plain HTTP: whole URLs for http pages, CONNECT for https ones."""
+
+    host: str  # as a resolver takes it: an IPv6 address is without brackets
+    port: int
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+
+    @classmethod
+    def parse(cls, typed: str, name: str = "proxy") -> Proxy:
+        """The proxy a person typed, or BadInput(name). No message repeats what was typed: it may hold a password."""
+        text = typed.strip()
+        if _CONTROL.search(text):
+            raise BadInput(name, "The proxy's address holds a line end or another control character.")
+        scheme = match[1].lower() if (match := _SCHEME.match(text)) else ""
+        if scheme.startswith("socks"):
+            raise BadInput(name, f"SOCKS proxies are not supported; give an HTTP proxy, {EXAMPLE}.")
+        if scheme == "https":
+            raise BadInput(
+                name, f"Proxies that are spoken to over TLS are not supported; give one as http://, {EXAMPLE}."
+            )
+        if scheme not in ("http", ""):
+            raise BadInput(name, f"A proxy's address begins with http://, {EXAMPLE}.")
+        return cls._read(text if scheme else f"http://{text}", name)
+
+    @classmethod
+    def _read(cls, text: str, name: str) -> Proxy:
+        try:
+            parts = urlsplit(ada_url.normalize_url(text))
+            host, port = parts.hostname or "", parts.port or 80
+        except ValueError:
+            raise BadInput(name, f"This is not a proxy's address; give one {EXAMPLE}.") from None
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise BadInput(name, f"A proxy's address has nothing behind its port; give one {EXAMPLE}.")
+        proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""))
+        if _CONTROL.search(proxy.user + proxy.password) or ":" in proxy.user:
+            raise BadInput(name, "The proxy's user cannot hold a colon, nor user or password a control character.")
+        return proxy
+
+    @property
+    def text(self) -> str:
+        """The one spelling that `parse` reads back, password and all: to be sealed, never to be shown."""
+        known = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user or self.password else ""
+        return f"http://{known}{self.where}"
+
+    @property
+    def authorization(self) -> str:
+        """The value of Proxy-Authorization; "" for a proxy that asks for nothing."""
+        if not self.user and not self.password:
+            return ""
+        return f"Basic {base64.b64encode(f'{self.user}:{self.password}'.encode()).decode()}"
+
+    @property
+    def where(self) -> str:
+        """Host and port, as the guard's list of allowed addresses names them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        """For people: without the password."""
+        return f"http://…@{self.where}" if self.user or self.password else f"http://{self.where}"

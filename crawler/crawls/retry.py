@@ -1,0 +1,109 @@
+"""Sends dead letters again: opens pages that were given up, and with them a crawl that was over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from crawler import clock
+from crawler.accounts import audit
+from crawler.core.crawl.completion import State, predecessors
+from crawler.core.crawl.notices import Event
+from crawler.crashpoints import crash_point
+from crawler.frontier.frontier import Frontier
+from crawler.models import Crawl
+from crawler.notices.outbox import send_out, tell
+from crawler.queueing import queues
+from crawler.queueing.wakeups import keep_watch, wake
+from crawler.storage import quarantine, writer
+
+# Lets a crawl that was over run once more, in its next round: it finishes anew, with a notice of its own.
+
+
+def begin_round_if_over(crawl: Crawl, now: float) -> None:
+    """Begin the next round of a crawl that is over; one that is not goes on as it is. The crawl's row is locked, and
+    pages of it were opened in the same transaction."""
+    if not crawl.is_over:
+        return
+    over = [state for state in predecessors(State.RUNNING) if state.is_over]
+    began = datetime.fromtimestamp(now, UTC)
+    idle = (began - crawl.finished_at).total_seconds() if crawl.finished_at else 0.0
+    Crawl.objects.filter(id=crawl.id, state__in=over).update(
+        state=State.RUNNING,
+        finished_at=None,
+        round=F("round") + 1,
+        round_began_at=began,
+        idle_seconds=F("idle_seconds") + max(0.0, idle),
+    )
+    tell(crawl, Event.STARTED)
+
+
+def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
+    """Ask again for all dead letters of a crawl, or for those among `page_ids`; how many there were.
+
+    A crawl that was over runs again, in its next round: it finishes anew, with a new notice. A paused one stays paused.
+    """
+    now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
+        if crawl is None:
+            return 0
+        reopened = writer.reopen(crawl_id, page_ids, now)
+        if reopened:
+            begin_round_if_over(crawl, now)
+            audit.note("crawl.retried", crawl, after={"pages": reopened})
+        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+    if not reopened:
+        return 0
+    crash_point("retry: committed")
+    frontier.revive(page_ids)
+    wake(frontier, crawl.site)
+    keep_watch()
+    send_out(crawl)
+    return reopened
+
+
+# Releases traps: what was quarantined as an endless series is asked for after all, because a person knows better.
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was released."""
+
+    traps: int
+    pages: int  # that are open now
+    left_out: int  # links that had no row, on pages that are not asked for again: they do not come back by this
+
+
+def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
+    """Release all traps of a crawl, or those among `trap_ids`, and open their pages. They quarantine nothing any more.
+
+    A crawl that was over runs again, in its next round. What has no row because its trap had rows enough is found again
+    only where a page links to it that is still to be asked for.
+    """
+    now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
+    with transaction.atomic():
+        crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
+        if crawl is None:
+            return Released(0, 0, 0)
+        chosen = quarantine.shown(crawl).filter(released=False)
+        if trap_ids is not None:
+            chosen = chosen.filter(id__in=list(trap_ids))
+        left_out = sum(chosen.values_list("left_out", flat=True))
+        traps, opened = writer.release(crawl_id, chosen, now)
+        if traps:
+            audit.note("crawl.traps_released", crawl, after={"traps": traps, "pages": opened})
+        if opened:
+            begin_round_if_over(crawl, now)
+        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+    if opened:
+        crash_point("release: committed")
+        wake(frontier, crawl.site)
+        keep_watch()
+        send_out(crawl)
+    return Released(traps, opened, left_out)

@@ -1,0 +1,14 @@
+"""The fetch job.
+
+loop           one fetch job: its batch, many hosts at a time
+batch          the batch: its lease, slices and results
+slice          pages of one host, one after the other
+page           one page: request, parse, result
+robots_check   whether robots.txt allows a page
+host_slot      a slice's client of the host limiter
+capture        extraction and content capture
+result_buffer  gathers results and leaves them for the manager
+pool           connections kept for the next slice of a host
+work_stealing  takes other jobs while the batch is blocked
+preview        extraction rules tried on one page
+"""

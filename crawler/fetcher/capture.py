@@ -1,0 +1,138 @@
+"""What a crawl wants of a page beside the usual, by option: fields by its extraction rules, and its content to keep.
+Whatever goes wrong here costs no page its outcome; a note says what is missing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+from rq.timeouts import BaseTimeoutException
+
+from crawler.content import warc
+from crawler.content.content import packed
+from crawler.content.shelf import NOT_KEPT
+from crawler.core.crawl import options
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.extraction.rules import FieldRule
+from crawler.core.html.document import Document
+from crawler.core.html.main_content import Readable
+from crawler.http.fetcher import Fetched, Wants, anything_named, is_html
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class More:
+    """The rules and forms of one crawl."""
+
+    rules: tuple[FieldRule, ...] = ()
+    keep: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.rules or self.keep)
+
+    @property
+    def wants(self) -> Wants:
+        """Which bodies are read: for an archive those of whatever is linked to."""
+        return anything_named if options.WARC in self.keep else is_html
+
+    def as_without(self, fetched: Fetched) -> Fetched:
+        """The answer with the outcome it has for a crawl that keeps nothing, which does not even read a body that is
+        not HTML: that one is too large, or broke off, costs its content alone."""
+        if fetched.http_status is None or is_html(fetched.content_type or "text/html"):
+            return fetched
+        usual = of_status(fetched.http_status)
+        if fetched.outcome in (usual, Outcome.MALFORMED):
+            return fetched
+        return msgspec.structs.replace(fetched, outcome=usual, body=b"", recorded=None, error="")
+
+    def added(self, result: PageResult, fetched: Fetched, document: Document | None, url: str) -> PageResult:
+        """The result with all this: `facts.fields` and `facts.notes`; in `kept` each form's member, or why not. The
+        document is the page's, when it is HTML, and of no use afterwards."""
+        if document is not None and self.rules:
+            result = self._with_fields(result, document, url)
+        if not self.keep:
+            return result
+        page = _Page(fetched, document, url, result.fetched_at)
+        contents = {form: content for form in _WRITERS if form in self.keep and (content := _content(form, page))}
+        return msgspec.structs.replace(result, kept=contents)
+
+    def _with_fields(self, result: PageResult, document: Document, url: str) -> PageResult:
+        from crawler.core.extraction import (
+            extractor,  # it loads BeautifulSoup, which a crawl without rules does without
+        )
+
+        try:
+            found = extractor.extract(document, url, self.rules)
+        except BaseTimeoutException:
+            raise  # RQ ends this job
+        except Exception:
+            log.exception("no fields could be read from %s", url)
+            found = extractor.nothing(self.rules, extractor.FAULT)
+        facts = msgspec.structs.replace(result.facts, fields=found.values, notes=found.notes)
+        return msgspec.structs.replace(result, facts=facts)
+
+
+NO_MORE = More()
+
+
+@dataclass
+class _Page:
+    """A page whose content is kept."""
+
+    fetched: Fetched
+    document: Document | None  # None: it is not HTML, or no success
+    url: str
+    fetched_at: float
+
+    @cached_property
+    def readable(self) -> Readable | None:
+        return Readable(self.document, self.url) if self.document is not None else None
+
+
+def _content(form: str, page: _Page) -> bytes | str | None:
+    """The member; a sentence when it cannot be had; None when the page has nothing of this form."""
+    try:
+        return _WRITERS[form](page)
+    except BaseTimeoutException:
+        raise  # RQ ends this job
+    except Exception as error:
+        log.exception("%s could not be kept as %s", page.url, form)
+        return f"{NOT_KEPT}{type(error).__name__} while it was written; please report it"
+
+
+def _html(page: _Page) -> bytes | None:
+    return packed(page.fetched.body) if page.document is not None else None
+
+
+def _markdown(page: _Page) -> bytes | None:
+    return packed(page.readable.markdown().encode("utf-8", "replace")) if page.readable is not None else None
+
+
+def _text(page: _Page) -> bytes | None:
+    return packed(page.readable.text().encode("utf-8", "replace")) if page.readable is not None else None
+
+
+def _exchange(page: _Page) -> bytes | str | None:
+    """As WARC records, if it is complete."""
+    fetched = page.fetched
+    if fetched.http_status is None:
+        return None
+    heads = fetched.recorded
+    if heads is None or fetched.outcome is not of_status(fetched.http_status):
+        return f"{NOT_KEPT}{fetched.error or 'its body could not be read'}"
+    request = heads.request, heads.request_headers
+    return warc.exchange(page.url, page.fetched_at, request, (heads.status_line, heads.headers), fetched.body)
+
+
+_WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {
+    options.HTML: _html,
+    options.MARKDOWN: _markdown,
+    options.TEXT: _text,  # behind Markdown, for it takes the tree apart
+    options.WARC: _exchange,
+}
+"""Form -> how a page is written in it, in this order."""

@@ -1,0 +1,130 @@
+"""Tries extraction rules on one page before a crawl: asked for as the crawl would ask, and nothing is kept of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crawler import conf
+from crawler.core.access.credentials import own_hosts
+from crawler.core.crawl.messages import FetchPolicy
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.errors import BadInput
+from crawler.core.extraction import extractor
+from crawler.core.html import charsets
+from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
+from crawler.core.urls.normalise import from_person, normalise, origin_of
+from crawler.crawls.start import check_sealed, judged
+from crawler.fetcher.robots_check import Ruling
+from crawler.http.client import HttpFetcher
+from crawler.http.factory import fetcher_for
+from crawler.http.fetcher import Fetched, is_html
+from crawler.http.guards import check_web_address, guard_of
+from crawler.http.robots import fetch_robots
+
+MAX_HOPS = 5  # redirects that are followed
+SECONDS = 10.0  # for each request: somebody waits for it
+ALL_SECONDS = 30.0  # after which no further request is made
+TOO_SLOW = "it takes too long, with all its redirects"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one rule found."""
+
+    name: str
+    value: Any  # None = nothing
+    note: str  # what is wrong with it; "" = nothing
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What came of trying."""
+
+    url: str  # where redirects led
+    rows: tuple[Row, ...] = ()
+    trouble: str = ""  # why there is no page to try the rules on; "" = there is
+
+
+def preview(
+    typed: str,
+    options: CrawlOptions,
+    *,
+    start_urls: Sequence[str],
+    allow_private: bool = False,
+    sealed: str = "",
+) -> Preview:
+    """What the rules of these options find on the page at this URL, which is written as a person writes it. It is asked
+    for as a crawl from `start_urls` would: robots.txt and addresses count alike, and credentials go where it would send
+    them. BadInput for what cannot be used; trouble with the page is in the answer."""
+    url = from_person(typed)
+    options = judged(options, allow_private=allow_private)
+    if not options.fields:
+        raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
+    guard = guard_of(options.private_hosts)
+    check_web_address(guard, url, "try_url")
+    check_sealed(guard, sealed)
+    own = own_hosts(start_urls, options.hosts, subdomains=options.subdomains)
+    with fetcher_for(_policy(options, own, sealed), guard, SECONDS) as fetcher:
+        return _tried(fetcher, url, options)
+
+
+def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
+    url, ends = start, time.monotonic() + ALL_SECONDS
+    for _ in range(MAX_HOPS + 1):
+        refusal = _refusal(fetcher, url, ends) if options.obey_robots else None
+        if refusal is not None:
+            return Preview(url, trouble=refusal)
+        if time.monotonic() > ends:
+            return Preview(url, trouble=TOO_SLOW)
+        fetched = fetcher.get(url)
+        target = normalise(fetched.location, url) if fetched.outcome is Outcome.REDIRECT else None
+        if target is None:
+            return _read(fetched, url, options)
+        url = target
+    return Preview(url, trouble=f"it redirects more than {MAX_HOPS} times in a row")
+
+
+def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
+    """Why robots.txt keeps us from asking for this page; None when it does not."""
+    found = fetch_robots(fetcher, origin_of(url), lambda: time.monotonic() <= ends)
+    if time.monotonic() > ends:
+        return TOO_SLOW
+    match verdict_of_status(found.status):
+        case RobotsAnswer.ALLOW_ALL:
+            return None
+        case RobotsAnswer.UNREACHABLE:
+            said = f"it answered {found.status}" if found.status else found.error
+            return f"robots.txt could not be had, so nothing may be fetched: {said}"
+        case RobotsAnswer.PARSE:
+            return Ruling(reachable=True, rules=parse(found.body)).refusal(url)
+
+
+def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:
+    if fetched.outcome is not Outcome.SUCCESS:
+        return Preview(url, trouble=fetched.error or f"it answered {fetched.http_status}")
+    if not fetched.body or not is_html(fetched.content_type or "text/html"):
+        return Preview(url, trouble=f"it is no HTML page but {fetched.content_type or 'empty'}")
+    found = extractor.extract(charsets.utf_8(fetched.body, fetched.content_type_header), url, options.fields)
+    return Preview(url, tuple(_row(name, found) for name in extractor.names(options)))
+
+
+def _row(name: str, found: extractor.Extraction) -> Row:
+    value, note = found.values[name], found.notes.get(name, "")
+    return Row(name, value, note or ("nothing matches the selector" if value in (None, []) else ""))
+
+
+def _policy(options: CrawlOptions, own: tuple[str, ...], sealed: str) -> FetchPolicy:
+    return FetchPolicy(
+        user_agent=conf.user_agent(),
+        obey_robots=options.obey_robots,
+        delay=0.0,
+        concurrency=1,
+        private_hosts=options.private_hosts,
+        max_body_bytes=conf.max_body_bytes(),
+        own_hosts=own if sealed else (),
+        sealed=sealed,
+    )

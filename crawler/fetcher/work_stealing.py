@@ -1,0 +1,81 @@
+"""What a fetch job does beside its own batch while that is held up: what a free worker would do.
+
+A slow host keeps a job busy for seconds in which it does nothing but wait. If meanwhile a tick or another batch waits
+in RQ's queues, no worker is free for it. So the job takes it out of the queue and does it: one dead host among twenty
+holds up nobody, and a lone worker collects, hands out and fetches at the same time. Should it die, both are found as
+anything is that RQ loses: a tick by its mark, a batch by its lease (rules R4, R5).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from redis.exceptions import RedisError
+
+from crawler import logs
+from crawler.core.crawl.messages import Batch
+from crawler.queueing import queues
+
+log = logging.getLogger(__name__)
+
+TICK_LOOKS, BATCH_LOOKS = 1, 3  # looks at which a job was seen to wait before it is taken
+"""A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it."""
+
+
+class Helper:
+    """Runs one tick at a time in a thread of its own, so that no page has to wait for it."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
+        self._tick: Future[None] | None = None
+        self._looks: dict[str, int] = {}  # job that waits -> how often we have seen it wait before
+
+    def is_busy(self) -> bool:
+        return self._tick is not None and not self._tick.done()
+
+    def look(self, *, wants_batch: bool) -> Iterator[Batch]:
+        """Begin the tick that waits first, if any; the batch that waits first, if one is wanted. Only what waited at
+        some looks before: a worker that is free would have taken it by now."""
+        try:
+            self._looks = {job: self._looks.get(job, -1) + 1 for job in queues.waiting_first()}
+            if not self.is_busy() and (left_over := self._seen_before(TICK_LOOKS)):
+                crawl = queues.adopt_tick(left_over)
+                if crawl is not None:
+                    self._tick = self._thread.submit(_tick, crawl)
+            if wants_batch and (left_over := self._seen_before(BATCH_LOOKS)):
+                batch = queues.adopt_batch(left_over)
+                if batch is not None:
+                    yield batch
+        except RedisError as error:
+            log.warning("the queues could not be looked at: %s", error)
+
+    def _seen_before(self, looks: int) -> list[str]:
+        return [job for job, seen in self._looks.items() if seen >= looks]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown(wait=not queues.ends_soon.is_set())
+
+
+def _tick(crawl: str) -> None:
+    """A tick that fails leaves its mark, or somebody who looks again: see `manage`."""
+    from crawler.manager.tick import manage  # seldom needed, and a third of a stock worker's time to begin a job
+
+    try:
+        manage(UUID(crawl))
+    except (RedisError, DatabaseError) as error:
+        log.warning("a tick of crawl %s came to nothing: %s", crawl, error, extra=logs.of(crawl))
+    except Exception:
+        log.exception("a tick of crawl %s failed", crawl, extra=logs.of(crawl))
+    finally:
+        connection.close()

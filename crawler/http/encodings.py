@@ -1,0 +1,154 @@
+"""Content-Encoding undone in small steps, so that a few bytes cannot become a great many before anybody counts."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from crawler.core.text.gzip import STEP, Broken, Inflater, gunzipped, inflated
+from crawler.http.errors import NotHttp
+
+# Both come with the project; where they cannot be had (no wheel, a Python without libzstd) we ask for what is left.
+try:
+    import brotli
+except ImportError:
+    brotli = None
+try:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+except ImportError:
+    zstd = None  # type: ignore[assignment]  # absent
+
+MAX_FRAMES = 10_000  # of one zstd body; each costs a decoder, and one that holds nothing is nine bytes
+ZSTD_WINDOW = 23  # 8 MB as a power of two: what a decoder of HTTP must and need keep in memory (RFC 9659)
+
+_BROTLI_LIMIT = STEP // 4  # its decoder fills the block it has begun: 32 KiB, and beyond it another of 64
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
+
+Decoder = Callable[[Iterable[bytes]], Iterator[bytes]]
+
+
+def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
+    """The decoded body in pieces of at most STEP bytes, or NotHttp for an encoding we did not ask for.
+
+    One encoding at most: a body compressed twice has no honest use.
+    """
+    if not content_encoding:
+        return iter(pieces)
+    names = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if not names:
+        return iter(pieces)
+    name = "gzip" if names[0] == "x-gzip" else names[0]
+    if len(names) == 1 and name in _DECODERS:
+        return _whole(_DECODERS[name], pieces)
+    raise NotHttp(f"the body is encoded as {content_encoding!r}, which was not asked for")
+
+
+def _whole(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from decoder(pieces)
+    except Broken as broken:
+        raise NotHttp(f"the body cannot be decoded: {broken}") from broken
+
+
+def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """ "deflate" is a zlib stream (RFC 1950) by the book and a bare one (RFC 1951) from some servers."""
+    source = iter(pieces)
+    head = b""
+    while len(head) < 2 and (piece := next(source, b"")):
+        head += piece
+    if not head:
+        return
+    inflater: Inflater = zlib.decompressobj(zlib.MAX_WBITS if _is_zlib_header(head) else -zlib.MAX_WBITS)
+    yield from inflated(inflater, head)
+    for piece in source:
+        if inflater.eof:
+            continue
+        yield from inflated(inflater, piece)
+    if not inflater.eof:
+        raise Broken("the deflate data ends before its end")
+
+
+def _is_zlib_header(head: bytes) -> bool:
+    """RFC 1950, 2.2: method 8, and the first two bytes are a multiple of 31."""
+    return len(head) >= 2 and head[0] & 0x0F == 8 and (head[0] << 8 | head[1]) % 31 == 0
+
+
+def _unbrotlied(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """RFC 7932. Its decoder does not say where in a piece the body ended, so what follows it there is an error."""
+    decoder = brotli.Decompressor()
+    begun = False
+    for piece in pieces:
+        if decoder.is_finished():
+            continue
+        begun = begun or bool(piece)
+        yield from _brotli_steps(decoder, piece)
+    if begun and not decoder.is_finished():
+        raise Broken("the br data ends before its end")
+
+
+def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
+    while True:
+        try:
+            step: bytes = decoder.process(data, output_buffer_limit=_BROTLI_LIMIT)
+        except brotli.error as error:
+            raise Broken(f"the compressed data is damaged: {error}") from error
+        if step:
+            yield step
+        elif decoder.can_accept_more_data():
+            return
+        data = b""
+
+
+def _unzstded(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """RFC 8878: frames one after another; what follows the last and is not a frame is dropped, as with gzip."""
+    decoder: Any = None
+    frames = 0
+    for piece in pieces:
+        data = piece
+        while data:
+            if decoder is None:
+                if frames and not _is_zstd_frame(data):
+                    return
+                if frames == MAX_FRAMES:
+                    raise Broken(f"the zstd data has more than {MAX_FRAMES:,} frames")
+                decoder = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW})
+                frames += 1
+            yield from _zstd_steps(decoder, data)
+            data = decoder.unused_data
+            decoder = None if decoder.eof else decoder
+    if decoder is not None:
+        raise Broken("the zstd data ends before its end")
+
+
+def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
+    while True:
+        try:
+            step: bytes = decoder.decompress(data, STEP)
+        except zstd.ZstdError as error:
+            raise Broken(f"the compressed data is damaged: {error}") from error
+        if step:
+            yield step
+        if decoder.eof or decoder.needs_input:
+            return
+        data = b""
+
+
+def _is_zstd_frame(data: bytes) -> bool:
+    """Whether this begins like a frame, as far as it has arrived."""
+    skippable = data[0] & 0xF0 == 0x50 and _ZSTD_SKIPPABLE.startswith(data[1:4])
+    return skippable or _ZSTD_MAGIC.startswith(data[:4])
+
+
+_DECODERS: dict[str, Decoder] = {
+    "gzip": gunzipped,
+    "deflate": _inflated,
+    **({"br": _unbrotlied} if brotli is not None else {}),
+    **({"zstd": _unzstded} if zstd is not None else {}),
+}
+ACCEPTED = ", ".join(_DECODERS)  # what we say in Accept-Encoding

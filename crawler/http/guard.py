@@ -1,0 +1,123 @@
+"""Which addresses may be asked, and on which ports: public ones on those listed, and those a person allowed."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from crawler.core.urls.addresses import (
+    USUAL,
+    is_allowed,
+    is_bad,
+    is_named,
+    is_public,
+    parse_private_hosts,
+    translated_range,
+    why_not_public,
+)
+from crawler.http.errors import AddressRefused, NameNotFound, NotConnected, OutOfTime, PortRefused
+from crawler.http.with_timeout import in_time
+
+__all__ = [
+    "AddressRefused",
+    "Endpoint",
+    "Guard",
+    "NameNotFound",
+    "NotConnected",
+    "OutOfTime",
+    "PortRefused",
+    "Refused",
+    "parse_private_hosts",
+]
+
+Resolver = Callable[..., list[tuple[Any, ...]]]
+"""`socket.getaddrinfo`, or something with its shape."""
+
+
+HOW_TO_ALLOW = 'allow it under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
+"""On the page, on the command line, for all crawls."""
+FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVATE_HOSTS"
+
+
+_IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the one spelling of IPv4 in a normalised URL
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why an address may not be asked."""
+
+    reason: str  # one line that names the option and the setting which allow it
+    kind: type[AddressRefused] = AddressRefused
+
+
+class Endpoint(NamedTuple):
+    """An address that was checked and is connected to as it stands."""
+
+    family: int  # socket.AF_INET or socket.AF_INET6
+    sockaddr: tuple[Any, ...]  # what `socket.connect` takes; the address in numbers comes first
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Judges addresses after resolving, so that no spelling and no name server can talk it round."""
+
+    private_hosts: tuple[str, ...] = ()  # as `parse_private_hosts` gives them
+    ports: Container[int] = USUAL  # of public addresses
+    lookup_seconds: float = 10.0  # for a name; the system's resolver would keep a time of its own, and a longer one
+    resolver: Resolver = field(default=socket.getaddrinfo, compare=False, repr=False)
+
+    def check(self, host: str, port: int, address: str) -> Refused | None:
+        """None when `host` may be asked on `port` at this address in numbers."""
+        if is_named(self.private_hosts, host, port, address):
+            return None
+        if not is_public(address) and not is_allowed(self.private_hosts, host, port, address):
+            translated = translated_range(address)
+            how = FOR_DNS64.format(translated) if translated else HOW_TO_ALLOW
+            return Refused(f"{address} is a private address ({why_not_public(address)}); {how}")
+        if is_bad(port):
+            return _port_refused(f"port {port} is one that no browser asks", host, port)
+        if is_public(address) and port not in self.ports:
+            return _port_refused(f"port {port} is not among those asked (CRAWLER_PORTS)", host, port)
+        return None
+
+    def resolve(self, host: str, port: int, seconds: float | None = None) -> list[Endpoint]:
+        """Every address of the host, in the resolver's order, all of them allowed; looked up within `seconds`.
+
+        One that is not allowed refuses the host: which of them is used must not be a matter of luck. Raises
+        AddressRefused, NameNotFound, OutOfTime when the name servers are slow, and NotConnected when none can be asked.
+        """
+        endpoints = self._look_up(host, port, self.lookup_seconds if seconds is None else seconds)
+        for endpoint in endpoints:
+            refused = self.check(host, port, str(endpoint.sockaddr[0]))
+            if refused is not None:
+                raise refused.kind(refused.reason)
+        return endpoints
+
+    def _look_up(self, host: str, port: int, seconds: float) -> list[Endpoint]:
+        try:
+            answers = self._answers(host, port, seconds)
+        except TimeoutError as error:
+            raise OutOfTime(f"the host name {host} does not resolve in {seconds:g} seconds") from error
+        except socket.gaierror as error:
+            raise NameNotFound(f"the host name {host} does not resolve: {error.strerror}") from error
+        except OSError as error:  # the system's own trouble: no file to be opened, for one
+            raise NotConnected(f"the host name {host} cannot be looked up: {error.strerror or error}") from error
+        except UnicodeError as error:  # an empty label, or one longer than 63 characters
+            raise NameNotFound(f"the host name {host} cannot exist: {error}") from error
+        if not answers:
+            raise NameNotFound(f"the host name {host} has no address")
+        return [Endpoint(family, sockaddr) for family, _, _, _, sockaddr in answers]
+
+    def _answers(self, host: str, port: int, seconds: float) -> list[tuple[Any, ...]]:
+        ask = partial(self.resolver, host, port, type=socket.SOCK_STREAM)
+        is_in_numbers = ":" in host or _IN_NUMBERS.fullmatch(host) is not None  # nobody has to be asked
+        return ask() if is_in_numbers else in_time(ask, seconds)
+
+
+def _port_refused(why: str, host: str, port: int) -> Refused:
+    entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return Refused(f"{why}; allow it for this host by {entry} in CRAWLER_PRIVATE_HOSTS", PortRefused)

@@ -1,0 +1,78 @@
+"""One exchange as it is kept in an archive: both heads as they went over the wire, but for what is secret."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from http import HTTPStatus
+
+import msgspec
+
+from crawler.http.response_parser import Reading
+
+NOT_KEPT = "(not kept)"
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """The heads of an exchange, without line ends."""
+
+    request: str  # its first line
+    request_headers: tuple[tuple[str, str], ...]  # name and value; the values of credentials are NOT_KEPT
+    status_line: str  # "HTTP/1.1 200 OK"
+    headers: tuple[tuple[str, str], ...]  # of the answer
+
+
+class RecordedReading(Reading):
+    """Remembers how the status line was written."""
+
+    def __init__(self, max_head_bytes: int, *, bodiless: bool = False) -> None:
+        super().__init__(max_head_bytes, bodiless=bodiless)
+        self._reason = b""
+        self.status_line = ""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._reason = b""
+
+    def on_status(self, reason: bytes) -> None:
+        self._reason += reason
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        if self.status:
+            version, reason = self._parser.get_http_version(), _text(self._reason) or _usual_reason(self.status)
+            self.status_line = f"HTTP/{version} {self.status} {reason}".rstrip()
+
+
+def recorded(
+    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], reading: RecordedReading
+) -> Recorded:
+    """Both heads of an exchange. Of the headers that were `sent` those that are not `public` (names in lower case) are
+    credentials: that there were such is kept, what they said is not. To a proxy more is said; that is not kept."""
+    return Recorded(
+        f"{method} {target} HTTP/1.1",
+        (("Host", host), *((name, _open(name, value, public)) for name, value in sent.items())),
+        reading.status_line,
+        tuple(_texts(reading.fields)),
+    )
+
+
+def _open(name: str, value: str, public: Collection[str]) -> str:
+    return value if name.lower() in public else NOT_KEPT
+
+
+def _texts(fields: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[str, str]]:
+    return ((_text(name), _text(value).strip()) for name, value in fields)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _usual_reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -1,0 +1,152 @@
+"""Credentials as they are typed behind `crawl`: in full, or better as the name of what holds them, since everybody on
+the machine can read a command line."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from crawler.core.access.credentials import Credentials, parse
+from crawler.core.errors import BadInput
+from crawler.core.extraction.rules import FieldRule, rules_of
+from crawler.core.text.quantities import bytes_of, seconds_of
+from crawler.exports.file import reason
+
+_VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def add_secrets(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "what is sent to the site's own hosts (each may be @FILE or env:NAME, out of sight of ps)"
+    )
+    for name, metavar, text in (
+        ("--header", "TEXT", "a header: 'Name: value' *"),
+        ("--cookie", "TEXT", "name=value *"),
+    ):
+        group.add_argument(name, action="append", default=[], metavar=metavar, help=text)
+    group.add_argument("--auth", default="", metavar="USER:PW", help="user and password (basic authentication)")
+    group.add_argument("--bearer", default="", metavar="TOKEN", help="a bearer token")
+    group.add_argument("--proxy", default="", metavar="URL", help="go through http://user:password@host:port")
+
+
+def credentials_of(typed: dict[str, Any]) -> Credentials:
+    """What was typed, or BadInput, which repeats no value."""
+    return parse(
+        headers=[line for text in typed["header"] for line in _lines("header", text)],
+        cookies=[line for text in typed["cookie"] for line in _lines("cookie", text)],
+        auth=_held("auth", typed["auth"]),
+        bearer=_held("bearer", typed["bearer"]),
+        proxy=_held("proxy", typed["proxy"]),
+    )
+
+
+def _lines(name: str, typed: str) -> list[str]:
+    """One of each that is typed in full; what is held elsewhere may be several lines."""
+    held = _held(name, typed)
+    return [held] if held is typed else held.splitlines()
+
+
+def _held(name: str, typed: str) -> str:
+    """The value itself, the contents of the file behind "@", or of the variable behind "env:"."""
+    if typed.startswith("@"):
+        return _in_file(name, typed[1:])
+    variable = _VARIABLE.fullmatch(typed)
+    if variable is None:
+        return typed
+    value = os.environ.get(variable[1])
+    if value is None:
+        raise BadInput(name, f"--{name} {typed}: there is no variable {variable[1]} in the environment.")
+    return value
+
+
+def _in_file(name: str, file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise BadInput(name, f"--{name} @{file}: the file is not text in UTF-8.") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(name, f"--{name} @{file}: the file cannot be read: {what}.") from None
+
+
+# The file of extraction rules that is named behind a command.
+
+
+def rules_in(file: str | None) -> tuple[FieldRule, ...]:
+    """The rules in this file, YAML or JSON; none without a file. BadInput when it cannot be read, or holds no rules."""
+    if not file:
+        return ()
+    try:
+        text = Path(file).expanduser().read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput("fields", f"--fields {file}: the file is not text in UTF-8.") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise BadInput("fields", f"--fields {file}: the file cannot be read: {reason(error)}.") from None
+    rules = rules_of("fields", text)
+    if not rules:
+        raise BadInput("fields", f"--fields {file}: there are no rules in it.")
+    return rules
+
+
+# What a person typed on the command line, turned into numbers; argparse puts the option's name before the message.
+
+
+def whole(typed: str) -> int:
+    """A whole number."""
+    try:
+        return int(typed)
+    except ValueError:
+        raise ArgumentTypeError(f"{typed!r} is not a whole number") from None
+
+
+def positive(typed: str) -> int:
+    """A whole number of 1 or more."""
+    if whole(typed) < 1:
+        raise ArgumentTypeError(f"it must be 1 or more, not {typed}")
+    return whole(typed)
+
+
+def number(typed: str) -> float:
+    """A number; may have a fraction."""
+    try:
+        value = float(typed)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ArgumentTypeError(f"{typed!r} is not a number")
+    return value
+
+
+def size(typed: str) -> int:
+    """Bytes, typed as a number of them or with a unit."""
+    value = bytes_of(typed)
+    if value is None:
+        raise ArgumentTypeError(f"{typed!r} is not a size such as 500kB, 10MB or 2GB")
+    return value
+
+
+def seconds(typed: str) -> float:
+    """A number of seconds; may have a fraction."""
+    try:
+        return number(typed)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{error} of seconds") from None
+
+
+def span(typed: str) -> float:
+    """Seconds, typed as a number of them or with units. Whether so many make sense is judged with the other options."""
+    value = seconds_of(typed)
+    if value is None:
+        raise ArgumentTypeError(f"{typed!r} is not a time such as 2h, 30m, 90s or 90")
+    return value
+
+
+def some_seconds(typed: str) -> float:
+    """A span of more than 0 seconds."""
+    if span(typed) <= 0:
+        raise ArgumentTypeError(f"it must be more than 0 seconds, not {typed}")
+    return span(typed)

@@ -1,0 +1,123 @@
+"""A list of URLs behind `crawl --list`: opening it, showing how its reading goes, and saying what came of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+from crawler.core.errors import BadInput
+from crawler.core.url_lists.entries import Invalid, ListReport, storable
+from crawler.core.url_lists.reader import Columns
+from crawler.crawls.import_urls import load_list
+from crawler.encryption import seal
+from crawler.exports.file import reason
+from crawler.management.crawl_options import chosen
+from crawler.management.display import SPACING
+from crawler.management.inputs import credentials_of
+from crawler.models import Crawl
+from crawler.reports import text
+
+STDIN = "-"
+NAMED = 5  # invalid lines that are told of
+
+
+def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool) -> Crawl:
+    """The crawl over the list somebody named, once all of it is read."""
+    with ExitStack() as open_ones:
+        stream = open_ones.enter_context(_opened(typed["list"]))
+        unusable = _Unusable(typed["invalid"])
+        open_ones.callback(unusable.close)
+        reading = open_ones.enter_context(_shown(say, is_terminal=is_terminal))
+
+        def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
+            unusable.write(invalid)
+            reading(report)
+
+        crawl = load_list(
+            stream,
+            "stdin" if typed["list"] == STDIN else Path(typed["list"]).name,
+            chosen(typed),
+            columns=Columns(typed["list_column"], typed["priority_column"]),
+            allow_private=typed["allow_private"],
+            sealed=seal(credentials_of(typed)),
+            on_chunk=on_chunk,
+        )
+    for line in told(crawl, typed["invalid"]):
+        say(line)
+    return crawl
+
+
+def told(crawl: Crawl, target: str | None) -> list[str]:
+    """What came of a list, in a line, and its first lines that cannot be used."""
+    report = crawl.source_report
+    first = [f"line {invalid['line']:,}: {invalid['why']}" for invalid in report["examples"][:NAMED]]
+    more = report["invalid"] - len(first)
+    if more:
+        where = f"all of them are in {target}" if target else "--invalid FILE writes all of them"
+        first.append(f"and {text.counted(more, 'more line')}; {where}")
+    return [text.list_read(report) + ".", *(f"  {line}" for line in first)]
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == STDIN:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = Path(path).open("rb")  # noqa: SIM115 (closed below)
+    except (OSError, ValueError) as error:
+        raise BadInput("list", f"{path} cannot be read: {reason(error)}.") from None
+    with stream:
+        yield stream
+
+
+class _Unusable:
+    """The file that gets each line that cannot be used as it is found: its number, why, and the line. It is made with
+    the first lines that were read, so that a list that is none leaves an older file as it was."""
+
+    def __init__(self, target: str | None) -> None:
+        self._target = target
+        self._file: TextIO | None = None
+
+    def write(self, invalid: Sequence[Invalid]) -> None:
+        if self._target is None:
+            return
+        if self._file is None:
+            self._file = Path(self._target).open("w", encoding="utf-8", errors="replace")  # noqa: SIM115 (`close`)
+        self._file.writelines(f"{item.line}\t{storable(item.why)}\t{storable(item.text)}\n" for item in invalid)
+        self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+@contextmanager
+def _shown(say: Callable[[str], None], *, is_terminal: bool) -> Iterator[Callable[[ListReport], None]]:
+    """Shows how far reading is: a bar on a terminal, else a plain line now and then."""
+    began = said_at = time.monotonic()
+
+    def line(report: ListReport) -> str:
+        rate = report.lines / max(time.monotonic() - began, 0.001)
+        return f"{text.list_read(report.to_counts())}, at {rate:,.0f} lines/s"
+
+    def say_now_and_then(report: ListReport) -> None:
+        nonlocal said_at
+        if time.monotonic() - said_at >= SPACING:
+            said_at = time.monotonic()
+            say(f"after {text.duration(said_at - began)}: {line(report)}")
+
+    if not is_terminal:
+        yield say_now_and_then
+        return
+    columns = SpinnerColumn(), BarColumn(bar_width=None), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True, expand=True) as progress:
+        task = progress.add_task("reading the list", total=None)
+        yield lambda report: progress.update(task, description=line(report))

@@ -1,0 +1,13 @@
+"""The crawl manager.
+
+tick              one run of the manager job: collect, recover leases, dispatch, finish
+context           what one tick works with (`Desk`)
+collect           step 1: read results, commit, acknowledge (R3)
+recover_leases    step 2: take back the batches of dead workers (R4)
+dispatch          step 3: open pages into the ready queue, batches to fetch jobs
+finish            step 4: "finished" if both completion checks agree (R6)
+response_cache    use and fill the HTTP response cache
+reconcile         find running crawls with no sign of life and wake them (R7)
+idle_poller       a job that polls while workers would be idle (R8)
+host_waits        end a host's wait on request
+"""

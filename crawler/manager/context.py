@@ -1,0 +1,68 @@
+"""What a tick works with: one crawl, its frontier, and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from crawler import clock
+from crawler.core.crawl import politeness, retries
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
+from crawler.core.urls.normalise import host_of
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.host_state import HostBook, Manners
+from crawler.frontier.ready_queue import Waiting
+from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.storage.queries import OpenPage
+
+
+@dataclass(frozen=True)
+class Desk:
+    crawl: Crawl
+    options: CrawlOptions
+    frontier: Frontier
+
+    @property
+    def id(self) -> UUID:
+        return self.crawl.id
+
+    def now(self) -> float:
+        return self.frontier.now()
+
+
+def waiting(page: OpenPage) -> Waiting:
+    """An open page as the window keeps it, in its lane of its host."""
+    lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
+    return Waiting(page.id, lane, page.due_at, page.priority)
+
+
+def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
+    """See at which pace these hosts are to be handed out from now on."""
+    names = sorted(set(hosts))
+    if not names:
+        return
+    known, silent = HostBook(desk.frontier.redis).read(names, desk.now()), desk.frontier.silences.among(names)
+    paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
+    desk.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
+
+
+def _was_asked(manners: Manners) -> bool:
+    return manners.has_answered or manners.throttle.troubles > 0
+
+
+def _pace(options: CrawlOptions, manners: Manners) -> Pace:
+    delay = politeness.chosen_delay(options.delay, options.per_minute)
+    if options.obey_robots:
+        delay = politeness.host_delay(delay, manners.crawl_delay)
+    if options.throttle:
+        delay = max(delay, manners.throttle.delay)
+    return politeness.pace_of(delay, options.concurrency, manners.seconds, has_answered=manners.has_answered)
+
+
+def desk_of(crawl: Crawl) -> Desk:
+    options, redis = crawl.chosen, queues.connection()
+    usual = _pace(options, Manners())
+    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))

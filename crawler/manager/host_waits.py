@@ -1,0 +1,66 @@
+"""Ends what a host waits for, because a user is in a hurry: all crawls of it go on at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from crawler import clock
+from crawler.accounts import audit
+from crawler.core.crawl.completion import State
+from crawler.core.urls.normalise import origins_of
+from crawler.frontier.inspect import HostSeen, end_waits, pages_of, seen_of
+from crawler.manager.context import desk_of
+from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.queueing.wakeups import wake
+from crawler.reports.diagnosis import moment
+from crawler.reports.diagnosis_facts import memory_of
+from crawler.reports.host import crawls_of
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What came of it."""
+
+    host: str
+    had_to_wait: bool  # there was something to end
+    crawls: int  # that have pages of this host, and go on
+
+
+def has_pages_of(crawl: Crawl, host: str) -> bool:
+    """Whether a crawl that is not over waits for pages of this host, or has them handed out."""
+    return not crawl.is_over and bool(pages_of(queues.connection(), host, [str(crawl.id)]))
+
+
+def forget(host: str) -> Forgotten:
+    """Forget what the server asked for by Retry-After, what the throttle learnt, and that a robots.txt could not be
+    had; its pages are due at once. The Crawl-delay, and the delays of crawls, are kept. Repeating it changes nothing.
+
+    In the database no page changes: should Redis lose the window, its pages wait for the moments they had before.
+    """
+    redis = queues.connection()
+    now = clock.epoch_seconds()
+    crawls = [crawl for crawl, _ in crawls_of(redis, host)]
+    with transaction.atomic():
+        before = _told(seen_of(redis, [host], now)[host], now)
+        had_to_wait = end_waits(redis, host)
+        for crawl in crawls:
+            for origin in origins_of(host):
+                memory_of(redis, crawl).forget_unreachable(origin)
+            had_to_wait |= desk_of(crawl).frontier.window.hasten(host, now)
+        if had_to_wait:
+            audit.note("host.forgotten", kind="host", key=host[:64], name=host, before=before)
+    for crawl in crawls:
+        if crawl.state == State.RUNNING:
+            wake(desk_of(crawl).frontier, crawl.site)
+    return Forgotten(host, had_to_wait, len(crawls))
+
+
+def _told(seen: HostSeen, now: float) -> dict[str, Any]:
+    """What is forgotten, for the audit log."""
+    known = seen.manners
+    stop = {"until": moment(known.stop.until), "status": known.stop.status} if known.stop.until > now else {}
+    return {**stop, **({"delay": known.throttle.delay} if known.throttle.delay else {})}

@@ -1,0 +1,7 @@
+"""Notices: telling people and programs what became of a crawl.
+
+outbox         writes deliveries in the transaction that makes them true; claims and results of attempts
+delivery       sends what is due, and sends again on request
+user_channels  channels of an account
+channels/      one file for each kind of channel
+"""

@@ -1,0 +1,166 @@
+"""The channels of an account: where one person is told of all their crawls. Added, changed, removed, and tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+
+from crawler import clock, conf, encryption
+from crawler.accounts import audit
+from crawler.core.crawl.notices import (
+    EXAMPLES,
+    OF_A_CRAWL,
+    SEALED,
+    Event,
+    Means,
+    check_address,
+    chosen_events,
+    is_sealed,
+    is_secret,
+)
+from crawler.core.errors import BadInput, SealBroken
+from crawler.http.fetcher import Limits
+from crawler.http.guards import check_web_address, guard_of
+from crawler.models import Channel, Delivery
+from crawler.notices.channels.transport import Message, TransportError
+from crawler.notices.delivery import SEAL_BROKEN, hosts_of_channels, send
+from crawler.reports.text import SENTENCES
+
+AT_MOST = 20  # channels of one account
+NAME_LENGTH = 80
+TEST_EVERY = 10.0  # seconds between two tests of one channel
+TEST_LIMITS = Limits(connect_seconds=5.0, read_seconds=10.0, total_seconds=10.0)  # somebody waits for the page
+REMOVED = "the channel was removed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a person typed for a channel."""
+
+    name: str
+    means: Means
+    address: str  # "" = as it is
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a test."""
+
+    line: str  # for a person
+    is_so: bool  # whether the receiver took it
+
+
+def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> Channel:
+    """A new channel, or BadInput ("address", "events") and nothing is made. `channel_id` as for `start_crawl`."""
+    if Channel.objects.filter(owner=owner).count() >= AT_MOST:
+        raise BadInput("address", f"An account can have {AT_MOST} channels; remove one that is not needed.")
+    channel = Channel(id=channel_id or uuid4(), owner=owner)
+    _fill(channel, wanted)
+    with transaction.atomic():
+        channel.save(force_insert=True)
+        audit.note("channel.added", channel, after=_facts_of(channel))
+    return channel
+
+
+def change_channel(channel: Channel, wanted: Wanted) -> None:
+    """Say anew what it is; BadInput as above. Notices that are on their way still go where they were to go."""
+    before, address = _facts_of(channel), channel.address
+    _fill(channel, wanted)
+    after = _facts_of(channel) | ({"address": "another"} if channel.address != address else {})
+    with transaction.atomic():
+        channel.save(update_fields=["name", "transport", "address", "events"])
+        audit.note("channel.changed", channel, before=before, after=after)
+
+
+def switch_channel(channel_id: UUID, *, on: bool) -> bool:
+    """Use a channel again, or leave it out for a while. Whether it was this call that said so."""
+    with transaction.atomic():
+        if Channel.objects.filter(id=channel_id, enabled=not on).update(enabled=on) != 1:
+            return False
+        audit.note("channel.resumed" if on else "channel.paused", Channel.objects.get(id=channel_id))
+    return True
+
+
+def remove_channel(channel: Channel) -> None:
+    """Forget a channel; what was still to be sent to it is given up."""
+    with transaction.atomic():
+        audit.note("channel.removed", channel, before=_facts_of(channel))
+        pending = Delivery.objects.filter(channel=channel, state=Delivery.PENDING)
+        pending.update(state=Delivery.GIVEN_UP, error=REMOVED)
+        channel.delete()
+
+
+def _facts_of(channel: Channel) -> dict[str, object]:
+    """For the audit log: without the address, which may be secret."""
+    return {"name": channel.name, "transport": channel.transport, "events": list(channel.events)}
+
+
+def try_channel(channel: Channel) -> Tried:
+    """Send a notice of nothing, now; what came back."""
+    now = clock.now()
+    rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_EVERY))
+    if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
+        return Tried("It was tried just now; wait ten seconds before the next test.", is_so=False)
+    try:
+        address = encryption.opened_address(channel.address)
+        answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS)
+    except SealBroken:
+        return Tried(f"The test could not be sent: {SEAL_BROKEN}. Type it again.", is_so=False)
+    except TransportError as error:
+        return Tried(f"The test did not arrive: {error}.", is_so=False)
+    return Tried(f"A test was sent: {answer}.", is_so=True)
+
+
+def _fill(channel: Channel, wanted: Wanted) -> None:
+    address = wanted.address or _kept(channel, wanted.means)
+    if address.startswith(SEALED) and wanted.address:
+        raise BadInput("address", "That is no address; type it as you got it.")
+    check_address("address", wanted.means, address)
+    events = _events(wanted.events)
+    if wanted.address and wanted.means is not Means.EMAIL:
+        hidden = is_secret(wanted.means, address)
+        check_web_address(guard_of(hosts_of_channels()), address, "address", is_secret=hidden)
+    channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.means.value
+    channel.address = encryption.seal_address(address) if is_sealed(wanted.means) else address
+    channel.events = list(events)
+
+
+def _kept(channel: Channel, means: Means) -> str:
+    """The address it has, when none was typed."""
+    if not channel.address or channel.transport != means:
+        raise BadInput("address", f"Type the address, such as {EXAMPLES[means]}.")
+    try:
+        encryption.opened_address(channel.address)
+    except SealBroken:
+        raise BadInput("address", "The address was stored under another SECRET_KEY; type it again.") from None
+    return channel.address
+
+
+def _events(typed: Iterable[str]) -> tuple[str, ...]:
+    events = chosen_events("events", typed)
+    if not events:
+        raise BadInput("events", "Choose at least one thing to be told of.")
+    if Event.PAGE in events:
+        raise BadInput("events", "Pages are asked for crawl by crawl; a channel is told of crawls.")
+    return tuple(event.value for event in OF_A_CRAWL if event in events)
+
+
+def _test_message() -> Message:
+    return Message(
+        id=str(uuid4()),
+        event=Event.TEST,
+        crawl="",
+        receipt={},
+        subject="Site Crawler: a test",
+        text=f"{SENTENCES[Event.TEST]}\n\n{conf.base_url()}/\n",
+        notice=str(uuid4()),
+        at=clock.now().isoformat(timespec="milliseconds"),
+        sentence=SENTENCES[Event.TEST],
+    )

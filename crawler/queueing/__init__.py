@@ -1,0 +1,6 @@
+"""RQ.
+
+queues   queue names, job names, live workers
+wakeups  enqueues ticks; keeps at least one job queued for each running crawl (R5, R8)
+startup  waits for Redis and the database when a process starts
+"""

@@ -1,0 +1,183 @@
+"""What a process does before its work begins: it waits for Redis and the database, which may be started later than it.
+
+Every attempt that fails is a line on stderr. After CRAWLER_STARTUP_TIMEOUT seconds a worker ends with exit code 1 and a
+sentence; the web pages and the clock, which outlast an absence of both, begin without them.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import Error as DatabaseError
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.executor import MigrationExecutor
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from crawler import clock, conf
+from crawler.core.errors import ServiceDown
+from crawler.core.installation.deployment import TO_DO
+from crawler.core.text.sanitize import one_line
+
+RETRY_EVERY_S = 1.0
+CONNECT_TIMEOUT_S = 2  # of one attempt at Redis, so that one which does not answer delays the next line only so long
+
+NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
+
+
+@dataclass(frozen=True)
+class Service:
+    """Something a process needs before it can work."""
+
+    name: str  # and where it is, without its password
+    trouble: Callable[[], str | None]  # why it cannot be used now; None = it can
+    to_do: str  # what the operator can do when it never comes
+
+    @property
+    def title(self) -> str:
+        """The name as a sentence begins with it."""
+        return self.name[0].upper() + self.name[1:]
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def wait_or_exit(*redis_urls: str) -> None:
+    """Return once both can be used; when that takes too long, end this process with exit code 1 and a sentence."""
+    try:
+        _wait(redis_urls)
+    except ServiceDown as error:
+        sys.exit(str(error))
+
+
+def wait_or_go_on(what: str) -> None:
+    """Return once both can be used, or when that takes too long: `what` then begins without them."""
+    try:
+        _wait(())
+    except ServiceDown as error:
+        _say(f"{error} {what} without waiting longer.")
+
+
+def wait_for(
+    services: Sequence[Service],
+    seconds: float,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+    say: Callable[[str], None] = _say,
+) -> None:
+    """Try the services one after the other, each until it can be used. Raises ServiceDown when that takes longer than
+    `seconds` for all of them; with 0 each is tried once."""
+    deadline = clock() + seconds
+    for service in services:
+        attempt = 1
+        while (trouble := service.trouble()) is not None:
+            left = deadline - clock()
+            if left <= 0:
+                raise ServiceDown(f"{service.title} is not ready after {seconds:g} s: {trouble}. {service.to_do}")
+            say(f"Waiting for {service.name} (attempt {attempt}, {math.ceil(left)} s left): {trouble}")
+            sleep(min(RETRY_EVERY_S, left))
+            attempt += 1
+        if attempt > 1:
+            say(f"{service.title} is ready.")
+
+
+def _wait(redis_urls: Sequence[str]) -> None:
+    urls = dict.fromkeys([*redis_urls, conf.redis_url()])  # each once
+    with _ended_by_signals():
+        wait_for([*map(_redis, urls), _database()], conf.startup_timeout())
+        with brief_connection() as database:
+            if sentence := clock.measure(database).sentence:
+                _say(f"{sentence} {TO_DO}")
+
+
+def _redis(url: str) -> Service:
+    return Service(
+        f"Redis at {without_secrets(url)}",
+        partial(_redis_trouble, url),
+        "Check that it runs and that REDIS_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long is waited).",
+    )
+
+
+def _redis_trouble(url: str) -> str | None:
+    try:
+        with Redis.from_url(
+            url,
+            socket_connect_timeout=CONNECT_TIMEOUT_S,
+            socket_timeout=CONNECT_TIMEOUT_S,
+            retry=Retry(NoBackoff(), 0),  # each attempt of ours is one attempt
+        ) as redis:
+            redis.ping()
+    except (RedisError, OSError, ValueError) as error:
+        return _reason(error)
+    return None
+
+
+def _database() -> Service:
+    config = connections.settings[DEFAULT_DB_ALIAS]
+    where = ":".join(str(part) for part in (config["HOST"], config["PORT"]) if part)
+    return Service(
+        f"the database {config['NAME']}" + (f" at {where}" if where else ""),
+        _database_trouble,
+        "Check that it runs and that DATABASE_URL names it (CRAWLER_STARTUP_TIMEOUT sets how long is waited).",
+    )
+
+
+def _database_trouble() -> str | None:
+    with brief_connection() as connection:
+        try:
+            executor = MigrationExecutor(connection)
+            is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        except DatabaseError as error:
+            return _reason(error)
+    return NOT_MIGRATED if is_behind else None
+
+
+@contextmanager
+def brief_connection() -> Iterator[BaseDatabaseWrapper]:
+    """A connection to the database that is not kept. It is opened by the first statement, which waits CONNECT_TIMEOUT_S
+    at most for a PostgreSQL that does not answer."""
+    connection = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def without_secrets(url: str) -> str:
+    """The URL of a Redis without user, password and options, one of which may be a password."""
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"
+
+
+def _reason(error: Exception) -> str:
+    """What the system says of a connection that failed, else the first line of the error."""
+    cause = error.__context__
+    said = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
+    return one_line((said.strip().splitlines() or [type(error).__name__])[0].rstrip("."))
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A process that is asked to end while it waits does so at once, with exit code 0 as RQ's workers have."""
+
+    def end(number: int, frame: object) -> NoReturn:
+        raise SystemExit(0)
+
+    former = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

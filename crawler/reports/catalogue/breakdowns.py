@@ -1,0 +1,137 @@
+"""How many pages there are of each answer, each depth and each type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import Count, QuerySet, Sum
+
+from crawler.core.crawl.outcomes import Outcome
+from crawler.models import Crawl, Page
+from crawler.reports import result_cache, text
+from crawler.reports.catalogue.page_queries import answer, site_pages
+from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Listed, Part, Report, Selected
+
+OPEN, UNSAID = "open", "unsaid"  # parts of pages without an outcome, and without a type
+_PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
+_BYTES = Column("bytes", "Bytes", Kind.BYTES)
+PAGE = (
+    Column("url", "Page", Kind.URL),
+    Column("answer", "Answer", Kind.ANSWER),
+    Column("title", "Title"),
+    Column("elapsed_ms", "Time", Kind.MILLISECONDS),
+    Column("bytes", "Size", Kind.BYTES),
+)
+
+
+def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> Part:
+    """These pages, in the order of their discovery."""
+    fields = ("url", "outcome", "http_status", "title", "elapsed_ms", "bytes")
+    return Part(title, PAGE, Selected(crawl, pages.order_by("id"), fields, _line))
+
+
+def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str | int) -> Line:
+    return Line((url, answer(outcome, http_status), *rest), page)
+
+
+# By answer
+
+
+def _answers(crawl: Crawl) -> Lines:
+    counted = site_pages(crawl).order_by().values_list("outcome", "http_status").annotate(pages=Count("id"))
+    groups = result_cache.worked_out("statuses", lambda: list(counted), crawl)
+    return Listed([_answer_line(*group) for group in sorted(groups, key=_first_answers)])
+
+
+def _first_answers(group: Sequence[str | int | None]) -> tuple[bool, int, str]:
+    return group[1] is None, int(group[1] or 0), str(group[0])
+
+
+def _answer_line(outcome: str, http_status: int | None, pages: int) -> Line:
+    part = f"{outcome or OPEN}-{http_status}" if http_status else outcome or OPEN
+    return Line((answer(outcome, http_status), text.outcome(outcome), pages), part=part)
+
+
+def _answer_part(crawl: Crawl, key: str) -> Part | None:
+    said, _, status = key.partition("-")
+    if said != OPEN and said not in set(Outcome):
+        return None
+    outcome, http_status = "" if said == OPEN else said, int(status) if status.isdecimal() else None
+    title = f"Pages with the answer “{answer(outcome, http_status)}”"
+    return part_of(crawl, title, site_pages(crawl).filter(outcome=outcome, http_status=http_status))
+
+
+STATUSES = Report(
+    slug="statuses",
+    title="Answers",
+    group=Group.FIGURES,
+    about="What the pages of the site answered, and what became of those that did not.",
+    remedy="Errors have their own reports, with the pages that link to them.",
+    praise="The crawl has no pages yet.",
+    noun="kind",
+    columns=(Column("answer", "Answer", Kind.ANSWER), Column("meaning", "Meaning"), _PAGES),
+    lines=_answers,
+    part=_answer_part,
+    is_finding=False,
+)
+
+
+# By depth
+
+
+def _depths(crawl: Crawl) -> Lines:
+    counted = site_pages(crawl).order_by("depth").values_list("depth").annotate(pages=Count("id"))
+    groups = result_cache.worked_out("depths", lambda: list(counted), crawl)
+    return Listed([Line((depth, pages), part=str(depth)) for depth, pages in groups])
+
+
+def _depth_part(crawl: Crawl, key: str) -> Part | None:
+    if not key.isdecimal() or len(key) > 9:  # what a column takes
+        return None
+    return part_of(crawl, f"Pages at depth {key}", site_pages(crawl).filter(depth=int(key)))
+
+
+DEPTHS = Report(
+    slug="depths",
+    title="Depths",
+    group=Group.FIGURES,
+    about="How many links each page is away from where the crawl began.",
+    remedy="Most pages should be few links away.",
+    praise="The crawl has no pages yet.",
+    noun="depth",
+    columns=(Column("depth", "Depth", Kind.NUMBER), _PAGES),
+    lines=_depths,
+    part=_depth_part,
+    is_finding=False,
+)
+
+
+# By type
+
+
+def _types(crawl: Crawl) -> Lines:
+    answered = site_pages(crawl).filter(http_status__isnull=False).order_by().values_list("content_type")
+    counted = answered.annotate(pages=Count("id"), bytes=Sum("bytes"))
+    types = result_cache.worked_out("content-types", lambda: list(counted), crawl)
+    groups = sorted(types, key=lambda group: (-group[1], group[0]))
+    return Listed([Line((name or "not said", pages, size), part=name or UNSAID) for name, pages, size in groups])
+
+
+def _type_part(crawl: Crawl, key: str) -> Part | None:
+    answered = site_pages(crawl).filter(http_status__isnull=False)
+    return part_of(crawl, f"Pages of the type {key}", answered.filter(content_type="" if key == UNSAID else key))
+
+
+CONTENT_TYPES = Report(
+    slug="content-types",
+    title="Types",
+    group=Group.FIGURES,
+    about="What the answers were, by the type the server gave. Of what is no HTML the body is not read.",
+    remedy="A type that is “not said” or wrong keeps browsers guessing: set it in the server.",
+    praise="No page has answered yet.",
+    noun="type",
+    columns=(Column("content_type", "Type"), _PAGES, _BYTES),
+    lines=_types,
+    part=_type_part,
+    is_finding=False,
+)

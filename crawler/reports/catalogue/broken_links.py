@@ -1,0 +1,176 @@
+"""Broken pages and redirects, with the pages that link to them and the words they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from crawler.core.crawl.messages import EXTERNAL
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import link_codec
+from crawler.models import Crawl, Page
+from crawler.reports import result_cache
+from crawler.reports.catalogue.page_queries import BROKEN, answer, chunked, site_pages
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Ranked, Report, Whole
+from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
+
+Of = Callable[[Crawl], QuerySet[Page]]
+"""The pages of one sort that others link to."""
+
+TARGET = (
+    Column("url", "Page", Kind.URL),
+    Column("answer", "Answer", Kind.ANSWER),
+    Column("note", "What is known"),
+    Column("linking_pages", "Linked from", Kind.NUMBER, opens=True),
+)
+_ON_PAGE = Column("page", "On the page", Kind.URL)
+FROM = (_ON_PAGE, Column("text", "Words of the link"), Column("rel", "rel"))
+FROM_PAGES = (
+    _ON_PAGE,
+    Column("links", "Links", Kind.NUMBER),
+    Column("text", "Words of the links"),
+    Column("rel", "rel"),
+)
+LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Answer", Kind.ANSWER), *FROM)
+
+
+IS_BROKEN = Q(outcome__in=BROKEN)
+IS_REDIRECT = Q(outcome=Outcome.REDIRECT)
+
+
+def broken(crawl: Crawl) -> QuerySet[Page]:
+    return site_pages(crawl).filter(IS_BROKEN)
+
+
+def broken_externals(crawl: Crawl) -> QuerySet[Page]:
+    return Page.objects.filter(crawl=crawl, kind=EXTERNAL, outcome__in=BROKEN)
+
+
+def redirects(crawl: Crawl) -> QuerySet[Page]:
+    return site_pages(crawl).filter(IS_REDIRECT)
+
+
+def _lines(of: Of, crawl: Crawl) -> Lines:
+    ranking = result_cache.worked_out(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
+    return Ranked(ranking, _told_of)
+
+
+def _ranking(of: Of, crawl: Crawl) -> list[tuple[int, int]]:
+    """Each page with how many link to it, those first that most link to: one reading of the crawl's links tells."""
+    targets = _targets(of, crawl)
+    linking = linking_pages(crawl, targets) if targets else {}
+    return sorted(((page, linking.get(page, 0)) for page in targets.values()), key=lambda said: (-said[1], said[0]))
+
+
+def _told_of(ranking: Sequence[tuple[int, int]]) -> list[Line]:
+    linking = dict(ranking)
+    return [_line(page, linking[page.id]) for page in _in_order(list(linking))]
+
+
+def _line(page: Page, linking: int) -> Line:
+    cells = (page.url, answer(page.outcome, page.http_status), page.redirect_to or page.error, linking)
+    return Line(cells, page.id, str(page.id) if linking else "")
+
+
+def _part(of: Of, crawl: Crawl, key: str) -> Part | None:
+    target = of(crawl).filter(id=int(key)).first() if key.isdecimal() else None
+    if target is None:
+        return None
+    short = link_codec.short_key(target.url)
+    return Part(f"Pages that link to {target.url}", FROM_PAGES, Ranked(pages_with(crawl, short), partial(_from, short)))
+
+
+def _from(short: bytes, pages: Sequence[int]) -> list[Line]:
+    """One line a page, whatever number of links it has there: with all their words, each once."""
+    found = groupby(links_on(pages, short), key=lambda found: found[0])
+    return [_on_page(page, [link for _, link in links]) for page, links in found]
+
+
+def _on_page(page: int, links: Sequence[Inlink]) -> Line:
+    texts, rels = dict.fromkeys(link.text for link in links), dict.fromkeys(link.rel for link in links)
+    return Line((links[0].page, len(links), " · ".join(filter(None, texts)), " · ".join(filter(None, rels))), page)
+
+
+def _links(of: Of, crawl: Crawl) -> Iterator[Cells]:
+    """Each link by itself, in the order of the pages they stand on; a page nobody links to comes at the end."""
+    targets = _targets(of, crawl)
+    lonely = set(targets.values())
+    said = {page: (url, answer(outcome, status)) for page, url, outcome, status in _told(of, crawl)}
+    for target, link in links_to(crawl, targets) if targets else ():
+        lonely.discard(target)
+        yield (*said[target], *link)
+    for target in sorted(lonely):
+        yield (*said[target], None, None, None)
+
+
+def _told(of: Of, crawl: Crawl) -> Iterator[tuple[Any, ...]]:
+    return iter(of(crawl).values_list("id", "url", "outcome", "http_status").iterator())
+
+
+def _targets(of: Of, crawl: Crawl) -> dict[bytes, int]:
+    """Short key -> page."""
+    rows = of(crawl).values_list("key", "id").iterator()
+    return {bytes(key)[: link_codec.KEY_BYTES]: page for key, page in rows}
+
+
+def _in_order(ids: Sequence[int]) -> list[Page]:
+    found = {page.id: page for part in chunked(ids) for page in Page.objects.filter(id__in=part)}
+    return [found[page] for page in ids if page in found]
+
+
+def _externals_unchecked(crawl: Crawl) -> str:
+    if crawl.chosen.externals == "check":
+        return ""
+    return (
+        "This crawl did not ask for links to other sites. Crawl again with “Links to other sites: check each of them "
+        "once” (--externals check)."
+    )
+
+
+def _report(of: Of, **words: Any) -> Report:
+    return Report(
+        group=Group.LINKS,
+        columns=TARGET,
+        lines=partial(_lines, of),
+        part=partial(_part, of),
+        whole=Whole(LINKS, partial(_links, of)),
+        **words,
+    )
+
+
+BROKEN_LINKS = _report(
+    broken,
+    which=IS_BROKEN,
+    slug="broken-links",
+    title="Broken links",
+    about="Pages of the site that answered with an error or not at all, and the pages that link to them.",
+    remedy="Correct the link on each page named, or bring the missing page back, or redirect it to its successor. What "
+    "only failed for a while can be sent again from the dead letters.",
+    praise="Every page of the site that was asked for can be had.",
+)
+EXTERNAL_BROKEN_LINKS = _report(
+    broken_externals,
+    number=lambda crawl: broken_externals(crawl).count(),
+    slug="external-broken-links",
+    title="Broken links to other sites",
+    about="Links that leave the site and lead to an error or nowhere, and the pages they stand on.",
+    remedy="Correct or remove the link. Some sites refuse crawlers (403, 429, 999) and not readers: look first.",
+    praise="Every link to another site leads somewhere.",
+    noun="link",
+    lacking=_externals_unchecked,
+)
+REDIRECTS = _report(
+    redirects,
+    which=IS_REDIRECT,
+    slug="redirects",
+    title="Redirects",
+    about="Pages of the site that send the reader elsewhere, and the pages that link to them.",
+    remedy="Link to where the redirect leads: it saves each reader a request. The redirect itself may stay for others.",
+    praise="No page of the site is a redirect.",
+    noun="redirect",
+    is_finding=False,
+)

@@ -1,0 +1,76 @@
+"""Which pages of a crawl a report speaks of, and what it says of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from django.db.models import F, Q, QuerySet
+
+from crawler.core.crawl.messages import PAGE
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.html.directives import NOINDEX
+from crawler.core.urls.normalise import key_of
+from crawler.http.fetcher import HTML
+from crawler.models import Crawl, Page
+from crawler.reports import text
+
+AT_ONCE = 500  # pages looked up by one question
+
+GOOD = (Outcome.SUCCESS, Outcome.UNCHANGED)
+NO_ANSWER = tuple(outcome for outcome in Outcome if outcome.kind is Kind.FAILED)
+BROKEN = (Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *NO_ANSWER)
+
+IS_HTML = Q(outcome__in=GOOD, content_type__in=sorted(HTML))
+HAS_FACTS = Q(facts__insecure__isnull=False)  # words are not counted of every page
+IS_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
+IS_CANONICAL_ELSEWHERE = Q(facts__canonical__gt="") & ~Q(facts__canonical=F("url"))
+
+
+def site_pages(crawl: Crawl) -> QuerySet[Page]:
+    """The pages of the site: neither its sitemaps nor links that leave it."""
+    return Page.objects.filter(crawl=crawl, kind=PAGE)
+
+
+def html_pages(crawl: Crawl) -> QuerySet[Page]:
+    """Those among them that are HTML and answered well: what a reader can come to see."""
+    return site_pages(crawl).filter(IS_HTML)
+
+
+def answer(outcome: str, http_status: int | None) -> str:
+    """ "404"; without a response, the words for what happened."""
+    return str(http_status) if http_status else text.outcome(outcome)
+
+
+class Seen(NamedTuple):
+    """What a report asks of a page that another one names."""
+
+    id: int
+    url: str
+    outcome: str
+    http_status: int | None
+    directives: str
+    error: str
+
+    @property
+    def answer(self) -> str:
+        return answer(self.outcome, self.http_status)
+
+
+def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, Seen]:
+    """URL -> page, of those among these normalised URLs that the crawl knows. One question for each AT_ONCE of them."""
+    found = {}
+    rest = iter(dict.fromkeys(urls))
+    while chunk := list(islice(rest, AT_ONCE)):
+        pages = Page.objects.filter(crawl=crawl, key__in=[key_of(url) for url in chunk])
+        for row in pages.values_list(*Seen._fields):
+            seen = Seen(*row)
+            found[seen.url] = seen
+    return found
+
+
+def chunked(ids: Iterable[int]) -> Iterator[list[int]]:
+    rest = iter(ids)
+    while chunk := list(islice(rest, AT_ONCE)):
+        yield chunk

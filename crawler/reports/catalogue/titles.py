@@ -1,0 +1,174 @@
+"""Titles, descriptions and headings that are missing, repeated or too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from crawler.models import Crawl, Page
+from crawler.reports import result_cache
+from crawler.reports.catalogue.page_queries import IS_HTML, html_pages, site_pages
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Part, Ranked, Report, Selected, Whole
+
+TITLE, DESCRIPTION, H1 = "title", "facts__description", "facts__h1"  # of a page, as questions name them
+
+_PAGE = Column("url", "Page", Kind.URL)
+_TITLE = Column("title", "Title")
+_PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
+
+
+NO_TITLE = IS_HTML & Q(title="")
+NO_DESCRIPTION = IS_HTML & Q(facts__description="")
+NO_H1 = IS_HTML & Q(facts__h1_count__gte=0, facts__h1="")
+SEVERAL = IS_HTML & Q(facts__h1_count__gt=1)
+
+
+def _page_lines(crawl: Crawl, pages: QuerySet[Page]) -> Selected:
+    return Selected(crawl, pages.order_by("id"), ("url", "title"), _page_line)
+
+
+def _page_line(page: int, url: str, title: str) -> Line:
+    return Line((url, title), page)
+
+
+def _pages(which: Q, crawl: Crawl) -> Selected:
+    return _page_lines(crawl, site_pages(crawl).filter(which))
+
+
+def _several_h1(crawl: Crawl) -> Selected:
+    rows = site_pages(crawl).filter(SEVERAL).order_by("-facts__h1_count", "id")
+    return Selected(crawl, rows, ("url", "facts__h1", "facts__h1_count"), _several_line)
+
+
+def _several_line(page: int, url: str, h1: str, number: int) -> Line:
+    return Line((url, h1, number), page)
+
+
+def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
+    """Texts that several pages have, those with the most pages first: text, pages, the first of them."""
+    texts = html_pages(crawl).filter(**{f"{text}__gt": ""}).values(text)
+    groups: QuerySet[Any, Any] = texts.annotate(pages=Count("id"), first=Min("id")).filter(pages__gt=1)
+    return groups.order_by("-pages", "first")
+
+
+def _group_lines(text: str, crawl: Crawl) -> Ranked:
+    sizes = result_cache.worked_out(
+        f"same-{text}", lambda: list(_groups(text, crawl).values_list("first", "pages")), crawl
+    )
+    return Ranked(sizes, partial(_texts, text))
+
+
+def _texts(text: str, groups: Sequence[tuple[int, int]]) -> list[Line]:
+    """A line for each group: the first page of it has its text."""
+    texts = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", text))
+    return [Line((texts[first], pages), part=str(first)) for first, pages in groups if first in texts]
+
+
+def _group(text: str, crawl: Crawl, key: str) -> Part | None:
+    """The pages with the text of this page."""
+    found = html_pages(crawl).filter(id=int(key)).values_list(text, flat=True).first() if key.isdecimal() else None
+    if not found:
+        return None
+    return Part(str(found), (_PAGE, _TITLE), _page_lines(crawl, html_pages(crawl).filter(**{text: found})))
+
+
+def _members(text: str, crawl: Crawl) -> Iterator[Cells]:
+    repeated = _groups(text, crawl).order_by().values(text)
+    pages = html_pages(crawl).filter(**{f"{text}__in": repeated}).order_by(text, "id")
+    return (line.cells for line in Selected(crawl, pages, (text, "url"), _member))
+
+
+def _member(page: int, text: str, url: str) -> Line:
+    return Line((text, url), page)
+
+
+def _duplicates(text: str, heading: Column, **words: Any) -> Report:
+    return Report(
+        group=Group.TEXTS,
+        columns=(heading, _PAGES),
+        lines=partial(_group_lines, text),
+        part=partial(_group, text),
+        whole=Whole((heading, _PAGE), partial(_members, text)),
+        **words,
+    )
+
+
+MISSING_TITLES = Report(
+    slug="missing-titles",
+    title="Missing titles",
+    group=Group.TEXTS,
+    about="Pages without a title element, or with an empty one.",
+    remedy="Give each a title of its own that says what the page is about: it is the headline in search results, and "
+    "the name of the tab.",
+    praise="Every page has a title.",
+    columns=(_PAGE, _TITLE),
+    which=NO_TITLE,
+    lines=partial(_pages, NO_TITLE),
+)
+DUPLICATE_TITLES = _duplicates(
+    TITLE,
+    _TITLE,
+    slug="duplicate-titles",
+    title="Duplicate titles",
+    about="Titles that several pages share.",
+    remedy="Let each title say what sets its page apart. Where the pages are the same, redirect one to the other, or "
+    "name one of them canonical.",
+    praise="Every title belongs to one page.",
+    noun="title",
+)
+MISSING_DESCRIPTIONS = Report(
+    slug="missing-descriptions",
+    title="Missing descriptions",
+    group=Group.TEXTS,
+    about="Pages without a meta description, or with an empty one.",
+    remedy="Describe in a sentence or two what the page offers. Without it, search engines show what words they find.",
+    praise="Every page has a description.",
+    columns=(_PAGE, _TITLE),
+    which=NO_DESCRIPTION,
+    lines=partial(_pages, NO_DESCRIPTION),
+)
+DUPLICATE_DESCRIPTIONS = _duplicates(
+    DESCRIPTION,
+    Column("description", "Description"),
+    slug="duplicate-descriptions",
+    title="Duplicate descriptions",
+    about="Meta descriptions that several pages share.",
+    remedy="Write one for each page, or leave it out where there is nothing particular to say.",
+    praise="Every description belongs to one page.",
+    noun="description",
+)
+MISSING_H1 = Report(
+    slug="missing-h1",
+    title="Missing headings",
+    group=Group.TEXTS,
+    about="Pages without a main heading (h1), or with an empty one.",
+    remedy="Begin the content with one h1 that names it. Screen readers jump to it.",
+    praise="Every page has a main heading.",
+    columns=(_PAGE, _TITLE),
+    which=NO_H1,
+    lines=partial(_pages, NO_H1),
+)
+SEVERAL_H1 = Report(
+    slug="several-h1",
+    title="Several headings",
+    group=Group.TEXTS,
+    about="Pages with more than one main heading (h1).",
+    remedy="Keep one h1 for what the whole page is about, and make h2 of the others. Logos and sidebars need none.",
+    praise="No page has more than one main heading.",
+    columns=(_PAGE, Column("h1", "The first of them"), Column("number", "Headings", Kind.NUMBER)),
+    which=SEVERAL,
+    lines=_several_h1,
+)
+DUPLICATE_H1 = _duplicates(
+    H1,
+    Column("h1", "Heading"),
+    slug="duplicate-h1",
+    title="Duplicate headings",
+    about="Main headings (h1) that several pages share.",
+    remedy="Let each heading say what sets its page apart.",
+    praise="Every main heading belongs to one page.",
+    noun="heading",
+)

@@ -1,0 +1,196 @@
+"""Why a crawl is not finished: what is open, who has it, and what it waits for, from the table and from Redis.
+
+Without Redis the table's part is still told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from crawler.clock import Clock, epoch_seconds
+from crawler.core.crawl import retries
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import Hold, explain
+from crawler.core.crawl.host_waits import Reason, why_not_now
+from crawler.core.crawl.progress import still_for
+from crawler.models import Crawl, Page
+from crawler.queueing import queues
+from crawler.reports.diagnosis_facts import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe, oddities, robots_of
+
+SHOWN_LATELY = 5  # disagreements
+STILL_SECONDS = 5.0  # without a closed page, after which the reason is told beside the progress
+
+Plain = dict[str, Any]
+"""Values JSON can hold. Moments are ISO 8601 in UTC, `..._in` are seconds from `at`."""
+
+
+def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
+    """One sentence: what a running crawl waits for, or what is being done; "" when it does not run. Crawls that are not
+    `visible` (None = all are) are not named."""
+    if crawl.state != State.RUNNING:
+        return ""
+    seen, _ = observe(crawl, None, Crawl.objects.all() if visible is None else visible)
+    now = seen.glance.now if seen else epoch_seconds()
+    return explain(facts_of(crawl, seen, len(_open_rows(crawl)), now))[0]
+
+
+def stands_still(crawl: Crawl, now: float) -> bool:
+    """Whether a running crawl has closed no page for so long that a user wonders."""
+    still = still_for(crawl.samples, now, crawl.tallies.closed)
+    began = now - crawl.round_began_at.timestamp()
+    return crawl.state == State.RUNNING and min(began, began if still is None else still) >= STILL_SECONDS
+
+
+def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | None = None) -> Plain:
+    """What a person may want to know of a crawl that is not finished; also of one that is. Of the crawls that use a
+    host's connections those that are not `visible` (None = all are) are not named.
+
+    `sentences`   the answer, then what else is to be known, in plain words (`core.crawl.diagnosis`)
+    `open`        how many pages are open, and the first of them
+    `redis`       whether it answers; the parts below are None when it does not
+    `workers`, `queues`    listening to, and jobs waiting in, each queue
+    `manager`     what it is doing, and its last run
+    `batches`     each that is handed out: who holds it, since when, until when
+    `robots`      what came of asking for the robots.txt of each start URL's origin (`reports.diagnosis_facts`)
+    `hosts`       how many have pages that wait, and when the next of them may be asked
+    `given_up`    how many lately, and the newest of them
+    `ends`        the crawl's deadline, when the next page expires, and when pages close that their servers put off
+    `disagreements`    how often the checks for the end did not say the same, newest first
+    """
+    seen, error = observe(crawl, clock, Crawl.objects.all() if visible is None else visible)
+    now = seen.glance.now if seen else (clock or epoch_seconds)()
+    rows = _open_rows(crawl)
+    facts = facts_of(crawl, seen, len(rows), now)
+    robots = robots_of(crawl) if seen else None
+    return {
+        "id": str(crawl.id),
+        "site": crawl.site,
+        "state": str(crawl.state),
+        "at": moment(now),
+        "sentences": [*explain(facts), *oddities(robots)],
+        "open": {"count": facts.open_pages, "shown": _open_pages(crawl, rows, seen, now)},
+        "redis": {"answers": seen is not None, "error": error},
+        "workers": {queues.CRAWL: facts.crawl_workers, queues.FETCH: facts.fetch_workers} if seen else None,
+        "queues": {name: _to_do(jobs) for name, jobs in seen.queued.items()} if seen else None,
+        "manager": _manager(seen) if seen else None,
+        "batches": [_batch(batch, now) for batch in seen.batches] if seen else None,
+        "robots": robots,
+        "hosts": {"waiting": facts.hosts_waiting, "shown": [_host(host) for host in seen.hosts]} if seen else None,
+        "given_up": {"last_hour": facts.given_up, "newest": _given_up(crawl, seen)} if seen else None,
+        "ends": {
+            "deadline_in": rounded(facts.ends_in),
+            "next_expiry_in": rounded(facts.expires_in),
+            "put_off_pages_close_in": rounded(facts.closing_in),
+        },
+        "disagreements": {"count": facts.disagreements, "newest": _disagreements(crawl)},
+    }
+
+
+def _open_rows(crawl: Crawl) -> list[Page]:
+    """The open pages that were discovered first."""
+    return list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:SHOWN])
+
+
+def _open_pages(crawl: Crawl, rows: Sequence[Page], seen: Seen | None, now: float) -> list[Plain]:
+    parents = {row.parent_id for row in rows if row.parent_id is not None}
+    found_on = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
+    holders = {page: batch for batch in (seen.batches if seen else ()) for page in batch.open_ids}
+    return [_open_page(row, found_on.get(row.parent_id or 0, ""), holders.get(row.id), now) for row in rows]
+
+
+def _open_page(row: Page, found_on: str, batch: BatchSeen | None, now: float) -> Plain:
+    return {
+        "id": row.id,
+        "url": row.url,
+        "depth": row.depth,
+        "found_on": found_on,
+        "attempts": row.attempts,
+        "deaths": row.deaths,
+        "error": row.error,
+        "due_in": rounded(max(0.0, row.due_at - now)),
+        "expires_in": rounded(None if row.expires_at is None else row.expires_at - now),
+        "batch": batch.lease.batch if batch else None,
+        "hold": batch.hold.value if batch else None,
+        "holder": batch.lease.holder if batch else "",
+    }
+
+
+def _batch(batch: BatchSeen, now: float) -> Plain:
+    return {
+        "id": batch.lease.batch,
+        "hold": batch.hold.value,
+        "holder": batch.lease.holder,
+        "since": moment(batch.lease.since),
+        "lease_left": rounded(batch.look_at - now) if batch.lease.held else None,
+        "back_in": rounded(batch.back_in) if batch.hold in (Hold.SILENT, Hold.LOST) else None,
+        "hosts": batch.hosts,
+        "pages": batch.pages,
+        "open": len(batch.open_ids),
+    }
+
+
+def _host(host: HostJudged) -> Plain:
+    wait = host.wait
+    return {
+        "host": wait.host,
+        "suspects": retries.company(host.seen.lane) is not None,
+        "pages": wait.pages,
+        "next_in": rounded(wait.next_in),
+        "reason": wait.reason.value,
+        "sentence": why_not_now(wait),
+        "trouble": wait.trouble,
+        "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is Reason.STOP else None,
+        "delay": rounded(wait.delay),
+        "crawl_delay": host.seen.shared.manners.crawl_delay,
+        "connections": host.seen.shared.connections,
+        "connections_allowed": wait.allowed,
+        "used_by": [asdict(used) for used in wait.used],
+    }
+
+
+def _manager(seen: Seen) -> Plain:
+    looked = seen.glance
+    return {
+        "doing": seen.manager.value,
+        "lock_left": rounded(looked.lock_left),
+        "sent_for_at": moment(looked.mark.sent_at) if looked.mark else None,
+        "last_run_at": moment(looked.last_tick.at) if looked.last_tick else None,
+        "last_run_said": looked.last_tick.said if looked.last_tick else "",
+        "reports": looked.queue_side.results,
+        "handed_out": looked.handed_out,
+    }
+
+
+def _given_up(crawl: Crawl, seen: Seen) -> list[Plain]:
+    newest = dict(seen.newly_given_up)
+    rows = Page.objects.in_bulk(newest)
+    return [
+        {"id": page, "url": rows[page].url, "outcome": rows[page].outcome, "error": rows[page].error, "at": moment(at)}
+        for page, at in newest.items()
+        if page in rows and rows[page].crawl_id == crawl.id
+    ]
+
+
+def _disagreements(crawl: Crawl) -> list[Plain]:
+    newest = crawl.disagreements.order_by("-id")[:SHOWN_LATELY]
+    return [{"at": moment(said.seen_at.timestamp()), "what": said.what} for said in newest]
+
+
+def moment(epoch_seconds: float | None) -> str | None:
+    if epoch_seconds is None:
+        return None
+    return datetime.fromtimestamp(epoch_seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
+
+
+def _to_do(jobs: Collection[str]) -> int:
+    """How many of these jobs are work; a watch only waits for a worker that has none."""
+    return sum(not queues.is_watch(job) for job in jobs)

@@ -1,0 +1,364 @@
+"""What can be seen of a crawl that is not finished, from the table and from Redis: the facts `core.crawl.diagnosis`
+explains.
+
+Read-only and bounded: a few rows by index, and what is handed out, however large the crawl is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db.models import QuerySet
+from redis import Redis, RedisError
+
+from crawler import encryption
+from crawler.clock import Clock
+from crawler.core.crawl import retries
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
+from crawler.core.crawl.host_waits import HOLD_UP_A_WORKER, HostLook, HostWait, Reason, Used, what_holds
+from crawler.core.crawl.politeness import chosen_delay, host_delay
+from crawler.core.errors import ServiceDown
+from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Memory, Shortage, concerns, paused_for, waits_for
+from crawler.core.urls.normalise import origin_of, origins_of
+from crawler.frontier import capacity
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.inspect import Glance, HostSeen, LaneSeen, glance
+from crawler.frontier.leases import LEASE_SECONDS, Lease
+from crawler.frontier.ready_queue import LOOK_AFTER
+from crawler.frontier.results import LOCK_SECONDS
+from crawler.frontier.robots import RobotsMemory
+from crawler.models import Crawl, Page
+from crawler.queueing import queues
+from crawler.storage import queries
+from crawler.storage.postgresql import silent_lock
+
+# Why a crawl that is not over is held, or cannot go on although it runs: its owner's quota, or no room for more.
+
+_SOON = timedelta(minutes=1)
+
+
+def held_because(crawl: Crawl, now: float) -> str:
+    """What to tell a person; "" when nothing holds it, or a person paused it."""
+    state = State(crawl.state)
+    if state is State.RUNNING:
+        short = shortage_for(crawl)
+        return waits_for(short) if short is not None else ""
+    if state is not State.PAUSED or crawl.held_until is None:
+        return ""
+    short = shortage_for(crawl)
+    if short is not None:
+        return paused_for(short)
+    return of_the_day(crawl.held_until) if is_for_the_day(crawl.held_until, now) else PAUSED_FOR_ROOM
+
+
+def shortage_for(crawl: Crawl) -> Shortage | None:
+    """What this crawl has no room in, as far as Redis can tell."""
+    try:
+        short = capacity.shortage(queues.connection(), held=crawl.held_until is not None)
+    except (ServiceDown, RedisError):
+        return None
+    return short if short is not None and concerns(short, keeps=bool(crawl.chosen.keep)) else None
+
+
+def of_the_day(until: datetime) -> str:
+    """Why a crawl is paused that its owner's quota holds."""
+    why = "It is paused, because the pages its owner may ask for in a day are used up."
+    return f"{why} It goes on by itself on {until.day} {until:%b %Y, %H:%M} UTC."
+
+
+def is_for_the_day(until: datetime, now: float) -> bool:
+    """Whether a hold is the quota's, which ends at midnight; one for want of room lasts seconds, again and again."""
+    return until.astimezone(UTC).time() == time.min or until - datetime.fromtimestamp(now, UTC) > _SOON
+
+
+# What is remembered of the robots.txt files a crawl began with.
+
+SHOWN = 20  # origins
+
+
+def memory_of(redis: Redis, crawl: Crawl) -> RobotsMemory:
+    """The memory of robots.txt files that a crawl uses."""
+    return RobotsMemory.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
+
+
+def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
+    """For each origin of the start URLs whose file was asked for lately: `origin`, `status` (None = not to be had),
+    `oddity` (what is odd about it; "" = nothing) and `error`. None when Redis does not answer."""
+    if not crawl.chosen.obey_robots:
+        return []
+    origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
+    try:
+        memory = memory_of(queues.connection(), crawl)
+        memos = [(origin, memory.get(origin)) for origin in origins]
+    except (ServiceDown, RedisError):
+        return None
+    return [
+        {"origin": origin, "status": memo.status, "oddity": memo.oddity, "error": memo.error}
+        for origin, memo in memos
+        if memo is not None
+    ]
+
+
+def oddities(files: list[dict[str, Any]] | None) -> list[str]:
+    """What `robots_of` found odd, as sentences."""
+    return [f"{file['origin']}/robots.txt: {file['oddity']}." for file in files or () if file["oddity"]]
+
+
+# open pages, and hosts that wait
+SHOWN_LATELY = 5  # pages given up
+GIVEN_UP_WITHIN = 3600.0  # seconds
+LATELY = 10.0  # seconds in which somebody must have done something to be taken for alive although RQ lists nobody
+
+
+@dataclass(frozen=True)
+class BatchSeen:
+    lease: Lease
+    look_at: float  # epoch seconds when somebody looks at it
+    hold: Hold
+    open_ids: frozenset[int]  # of its pages, those that are open in the table
+    back_in: float  # seconds
+
+    @property
+    def hosts(self) -> list[str]:
+        return list(dict.fromkeys(retries.host_of(lane) for lane, _ in self.lease.slices.values()))
+
+    @property
+    def pages(self) -> int:
+        return sum(len(ids) for _, ids in self.lease.slices.values())
+
+
+@dataclass(frozen=True)
+class HostJudged:
+    seen: LaneSeen
+    wait: HostWait
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The queue side of a crawl."""
+
+    glance: Glance
+    queued: Mapping[str, set[str]]  # queue -> jobs
+    workers: Mapping[str, int]  # queue -> workers
+    batches: Sequence[BatchSeen]
+    hosts: Sequence[HostJudged]
+    held_up: Sequence[HostWait]  # the hosts of what is being fetched, if a worker has to wait for each of them
+    given_up: int
+    newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
+    memory: Memory | None = None  # of Redis; None = it does not say
+
+    @property
+    def manager(self) -> Manager:
+        mark, left = self.glance.mark, self.glance.lock_left
+        is_fresh = mark is not None and mark.is_fresh(self.glance.now)
+        is_queued = mark is not None and mark.job in self.queued[queues.CRAWL]
+        silent_for = None if left is None else LOCK_SECONDS - left
+        return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
+
+
+def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tuple[Seen | None, str]:
+    """What Redis knows; None and its trouble when it does not answer. Of the crawls that use a host's connections only
+    `visible` ones are named."""
+    try:
+        frontier = Frontier(queues.connection(), str(crawl.id), clock=clock)
+        return _looked(crawl, frontier, visible), ""
+    except (ServiceDown, RedisError) as error:
+        return None, (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
+    queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH)}
+    seen = glance(frontier, SHOWN)
+    started = queues.started(queues.FETCH)
+    batches = [_batch(crawl, lease, look_at, seen, queued[queues.FETCH], started) for lease, look_at in seen.leases]
+    judge = _Judge(crawl, seen, frontier.redis, visible)
+    return Seen(
+        glance=seen,
+        queued=queued,
+        workers=queues.listeners(),
+        batches=batches,
+        hosts=_hosts(crawl, seen, judge),
+        held_up=_held_up(batches, judge),
+        given_up=frontier.dead.since(seen.now - GIVEN_UP_WITHIN),
+        newly_given_up=frontier.dead.newest(SHOWN_LATELY),
+        memory=capacity.memory_of(frontier.redis),
+    )
+
+
+def _batch(crawl: Crawl, lease: Lease, look_at: float, seen: Glance, queued: set[str], started: set[str]) -> BatchSeen:
+    look_in = look_at - seen.now
+    missed_for = None if lease.absent_since is None else seen.now - lease.absent_since
+    ids = [page for _, pages_of_slice in lease.slices.values() for page in pages_of_slice]
+    return BatchSeen(
+        lease=lease,
+        look_at=look_at,
+        hold=hold_of(
+            held=lease.held,
+            silent_for=LEASE_SECONDS - look_in,
+            queued=lease.batch in queued,
+            started=lease.batch in started,
+            missed_for=missed_for,
+            reports=seen.queue_side.results,
+        ),
+        open_ids=frozenset(queries.open_pages(crawl.id, ids)),
+        back_in=look_in if missed_for is None else max(look_in, LOOK_AFTER - missed_for),
+    )
+
+
+def _hosts(crawl: Crawl, seen: Glance, judge: _Judge) -> list[HostJudged]:
+    """When each host may really be asked: its time here, or its turn over all crawls, whichever is later."""
+    first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
+    trouble = dict(Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error"))
+    judged = [
+        HostJudged(
+            lane,
+            judge.wait(
+                lane.host,
+                lane.shared,
+                pages=lane.pages,
+                rest_in=lane.rest_until - seen.now,
+                due_in=lane.first_due - seen.now,
+                trouble=trouble.get(lane.first_page or 0, "").rstrip("."),
+            ),
+        )
+        for lane in seen.hosts
+    ]
+    return sorted(judged, key=lambda host: host.wait.next_in)
+
+
+def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
+    """The hosts of what is being fetched, if a worker has to wait for each of them; none if it can ask one of them."""
+    pages = Counter[str]()
+    for batch in batches:
+        if batch.hold is Hold.FETCHING:
+            for lane, ids in batch.lease.slices.values():
+                if left := batch.open_ids.intersection(ids):
+                    pages[retries.host_of(lane)] += len(left)
+    seen = judge.seen.held_hosts
+    if not pages.keys() <= seen.keys():
+        return []  # there are too many to look at each
+    waits = [judge.wait(host, seen[host], pages=number) for host, number in pages.items()]
+    return waits if all(judge.holds_up(wait) for wait in waits) else []
+
+
+class _Judge:
+    """Says of a host what a crawl waits for there, and who uses its connections."""
+
+    def __init__(self, crawl: Crawl, seen: Glance, redis: Redis, visible: QuerySet[Crawl]) -> None:
+        self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
+        self._memory = memory_of(redis, crawl)
+
+    def wait(
+        self, host: str, shared: HostSeen, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
+    ) -> HostWait:
+        options, manners, now = self._options, shared.manners, self.seen.now
+        others = [wish for crawl, wish in shared.wishes.items() if crawl != self._crawl]
+        look = HostLook(
+            rest_in=rest_in,
+            due_in=due_in,
+            stop_in=manners.stop.until - now,
+            probe_in=manners.probe_until - now,
+            asked_ago=None if shared.asked_at is None else now - shared.asked_at,
+            chosen=chosen_delay(options.delay, options.per_minute),
+            crawl_delay=host_delay(0.0, manners.crawl_delay) if options.obey_robots else 0.0,
+            throttle=manners.throttle.delay if options.throttle else 0.0,
+            others=max((wish.delay for wish in others), default=0.0),
+            connections=shared.connections,
+            allowed=min([options.concurrency, *(wish.connections for wish in others)]),
+            robots_asked=options.obey_robots and self._memory.being_asked(origins_of(host)),
+            trouble=trouble,
+        )
+        next_in, reason = what_holds(look)
+        return HostWait(
+            host=host,
+            pages=pages,
+            next_in=next_in,
+            reason=reason,
+            trouble=trouble,
+            delay=look.delay,
+            until=manners.stop.until,
+            status=manners.stop.status,
+            used=self._used(shared.slots),
+            allowed=look.allowed,
+        )
+
+    def holds_up(self, wait: HostWait) -> bool:
+        """Whether a worker that has pages of this host in hand can only wait."""
+        has_one = any(used.crawl == self._crawl for used in wait.used)
+        return wait.reason in HOLD_UP_A_WORKER and not (wait.reason is Reason.BUSY and has_one)
+
+    def _used(self, slots: Mapping[str, int]) -> list[Used]:
+        """This crawl last: what others use is what it may have to wait for."""
+        named = self._names.keys() & slots.keys()
+        used = [Used(f"crawl {crawl} ({self._names[crawl]})", slots[crawl], crawl) for crawl in sorted(named)]
+        untold = [crawl for crawl in slots if crawl not in named and crawl != self._crawl]
+        if untold:
+            by = "another crawl" if len(untold) == 1 else "other crawls"
+            used.append(Used(by, sum(slots[one] for one in untold)))
+        return used + ([Used("this crawl", slots[self._crawl], self._crawl)] if slots.get(self._crawl) else [])
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Of the other crawls that use connections and may be named."""
+        seen = [*(lane.shared for lane in self.seen.hosts), *self.seen.held_hosts.values()]
+        ids = {crawl for host in seen for crawl in host.slots if crawl} - {self._crawl}
+        return {str(crawl.id): crawl.site for crawl in self._visible.filter(pk__in=ids)} if ids else {}
+
+
+def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
+    """`rows` open pages were found in the table, SHOWN at most; beyond that the crawl's counters tell their number."""
+    tallies, deadline = crawl.tallies, crawl.chosen.deadline
+    next_expiry = queries.next_expiry(crawl.id)
+    of_the_table = Facts(
+        State(crawl.state),
+        open_pages=rows if rows < SHOWN else max(rows, tallies.open),
+        redis_answers=seen is not None,
+        has_begun=tallies.closed > 0,
+        ends_in=None if deadline is None else crawl.round_began_at.timestamp() + deadline - now,
+        expires_in=None if next_expiry is None else next_expiry - now,
+        disagreements=crawl.disagreements.count(),
+        is_sealed_shut=not encryption.is_readable(crawl.sealed),
+        held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
+        held_for_the_day=crawl.held_until is not None and is_for_the_day(crawl.held_until, now),
+        shortage=None if crawl.is_over else shortage_for(crawl),
+        locked=None if crawl.is_over else silent_lock(crawl.id),
+    )
+    return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)
+
+
+def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Facts:
+    looked = seen.glance
+    return replace(
+        facts,
+        crawl_workers=seen.workers[queues.CRAWL],
+        fetch_workers=seen.workers[queues.FETCH],
+        stirred=_stirred(crawl, seen, now),
+        is_lined_up=looked.is_lined_up,
+        batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],
+        hosts=[host.wait for host in seen.hosts],
+        hosts_waiting=looked.queue_side.hosts,
+        held_up=seen.held_up,
+        reports=looked.queue_side.results,
+        manager=seen.manager,
+        sent_ago=now - looked.mark.sent_at if looked.mark else 0.0,
+        lock_left=looked.lock_left or 0.0,
+        closing_in=None if looked.closing_at is None else looked.closing_at - now,
+        evicts=seen.memory is not None and seen.memory.throws_away,
+        given_up=seen.given_up,
+    )
+
+
+def _stirred(crawl: Crawl, seen: Seen, now: float) -> bool:
+    """Whether somebody is at work, whatever workers RQ lists: it forgets those that live when Redis was emptied."""
+    if seen.manager is Manager.WORKING or any(batch.hold is Hold.FETCHING for batch in seen.batches):
+        return True
+    last_tick = seen.glance.last_tick
+    if last_tick is not None and now - last_tick.at < LATELY:
+        return True
+    return any(now - at < LATELY for at, _, closed, *_ in crawl.samples[-1:] if closed > 0)

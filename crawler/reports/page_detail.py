@@ -1,0 +1,191 @@
+"""All that is known of one page of a crawl, as plain JSON values: behind its own view, the terminal, and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from crawler.core.crawl.messages import SITEMAP
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.traps import Reason
+from crawler.core.html import link_codec
+from crawler.core.urls.normalise import key_of
+from crawler.http.fetcher import is_html
+from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
+from crawler.reports.links import links_on, pages_with
+from crawler.reports.traps import REASONS
+from crawler.storage import queries
+
+# How one page was found, and where redirects lead from it and to it.
+
+MAX_STEPS = 30  # of a path from the start, those next to the page
+MAX_HOPS = 20  # a crawl follows ten; others may lie before them or behind
+MAX_SOURCES = 50  # pages that redirect here, over however many hops
+
+
+def brief(page: Page) -> dict[str, Any]:
+    """A page in a list: its id, its URL and what came of it."""
+    return {"page": page.pk, "url": page.url, "outcome": page.outcome or None, "http_status": page.http_status}
+
+
+def path_to(page: Page) -> dict[str, Any]:
+    """The pages between a start URL and this one: each was first found on the one before it. `leads_by` says how it
+    leads to the next: by a "link", a "redirect" or as a "sitemap". `is_whole` is False when there are more before."""
+    steps: list[dict[str, Any]] = []
+    child = page
+    while child.parent_id is not None and len(steps) < MAX_STEPS:
+        parent = Page.objects.filter(crawl_id=page.crawl_id, pk=child.parent_id).first()
+        if parent is None:
+            break
+        steps.append({**brief(parent), "leads_by": _leads_by(parent, child)})
+        child = parent
+    return {"steps": steps[::-1], "is_whole": child.parent_id is None}
+
+
+def _leads_by(parent: Page, child: Page) -> str:
+    if parent.kind == SITEMAP:
+        return "sitemap"
+    return "redirect" if parent.redirect_to == child.url else "link"
+
+
+def redirects_of(page: Page) -> dict[str, Any]:
+    """`onwards`: the pages a redirect leads to, one after the other, the last with the answer. `is_loop`: they lead
+    back. `sources`: the pages whose redirects lead here; those with `hops` 1 directly."""
+    onwards, is_loop = _onwards(page)
+    return {"onwards": onwards, "is_loop": is_loop, "sources": _sources(page)}
+
+
+def _onwards(page: Page) -> tuple[list[dict[str, Any]], bool]:
+    steps: list[dict[str, Any]] = []
+    seen, url = {page.url}, page.redirect_to
+    while url and len(steps) < MAX_HOPS:
+        if url in seen:
+            return steps, True
+        seen.add(url)
+        target = Page.objects.filter(crawl_id=page.crawl_id, key=key_of(url)).first()
+        steps.append(brief(target) if target else {"page": None, "url": url, "outcome": None, "http_status": None})
+        url = target.redirect_to if target else ""
+    return steps, False
+
+
+def _sources(page: Page) -> list[dict[str, Any]]:
+    """Level by level, for no index leads from a target to its sources: each level reads the crawl's rows once."""
+    found: dict[int, dict[str, Any]] = {}
+    targets, hops = [page.url], 0
+    while targets and hops < MAX_HOPS and len(found) < MAX_SOURCES:
+        hops += 1
+        rows = queries.in_order(page.crawl_id).filter(redirect_to__in=targets).exclude(pk__in=[page.pk, *found])
+        level = list(rows[: MAX_SOURCES - len(found)])
+        found.update((source.pk, {**brief(source), "hops": hops}) for source in level)
+        targets = [source.url for source in level]
+    return list(found.values())
+
+
+# The links on one page and those to it, a part of them at a time.
+
+
+def links_out(page: Page, at: int, at_most: int) -> dict[str, Any]:
+    """Where this page links to, in the order of its text: `number` of all, and `links` from the place `at` on. Each
+    has the words it is written with, its rel, and what came of its target; `page` is None when that has no row."""
+    kept = PageLinks.objects.filter(pk=page.pk).first()
+    links = link_codec.unpacked(bytes(kept.packed), page.url) if kept else []
+    part = links[at : at + at_most]
+    targets = _targets(page.crawl_id, (link.url for link in part))
+    return {"number": len(links), "from": at, "links": [{**link._asdict(), **targets[link.url]} for link in part]}
+
+
+def links_in(crawl: Crawl, page: Page, at: int, at_most: int) -> dict[str, Any]:
+    """Which pages link to this one, in the order of their discovery: `number` of all these pages, and the `links` on
+    them from the place `at` on."""
+    key = link_codec.short_key(page.url)
+    pages = pages_with(crawl, key)
+    part = pages[at : at + at_most]
+    links = [
+        {"page": source, "url": link.page, "text": link.text, "rel": link.rel} for source, link in links_on(part, key)
+    ]
+    return {"number": len(pages), "from": at, "links": links}
+
+
+def _targets(crawl_id: Any, urls: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """URL -> what came of it."""
+    keys = {key_of(url): url for url in urls}
+    unknown: dict[str, Any] = {"page": None, "outcome": None, "http_status": None}
+    found = dict.fromkeys(keys.values(), unknown)
+    rows = Page.objects.filter(crawl_id=crawl_id, key__in=list(keys))
+    for key, page, outcome, http_status in rows.values_list("key", "id", "outcome", "http_status"):
+        found[keys[bytes(key)]] = {"page": page, "outcome": outcome or None, "http_status": http_status}
+    return found
+
+
+LINKS = 50  # of either kind, unless somebody asks for others
+
+
+def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, links: int = LINKS) -> dict[str, Any]:
+    """What is known; None stands for what is not. `said` is None when the page was not read: there was no answer, it
+    was no success, or it is no HTML. `headers` are lines as they were sent, None where nobody answered."""
+    facts = PageFacts.objects.filter(pk=page.pk).first()
+    answered = page.http_status is not None
+    return {
+        **brief(page),
+        "crawl": str(crawl.pk),
+        "kind": page.kind,
+        "content_type": page.content_type or None,
+        "bytes": page.bytes if answered else None,
+        "elapsed_ms": page.elapsed_ms if page.fetched_at and not page.reused else None,
+        "first_byte_ms": facts.first_byte_ms if facts and not page.reused else None,
+        "fetched_at": page.fetched_at.isoformat(timespec="milliseconds") if page.fetched_at else None,
+        "attempts": page.attempts,
+        "deaths": page.deaths,
+        "error": page.error or None,
+        "reused": page.reused,
+        "given_up": page.given_up,
+        "depth": page.depth,
+        "hops": page.hops,
+        "rel": page.rel,
+        "path": path_to(page),
+        "sitemap": _sitemap(crawl, page),
+        "trap": _trap(page),
+        "redirects": redirects_of(page),
+        "directives": page.directives if answered else None,
+        "said": _said(page, facts),
+        "headers": facts.headers.splitlines() if facts else None,
+        "fields": facts.fields if facts else {},
+        "notes": facts.notes if facts else {},
+        "kept": facts.kept if facts else {},
+        "not_followed": page.not_followed,
+        "links_out": links_out(page, out_at, links),
+        "links_in": links_in(crawl, page, in_at, links),
+    }
+
+
+def _sitemap(crawl: Crawl, page: Page) -> dict[str, Any]:
+    """`linked` is whether a link or a person led to it; both are None when the crawl looked at no sitemap."""
+    if not crawl.chosen.uses_sitemaps:
+        return {"listed": None, "linked": None, "lastmod": None}
+    return {"listed": page.in_sitemap, "linked": page.linked, "lastmod": page.lastmod or None}
+
+
+def _said(page: Page, facts: PageFacts | None) -> dict[str, Any] | None:
+    if facts is None or not _was_read(page):
+        return None
+    return {
+        "title": page.title,
+        "description": facts.description,
+        "h1": facts.h1,
+        "h1_count": facts.h1_count,
+        "canonical": facts.canonical,
+        "canonicals": facts.canonicals,
+        "words": facts.words,
+        "insecure": facts.insecure,
+        "malformed": facts.malformed or {"number": 0, "links": []},
+    }
+
+
+def _was_read(page: Page) -> bool:
+    read = page.outcome in (Outcome.SUCCESS, Outcome.UNCHANGED) and page.kind != SITEMAP
+    return read and is_html(page.content_type or "text/html")
+
+
+def _trap(page: Page) -> dict[str, str] | None:
+    trap = Trap.objects.filter(pk=page.trap_id).first() if page.trap_id else None
+    return {"reason": REASONS[Reason(trap.reason)], "pattern": trap.pattern} if trap else None

@@ -1,0 +1,361 @@
+"""The columns of the table of pages: which there are, which are shown unless others are chosen, and their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce, Collate, Upper
+
+from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.page_query import OPEN, PagesQuery, Show, Sort, Span
+from crawler.core.errors import BadInput
+from crawler.core.text.quantities import DASH
+from crawler.models import Crawl, Page, PageFacts
+from crawler.reports import text
+from crawler.reports.links import dead_letters, orphans
+from crawler.storage import queries
+
+FIELD = "field:"  # before the name of an extraction rule, whose values are a column of their own
+
+Cell = Callable[[Page, PageFacts | None], str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column beside the answer and the URL, which are always there."""
+
+    name: str  # as the query string has it
+    title: str
+    cell: Cell
+    sort: Sort | None = None  # None = the table cannot be sorted by it
+    is_number: bool = False
+    is_usual: bool = False
+    is_moment: bool = False  # the cell is when the page was fetched
+
+
+def _title(page: Page, _: PageFacts | None) -> str:
+    return page.title
+
+
+def _type(page: Page, _: PageFacts | None) -> str:
+    return page.content_type
+
+
+def _depth(page: Page, _: PageFacts | None) -> str:
+    return text.count(page.depth)
+
+
+def _size(page: Page, _: PageFacts | None) -> str:
+    return text.size(page.bytes) if page.http_status else ""
+
+
+def _time(page: Page, _: PageFacts | None) -> str:
+    if page.reused:
+        return "not asked"
+    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
+
+
+def _first_byte(page: Page, facts: PageFacts | None) -> str:
+    return f"{facts.first_byte_ms:,} ms" if facts and not page.reused else ""
+
+
+def _attempts(page: Page, _: PageFacts | None) -> str:
+    return text.count(page.attempts)
+
+
+def _fetched(page: Page, _: PageFacts | None) -> str:
+    return f"{page.fetched_at:%Y-%m-%d %H:%M:%S} UTC" if page.fetched_at else ""
+
+
+def _words(_: Page, facts: PageFacts | None) -> str:
+    return text.count(facts.words) if facts and facts.words else ""
+
+
+def _description(_: Page, facts: PageFacts | None) -> str:
+    return facts.description if facts else ""
+
+
+def _heading(_: Page, facts: PageFacts | None) -> str:
+    return facts.h1 if facts else ""
+
+
+def _canonical(_: Page, facts: PageFacts | None) -> str:
+    return facts.canonical if facts else ""
+
+
+def _directives(page: Page, _: PageFacts | None) -> str:
+    return page.directives
+
+
+def _sitemap(page: Page, _: PageFacts | None) -> str:
+    return "yes" if page.in_sitemap else "no"
+
+
+COLUMNS = (
+    Column("title", "Title", _title, sort=Sort.TITLE, is_usual=True),
+    Column("depth", "Depth", _depth, sort=Sort.DEPTH, is_number=True, is_usual=True),
+    Column("time", "Time", _time, sort=Sort.TIME, is_number=True, is_usual=True),
+    Column("size", "Size", _size, sort=Sort.SIZE, is_number=True, is_usual=True),
+    Column("type", "Type", _type),
+    Column("first-byte", "First byte", _first_byte, is_number=True),
+    Column("attempts", "Tries", _attempts, is_number=True),
+    Column("fetched", "Fetched", _fetched, is_moment=True),
+    Column("words", "Words", _words, is_number=True),
+    Column("description", "Description", _description),
+    Column("h1", "Heading", _heading),
+    Column("canonical", "Canonical address", _canonical),
+    Column("directives", "Directives", _directives),
+    Column("sitemap", "In a sitemap", _sitemap),
+)
+
+
+def columns_of(crawl: Crawl) -> tuple[Column, ...]:
+    """All columns this crawl's table can have: those above, and one for each of its extraction rules."""
+    return (*COLUMNS, *(Column(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
+
+
+def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[Column]:
+    """The chosen ones as far as there are such columns, else the usual ones; always in the same order."""
+    known = columns_of(crawl)
+    return [column for column in known if column.name in chosen] or [column for column in known if column.is_usual]
+
+
+def field_names(crawl: Crawl) -> list[str]:
+    """The names of the crawl's extraction rules."""
+    return [str(rule["name"]) for rule in crawl.options.get("fields", ())]
+
+
+def facts_of(pages: Sequence[Page]) -> dict[int, PageFacts]:
+    """What these pages said of themselves, as far as it is known."""
+    return PageFacts.objects.in_bulk([page.pk for page in pages])
+
+
+def value_words(value: Any) -> str:
+    """An extracted value as text: several are separated by commas, and a dash stands for none."""
+    match value:
+        case None:
+            return DASH
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(value_words, value)) or DASH
+        case _:
+            return str(value)
+
+
+def _field(name: str, _: Page, facts: PageFacts | None) -> str:
+    return value_words(facts.fields.get(name)) if facts else ""
+
+
+# What the pages of a crawl can be narrowed to, each with the number of pages it leaves: from the crawl's counters
+# alone, so that nothing is counted for it.
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One value to choose."""
+
+    value: str  # as the query string has it
+    words: str
+    pages: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.words} ({text.count(self.pages)})"
+
+
+def outcome_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
+    """The outcomes there are, below the heap of the receipt each is counted in; pages without one come last."""
+    tallies = crawl.tallies
+    found = [(kind, list(_outcomes_of(kind, tallies.outcomes))) for kind in Kind]
+    groups = [(str(kind), _with_all(kind, facets)) for kind, facets in found if facets]
+    if tallies.open:
+        groups.append((OPEN, [Facet(OPEN, text.outcome(""), tallies.open)]))
+    return groups
+
+
+def status_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
+    """The status codes there are, below their class."""
+    classes: dict[str, list[Facet]] = {}
+    for code, pages in sorted(crawl.statuses.items()):
+        if pages:
+            classes.setdefault(f"{code[0]}xx", []).append(Facet(code, code, pages))
+    return [(name, [_all_of(name, codes), *codes]) for name, codes in classes.items()]
+
+
+def _outcomes_of(kind: Kind, outcomes: dict[str, int]) -> Iterator[Facet]:
+    for outcome, meaning in text.OUTCOMES.items():
+        if outcome.kind is kind and outcomes.get(outcome.value):
+            yield Facet(outcome.value, meaning, outcomes[outcome.value])
+
+
+def _with_all(kind: Kind, facets: list[Facet]) -> list[Facet]:
+    """Before several of a kind stands the kind."""
+    return facets if len(facets) == 1 else [_all_of(str(kind), facets), *facets]
+
+
+def _all_of(value: str, facets: list[Facet]) -> Facet:
+    return Facet(value, f"All {value}", sum(facet.pages for facet in facets))
+
+
+# The pages of a crawl as a table somebody searches, filters, sorts and leafs through: all of it in the database.
+#
+# Text is compared as the bytes of its UTF-8, whatever the database would make of it, and looked for whatever the case
+# of ASCII letters: so both databases find the same, in the same order, and find it fast.
+
+PER_LEAF = 100  # rows shown at a time
+COUNTED = 10_000  # rows at most; of more it is said that there are more
+
+_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The rows of the table that are shown at a time."""
+
+    pages: list[Page]
+    is_first: bool
+    is_last: bool
+    count: int  # rows on all leaves, as far as they are counted
+    is_counted: bool  # False = there are more than `count`
+
+
+def chosen(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
+    """All rows that are asked for, in the order that is asked for, wherever the query says to go on."""
+    return _ordered(_narrowed(crawl, query), query.descending)
+
+
+def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
+    """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, or is read backwards from
+    the end, so the thousandth and the last cost no more than the second. BadInput when the crawl has no such page.
+
+    First the ids alone are put in order, then these few rows are read: a row is much longer than what it is sorted by.
+    """
+    rows, goes_back = _narrowed(crawl, query), query.at_end or query.before is not None
+    beyond = rows if query.mark is None else rows.filter(_beyond(crawl, query))
+    ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: PER_LEAF + 1])
+    has_more = len(ids) > PER_LEAF
+    if goes_back and not has_more:
+        return leaf_of(crawl, query.from_the_start())
+    ids, is_first = ids[:PER_LEAF], query.mark is None and not query.at_end
+    count = len(ids) if is_first and not has_more else _count(crawl, query, rows)
+    return Leaf(
+        pages=_read(ids[::-1] if goes_back else ids),
+        is_first=is_first,
+        is_last=query.at_end or (not goes_back and not has_more),
+        count=min(count, COUNTED) if query.is_narrowed else count,
+        is_counted=not query.is_narrowed or count <= COUNTED,
+    )
+
+
+def in_order_from(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
+    """All rows that are asked for, behind the page the query names. BadInput when the crawl has no such page."""
+    rows = _narrowed(crawl, query)
+    return _ordered(rows if query.mark is None else rows.filter(_beyond(crawl, query)), query.descending)
+
+
+def _read(ids: list[int]) -> list[Page]:
+    of_id = Page.objects.in_bulk(ids)
+    return [of_id[page] for page in ids if page in of_id]
+
+
+def _count(crawl: Crawl, query: PagesQuery, rows: QuerySet[Page]) -> int:
+    """How many rows there are; of more than COUNTED, so many that it can be seen."""
+    return rows.order_by()[: COUNTED + 1].count() if query.is_narrowed else crawl.discovered
+
+
+def _narrowed(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
+    """The rows asked for, with `place`: what they are sorted by."""
+    rows = _shown(crawl, query.show)
+    if query.outcomes is not None:
+        rows = rows.filter(outcome__in=query.outcomes)
+    rows = _within(rows, "http_status", query.statuses)
+    rows = _within(rows, "depth", query.depths)
+    if query.content_type:
+        rows = rows.filter(content_type__startswith=query.content_type)
+    if query.text:
+        rows = _holding(rows, query.text)
+    return rows.alias(place=_place(query.sort))
+
+
+def _shown(crawl: Crawl, show: Show) -> QuerySet[Page]:
+    match show:
+        case Show.ALL:
+            return queries.in_order(crawl.id).exclude(outcome=Outcome.EXTERNAL)
+        case Show.DEAD_LETTERS:
+            return dead_letters(crawl)
+        case Show.ORPHANS:
+            return orphans(crawl)
+        case Show.LISTED:
+            return queries.in_order(crawl.id).filter(kind=PAGE, in_sitemap=True)
+        case Show.SITEMAPS:
+            return queries.in_order(crawl.id).filter(kind=SITEMAP)
+        case Show.EXTERNALS:
+            return queries.in_order(crawl.id).filter(kind=EXTERNAL)
+
+
+def _within(rows: QuerySet[Page], field: str, span: Span | None) -> QuerySet[Page]:
+    if span is None:
+        return rows
+    if span.most is None:
+        return rows.filter(**{f"{field}__gte": span.least})
+    return rows.filter(**{f"{field}__range": (span.least, span.most)})
+
+
+def _holding(rows: QuerySet[Page], text: str) -> QuerySet[Page]:
+    """Those with this text in their URL or title. SQLite's LIKE takes ASCII letters for the same in either case."""
+    if connection.vendor == "sqlite":
+        return rows.filter(Q(url__icontains=text) | Q(title__icontains=text))
+    wanted = text.translate(_UPPER)
+    in_upper = {f"{field}_in_upper": Upper(_in_bytes(field)) for field in ("url", "title")}
+    return rows.alias(**in_upper).filter(Q(url_in_upper__contains=wanted) | Q(title_in_upper__contains=wanted))
+
+
+def _place(sort: Sort) -> Combinable:
+    match sort:
+        case Sort.FOUND:
+            return F("id")
+        case Sort.URL:
+            return _in_bytes("url")
+        case Sort.TITLE:
+            return _in_bytes("title")
+        case Sort.STATUS:  # the databases do not agree on where a row without a value comes
+            return Coalesce("http_status", 0)
+        case Sort.DEPTH:
+            return F("depth")
+        case Sort.SIZE:
+            return F("bytes")
+        case Sort.TIME:
+            return F("elapsed_ms")
+
+
+def _in_bytes(field: str) -> Combinable:
+    return F(field) if connection.vendor == "sqlite" else Collate(field, "C")
+
+
+def _ordered(rows: QuerySet[Page], descending: bool) -> QuerySet[Page]:
+    order = ("-place", "-id") if descending else ("place", "id")
+    return rows.order_by(*order)
+
+
+def _beyond(crawl: Crawl, query: PagesQuery) -> Q:
+    """What is true of the rows behind the page the query names, in the order they are read."""
+    way = "lt" if query.descending != (query.before is not None) else "gt"
+    later = Q(**{f"id__{way}": query.mark})
+    place = _place_of(crawl, query)
+    return later if query.sort is Sort.FOUND else Q(**{f"place__{way}": place}) | Q(place=place) & later
+
+
+def _place_of(crawl: Crawl, query: PagesQuery) -> Any:
+    found = Page.objects.filter(crawl=crawl, pk=query.mark or 0).annotate(place=_place(query.sort))
+    for place in found.values_list("place", flat=True):
+        return place
+    raise BadInput("after", "This crawl has no such page to go on from; begin at the table's first rows.")

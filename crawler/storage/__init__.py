@@ -1,0 +1,11 @@
+"""Tables of a crawl.
+
+writer          the one writer of page rows (R1)
+sql             its statements
+queries         reads of page rows
+quarantine      counts of traps
+variants        learns which parts of URLs make no difference
+response_cache  stored HTTP responses
+usage           pages per user and day
+postgresql      timeouts and keepalives of connections
+"""

@@ -1,0 +1,97 @@
+"""What keeps a machine that vanishes from holding up all others where the database is PostgreSQL.
+
+PostgreSQL hears nothing of a client whose packets stop coming: its transaction stays open, and its row locks with it,
+until TCP gives up after 15 minutes to 2 hours. So each session has limits; who meets a lock gives way; and it can be
+seen who holds the lock on a crawl's row. The client's side of a connection is in `settings.environment`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from django.db.models.signals import post_migrate, pre_migrate
+
+from crawler.core.crawl.diagnosis import SilentLock
+
+VENDOR = "postgresql"
+LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE
+
+LIMITS = {
+    "lock_timeout": "3s",  # a statement waits for a lock no longer than this
+    "idle_in_transaction_session_timeout": "10s",  # no transaction of ours waits for its client so long
+    "tcp_keepalives_idle": "5",  # seconds; then a silent client is asked three times whether it is there
+    "tcp_keepalives_interval": "3",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "10s",  # what was sent to it must be acknowledged within this
+}
+"""Of each session. SET, and not sent in the startup packet (libpq's `options`), which PgBouncer refuses."""
+
+UNLIMITED = dict.fromkeys(("lock_timeout", "idle_in_transaction_session_timeout"), "0")
+"""While tables are changed: a migration may have to wait for them, and may compute between two statements."""
+
+_SILENT_LOCK = """
+    SELECT host(holder.client_addr),
+           extract(epoch FROM clock_timestamp() - holder.state_change)::float8,
+           (SELECT setting::float8 / 1000 FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout')
+    FROM crawler_crawl AS crawl JOIN pg_stat_activity AS holder ON holder.backend_xid = crawl.xmax
+    WHERE crawl.id = %s AND holder.state LIKE 'idle in transaction%%'
+"""
+
+
+def watch() -> None:
+    """From now on every connection to PostgreSQL has these limits."""
+    connection_created.connect(_limit, dispatch_uid="crawler.storage.postgresql")
+    pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.postgresql")
+    post_migrate.connect(_limit_again, dispatch_uid="crawler.storage.postgresql")
+
+
+def is_lock_timeout(error: BaseException) -> bool:
+    """Whether this error of the database says that another transaction held a lock for longer than `lock_timeout`."""
+    cause = error.__cause__
+    return LOCK_NOT_AVAILABLE in (getattr(cause, "sqlstate", None), getattr(cause, "pgcode", None))
+
+
+def silent_lock(crawl: UUID) -> SilentLock | None:
+    """Who has locked the crawl's row in a transaction and now says nothing. A row's `xmax` is the transaction that has
+    locked it, unless it was locked behind a savepoint: then it is not found."""
+    if connection.vendor != VENDOR:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(_SILENT_LOCK, [crawl])
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    client, silent_for, limit = found
+    return SilentLock(client or "", silent_for, limit - silent_for if limit else None)
+
+
+def _limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """An operator who names one of them in DATABASE_URL (`?options=-c%20lock_timeout=5s`) has the last word."""
+    named = _named(str(connection.settings_dict["OPTIONS"].get("options", "")))
+    _set(connection, {name: value for name, value in LIMITS.items() if name not in named})
+
+
+def _named(options: str) -> set[str]:
+    """The settings that libpq's `options` sets: "-c name=value", "-cname=value" or "--name=value"."""
+    names = [word.partition("=")[0] for word in options.split() if "=" in word]
+    return {name.removeprefix("--").removeprefix("-c").replace("-", "_") for name in names}
+
+
+def _set(connection: BaseDatabaseWrapper, values: dict[str, str]) -> None:
+    if connection.vendor != VENDOR or not values:
+        return
+    with connection.cursor() as cursor:
+        calls = ", ".join(["set_config(%s, %s, false)"] * len(values))
+        cursor.execute(f"SELECT {calls}", [part for pair in values.items() for part in pair])
+
+
+def _lift_limits(using: str, **_: Any) -> None:
+    _set(connections[using], UNLIMITED)
+
+
+def _limit_again(using: str, **_: Any) -> None:
+    _limit(connections[using])

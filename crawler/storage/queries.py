@@ -1,0 +1,125 @@
+"""What the page table says of a crawl's pages. Reading only: whatever changes them is in `crawler.storage.writer`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from crawler.core.crawl.counters import Tallies, tallied
+from crawler.core.crawl.discovery import Place
+from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
+from crawler.core.crawl.outcomes import Outcome
+from crawler.models import Crawl, Page
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """What is needed to hand a page out."""
+
+    id: int
+    url: str
+    attempts: int
+    due_at: float
+    deaths: int = 0
+    died_with: str = ""
+    expires_at: float | None = None
+    priority: int = USUAL_PRIORITY
+    kind: str = PAGE
+
+
+def in_order(crawl: UUID) -> QuerySet[Page]:
+    """All rows of a crawl, to be read side by side in the order of their discovery. What is always true of a row's id
+    is asked for besides: with it SQLite takes the index that has them in this order, and without it never does, where
+    one of the open pages alone or of the dead letters is the better."""
+    return Page.objects.filter(crawl_id=crawl, id__gt=0).order_by("id")
+
+
+def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
+    """Where those of these pages stand that are open."""
+    facts = _named(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
+    return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
+
+
+def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
+    """Which of these pages are open."""
+    return set(_named(crawl, ids).values_list("id", flat=True))
+
+
+def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
+    """Those of these pages that are open."""
+    return {page.id: page for page in _open(_named(crawl, ids))}
+
+
+def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
+    """Open pages of one priority in the order of their discovery, behind row `after`; of one depth only, when given."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, priority=priority, id__gt=after).order_by("id")
+    if depth is not None:
+        rows = rows.filter(depth=depth)
+    return list(_open(rows[:at_most]))
+
+
+def priorities(crawl: UUID) -> list[int]:
+    """Of the pages that were ever opened in this crawl, the most urgent first."""
+    found = Crawl.objects.filter(id=crawl).values_list("priorities", flat=True).first()
+    return found or [USUAL_PRIORITY]
+
+
+def tried_before(crawl: UUID) -> list[OpenPage]:
+    """Open pages that were asked for at least once, or may have been by a worker that died."""
+    was_tried = Q(attempts__gt=0) | ~Q(died_with="")
+    return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
+
+
+def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
+    """The smallest depth at which a page is open; pages whose server asked for a time after `put_off_until` count only
+    where there are no others, so that a single one does not hold up all that lies deeper."""
+    rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN)
+    depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~put_off(crawl, put_off_until)))
+    least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
+    return least
+
+
+def put_off(crawl: UUID, until: float) -> Q:
+    """Open pages whose server asked for a time after `until`, in epoch seconds."""
+    return Q(crawl_id=crawl, status=Page.OPEN, put_off__isnull=False, due_at__gt=until)
+
+
+def count_put_off(crawl: UUID, now: float) -> int:
+    """How many open pages there are whose servers asked for a later time."""
+    return Page.objects.filter(put_off(crawl, now)).count()
+
+
+def has_open(crawl: UUID) -> bool:
+    """The second completion check: does the table hold a page whose outcome is not known?"""
+    return Page.objects.filter(crawl_id=crawl, status=Page.OPEN).exists()
+
+
+def count_rows(crawl: UUID) -> Tallies:
+    """The tallies counted anew from the rows themselves; links that leave the site and were not asked for are none."""
+    rows = Page.objects.filter(crawl_id=crawl).exclude(outcome=Outcome.EXTERNAL)
+    groups = rows.order_by().values_list("outcome", "http_status")
+    return tallied(groups.annotate(pages=Count("id")))
+
+
+def next_expiry(crawl: UUID) -> float | None:
+    """Epoch seconds when the time of the next open page is over."""
+    open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
+    soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
+    return soonest
+
+
+def _named(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
+    """Those of these pages that are open. The crawl is asked for in a way that no index serves: SQLite would take that
+    of its open pages, and read a million of them to find these few."""
+    rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))
+    return rows.filter(id__in=list(ids), status=Page.OPEN, of=crawl)
+
+
+def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:
+    fields = ("id", "url", "attempts", "due_at", "deaths", "died_with", "expires_at", "priority", "kind")
+    for values in rows.values_list(*fields):
+        yield OpenPage(*values)

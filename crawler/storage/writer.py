@@ -1,0 +1,417 @@
+"""The only writer of page rows.
+
+Every change is conditional on the row's status, and the number of rows that really changed is what moves the crawl's
+counters (rule R2), in the same transaction. So repeating any of it changes nothing. Each transaction begins by locking
+the crawl's row: whatever ends a crawl or opens it again comes before it or after it, never in its middle.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+from django.db.models import Count, F, QuerySet
+
+from crawler.core.crawl.completion import Limit, limit_of_time
+from crawler.core.crawl.counters import Tallies, with_closed
+from crawler.core.crawl.discovery import Discovery
+from crawler.core.crawl.messages import SITEMAP, PageResult
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import of_status as outcome_of
+from crawler.core.crawl.progress import with_sample
+from crawler.core.crawl.retries import expiry
+from crawler.core.crawl.traps import MEANINGS, Reason
+from crawler.core.url_lists.entries import Entry
+from crawler.core.urls.normalise import key_of
+from crawler.crashpoints import crash_point
+from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
+from crawler.storage import quarantine, queries, sql, usage
+
+ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
+"""The heaps of pages that were asked for."""
+
+IDS_AT_ONCE = 900  # a statement; SQLite's smallest limit is 999 values
+
+MOVED = (
+    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
+    *("samples", "priorities", "recent"),
+)
+"""What a transaction moves on the crawl's row."""
+OnClosed = Callable[[Crawl, Collection[int]], None]
+"""Is told which pages of a crawl were closed, in the transaction that closes them."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """A page that will be asked for again."""
+
+    result: PageResult
+    due_at: float  # epoch seconds
+    put_off: int | None = None  # status of the response that asked for this wait
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What came of applying results."""
+
+    tallies: Tallies  # the crawl's, afterwards
+    is_over: bool  # the crawl was over, so nothing was taken in
+    left_out: Collection[bytes]  # keys of discoveries without a row: a trap has rows enough
+
+
+@dataclass
+class _Change:
+    """What one transaction did to the counters."""
+
+    discovered: int = 0
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    asked: int = 0  # pages that were closed and had been asked for: what an owner's pages of the day count
+
+    def __post_init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.limits: Counter[str] = Counter()  # Limit -> pages it closed
+        self.priorities: set[int] = set()  # of the pages that were opened
+        self.answered: list[PageResult] = []  # those that closed pages, in the order they came in
+
+    def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
+        self.outcomes[outcome.value] += pages
+        if outcome.kind in ASKED:
+            self.asked += pages
+        if http_status is not None:
+            self.statuses[str(http_status)] += pages
+
+    def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
+        self.outcomes[outcome] -= pages
+        if http_status is not None:
+            self.statuses[str(http_status)] -= pages
+
+
+@contextmanager
+def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _Change]]:
+    """One transaction, alone at the crawl's rows; at its end the crawl's counters move by what it changed."""
+    with transaction.atomic():
+        row, change = Crawl.objects.select_for_update().get(id=crawl), _Change()
+        yield row, change
+        _move_counters(row, change, now)
+
+
+def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: Iterable[Discovery] = ()) -> None:
+    """Insert the start pages and sitemaps of a crawl whose row is inserted in the same transaction."""
+    with _change_of(crawl.id, now) as (row, change):
+        _insert(row, [*(Discovery(url, 0, 0, None) for url in urls), *sitemaps], change, now)
+
+
+def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
+    """Insert the pages that a part of a list names, as start pages are; how many of them were new."""
+    with _change_of(crawl, now) as (row, change):
+        expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
+        change.discovered = sql.insert_listed(crawl, entries, expires_at)
+        change.priorities = {entry.priority for entry in entries}
+        return change.discovered
+
+
+def apply(
+    crawl: UUID,
+    closings: Iterable[PageResult],
+    retries: Sequence[Retry],
+    found: Sequence[Discovery],
+    now: float,
+    requests: int = 0,
+    on_closed: OnClosed | None = None,
+    on_reopened: Callable[[], object] | None = None,
+) -> Applied:
+    """Close pages, note retries and insert discoveries, all or nothing.
+
+    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
+    that is over takes nothing in. `requests` are those that belong to none of the pages. `on_closed` is told what was
+    closed, in the same transaction; so is `on_reopened` when pages that were set aside are open again.
+    """
+    judged = quarantine.Judged(())
+    with _change_of(crawl, now) as (row, change):
+        if not row.is_over:
+            change.requests += requests
+            closed = _close(crawl, closings, change)
+            if on_closed is not None and closed:
+                on_closed(row, closed)
+            _note_retries(crawl, retries, change)
+            if row.chosen.max_depth is not None:
+                _lower([page for page in found if page.hops], row, change)
+            judged = quarantine.sort_out(row, found, change.answered)
+            _insert(row, judged.pages, change, now)
+            _set_aside(judged.set_aside, change)
+            for ids in _chunks(judged.reopened):
+                _open_trapped(row, Page.objects.filter(id__in=ids), change, now)
+            if judged.reopened and on_reopened is not None:
+                on_reopened()
+        crash_point("collect: rows changed")
+    return Applied(row.tallies, row.is_over, judged.left_out)
+
+
+def count_death(
+    crawl: UUID,
+    ids: Sequence[int],
+    token: str,
+    now: float,
+    *,
+    in_hand: tuple[int, int] | None,
+    crashed_from: int | None,
+    on_closed: OnClosed | None = None,
+) -> list[int]:
+    """A worker died with these pages in its batch: the open ones are suspects from now on. The death, and an attempt,
+    is counted against the page `in_hand` (its id, and which attempt it was), once a lease (`token`), and not when that
+    attempt is counted already: its report came in.
+
+    When so many workers have died over it (`crashed_from`) it is closed as crashed; None = it was not alone. Answers
+    the pages that were closed; `on_closed` as for `apply`.
+    """
+    page, attempt = in_hand or (0, 0)
+    with _change_of(crawl, now) as (row, change):
+        pages = Page.objects.filter(id__in=queries.still_open(crawl, ids), status=Page.OPEN)
+        blamed = pages.filter(id=page, attempts__lt=attempt).exclude(died_with=token)
+        counted = blamed.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
+        change.retries += counted
+        pages.update(died_with=token)
+        deaths = pages.get(id=page).deaths if counted else 0
+        if not counted or crashed_from is None or deaths < crashed_from:
+            return []
+        error = f"the worker died {deaths} times while it had this page in hand"
+        _close_all(pages.filter(id=page), Outcome.CRASHED, error, change)
+        if on_closed is not None:
+            on_closed(row, [page])
+        return [page]
+
+
+def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
+    """Close every page that is still open, without asking for it; how many there were. `limit` is the one that was
+    reached."""
+    with _change_of(crawl, now) as (_, change):
+        _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
+        return change.outcomes[outcome.value]
+
+
+def close_expired(crawl: UUID, now: float) -> int:
+    """Close every open page whose time is over; how many there were."""
+    expired = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__lte=now)
+    if not expired.exists():
+        return 0
+    with _change_of(crawl, now) as (row, change):
+        limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
+        _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
+        return change.outcomes[Outcome.EXPIRED.value]
+
+
+def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
+    """Close every open page whose server asked for a later time than `now`, with that response; which they were."""
+    with _change_of(crawl, now) as (row, change):
+        rows = list(Page.objects.filter(queries.put_off(crawl, now)).values_list("id", "put_off"))
+        for status in {status for _, status in rows if status is not None}:
+            closed = Page.objects.filter(queries.put_off(crawl, now), put_off=status).update(
+                status=Page.CLOSED,
+                outcome=outcome_of(status).value,
+                http_status=status,
+                error=f"it answered {status} and asked to be left alone for longer than the rest of the crawl took",
+                given_up=True,
+            )
+            change.count_closed(outcome_of(status), closed, status)
+        if on_closed is not None and rows:
+            on_closed(row, [page for page, _ in rows])
+        return [page for page, _ in rows]
+
+
+def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
+    """Open dead letters again (all of them, or those among `ids`), as if they had never been asked for; how many."""
+    with _change_of(crawl, now) as (row, change):
+        pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
+        if ids is not None:
+            pages = pages.filter(id__in=list(ids))
+        groups = pages.order_by().values_list("outcome", "http_status").annotate(number=Count("id"))
+        for outcome, http_status, number in list(groups):
+            change.count_reopened(outcome, http_status, number)
+        began = now if row.is_over else row.round_began_at.timestamp()
+        reopened = pages.update(
+            status=Page.OPEN,
+            outcome="",
+            http_status=None,
+            given_up=False,
+            attempts=0,
+            deaths=0,
+            died_with="",
+            due_at=0,
+            put_off=None,
+            expires_at=expiry(row.chosen, began, now),
+            fetched_at=None,
+        )
+        change.retries += reopened
+        return reopened
+
+
+def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
+    """Release traps of a crawl and open the pages in their quarantine; how many traps and pages there were."""
+    with _change_of(crawl, now) as (row, change):
+        opened = _open_trapped(row, quarantine.quarantined(traps), change, now)
+        return quarantine.release(traps), opened
+
+
+def delete_rows(crawl: UUID, at_most: int) -> int:
+    """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
+    doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
+    PageLinks.objects.filter(page_id__in=doomed)._raw_delete(PageLinks.objects.db)
+    PageFacts.objects.filter(page_id__in=doomed)._raw_delete(PageFacts.objects.db)
+    Page.objects.filter(id__in=doomed)._raw_delete(Page.objects.db)  # nothing refers to a page row
+    return len(doomed)
+
+
+def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[int]:
+    """Close those of these pages that are open; which they are. The others were closed before: by the same report read
+    twice, or by another worker's.
+
+    The crawl's row is locked, so what is open now stays so until all are closed: one question and one statement for
+    all of them. Should the statement change another number of rows, nothing of this happens.
+    """
+    of_page: dict[int, PageResult] = {}
+    for result in results:
+        of_page.setdefault(result.id, result)
+    closed = queries.still_open(crawl, of_page)
+    for page in closed:
+        result = of_page[page]
+        change.count_closed(result.outcome, http_status=result.http_status)
+        change.requests += result.requests
+        change.bytes += result.bytes
+    if closed:
+        changed = sql.close_rows(of_page[page] for page in sorted(closed))
+        if changed != len(closed):
+            raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
+        sql.keep_links(crawl, (of_page[page] for page in closed))
+        sql.keep_facts(crawl, (of_page[page] for page in closed))
+        change.answered += [result for page, result in of_page.items() if page in closed]
+    return closed
+
+
+def _lower(redirected: Iterable[Discovery], crawl: Crawl, change: _Change) -> None:
+    """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
+    up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
+    for page in redirected:
+        deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
+        deeper.filter(status=Page.OPEN).update(depth=page.depth)
+        for cut_off in deeper.filter(status=Page.CLOSED, outcome=Outcome.LIMIT).only("depth", "error"):
+            deeper.filter(id=cut_off.id).update(status=Page.OPEN, outcome="", error="", depth=page.depth)
+            change.count_reopened(Outcome.LIMIT, None, 1)
+            change.limits[_limit_that_closed(cut_off, crawl)] -= 1
+
+
+def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
+    max_depth = crawl.chosen.max_depth
+    if max_depth is not None and page.depth > max_depth:
+        return Limit.DEPTH
+    return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
+
+
+def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> None:
+    """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
+    nothing can change between the question and the statement."""
+    if not retries:
+        return
+    tried = {
+        page.id: page.attempts for page in queries.open_pages(crawl, [retry.result.id for retry in retries]).values()
+    }
+    news = dict[int, Retry]()
+    for retry in retries:
+        result = retry.result
+        if result.attempt > tried.get(result.id, result.attempt):
+            tried[result.id] = result.attempt
+            news[result.id] = retry
+            change.retries += 1
+            change.requests += result.requests
+            change.bytes += result.bytes
+    sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
+
+
+def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
+    """Close open pages of traps (by their ids) that were learnt just now."""
+    for trap, pages in traps.items():
+        error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
+        for ids in _chunks(pages):
+            still_open = Page.objects.filter(id__in=ids, status=Page.OPEN)
+            closed = still_open.update(status=Page.CLOSED, outcome=Outcome.TRAP, error=error, trap_id=trap)
+            change.count_closed(Outcome.TRAP, closed)
+
+
+def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE))
+
+
+def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: float) -> int:
+    """Open pages that were set aside; how many."""
+    pages = pages.filter(outcome=Outcome.TRAP).order_by()
+    change.priorities.update(pages.values_list("priority", flat=True).distinct())
+    began = now if crawl.is_over else crawl.round_began_at.timestamp()
+    opened = pages.update(
+        status=Page.OPEN, outcome="", error="", trap_id=None, due_at=0, expires_at=expiry(crawl.chosen, began, now)
+    )
+    change.count_reopened(Outcome.TRAP, None, opened)
+    return opened
+
+
+def _close_all(
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change, limit: Limit | None = None
+) -> None:
+    given_up = outcome.kind is Kind.FAILED
+    closed = pages.filter(status=Page.OPEN).update(
+        status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
+    )
+    if closed:
+        change.count_closed(outcome, closed)
+        if limit is not None:
+            change.limits[limit] += closed
+
+
+def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
+    """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
+    at once is asked for."""
+    expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
+    by_outcome: dict[tuple[Outcome | None, Limit | None], list[Discovery]] = {(None, None): []}
+    for page in found:
+        by_outcome.setdefault((page.outcome, _limit_of(page)), []).append(page)
+    for (outcome, limit), pages in by_outcome.items():
+        inserted = sql.insert(crawl, pages, expires_at)
+        if outcome is Outcome.EXTERNAL or not inserted:
+            continue
+        change.discovered += inserted
+        if outcome is None:
+            change.priorities.update(page.priority for page in pages)
+        else:
+            change.count_closed(outcome, inserted)
+            if limit is not None:
+                change.limits[limit] += inserted
+
+
+def _limit_of(page: Discovery) -> Limit | None:
+    """Which limit closes a page the moment it is found."""
+    if page.outcome is not Outcome.LIMIT:
+        return None
+    return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
+
+
+def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
+    """Add what this transaction did to the crawl's row, which is locked until it ends."""
+    tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
+    crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
+    limits = Counter(crawl.limits)
+    limits.update(change.limits)
+    crawl.limits = {limit: limits[limit] for limit in Limit if limits[limit] > 0}
+    crawl.requests += change.requests
+    crawl.bytes += change.bytes
+    crawl.retries += change.retries
+    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
+    crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
+    crawl.recent = with_closed(crawl.recent, change.answered)
+    crawl.save(update_fields=MOVED)
+    if change.asked and crawl.owner_id is not None:
+        usage.add(crawl.owner_id, change.asked, now)

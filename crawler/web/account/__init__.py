@@ -1,0 +1,1 @@
+"""Pages of an account: profile and invitations, login, API tokens, channels."""

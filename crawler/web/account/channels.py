@@ -1,0 +1,133 @@
+"""The page of a person's channels, and its doors: add, change, switch on and off, remove, try. Each sees their own."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from crawler.accounts.permissions import own_channels
+from crawler.core.crawl.notices import OF_A_CRAWL, Means
+from crawler.core.errors import BadInput
+from crawler.models import Channel, Delivery
+from crawler.notices.user_channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
+from crawler.reports.receipt import channel_shown
+from crawler.reports.text import EVENTS
+from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
+from crawler.web.decorators import page
+from crawler.web.forms.channel_form import TRANSPORTS, ChannelForm
+
+
+@never_cache
+@require_GET
+@page
+def channel_list(request: HttpRequest) -> HttpResponse:
+    """The channels, oldest first, and the form that adds one."""
+    return _list_page(request, ChannelForm(), status=200)
+
+
+@require_POST
+@sensitive_post_parameters("address")
+@page
+def channel_add(request: HttpRequest) -> HttpResponse:
+    """Add one; else the page again, with what was typed and what is wrong with it."""
+    form = ChannelForm(request.POST)
+    if form.is_valid():
+        try:
+            add_channel(_person(request), form.wanted())
+        except BadInput as error:
+            form.refuse(error)
+        else:
+            messages.success(request, "Added. Press Test to see whether it works.")
+            return redirect("channel-list")
+    return _list_page(request, form, status=400)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+@sensitive_post_parameters("address")
+@page
+def channel_change(request: HttpRequest, channel_id: UUID) -> HttpResponse:
+    """Change one, on a page of its own."""
+    channel = _mine(request, channel_id)
+    if request.method != "POST":
+        return _change_page(request, channel, ChannelForm(channel=channel), status=200)
+    form = ChannelForm(request.POST, channel=channel)
+    if form.is_valid():
+        try:
+            change_channel(channel, form.wanted())
+        except BadInput as error:
+            form.refuse(error)
+        else:
+            messages.success(request, "Changed.")
+            return redirect("channel-list")
+    return _change_page(request, channel, form, status=400)
+
+
+@require_POST
+@page
+def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
+    """Leave it out for a while (`on` is missing), or use it again."""
+    channel, on = _mine(request, channel_id), "on" in request.POST
+    switch_channel(channel.id, on=on)
+    messages.success(request, "It is told of your crawls again." if on else "It is told of nothing until you say so.")
+    return redirect("channel-list")
+
+
+@require_POST
+@page
+def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
+    """Forget it. One that is gone already is no error."""
+    channel = own_channels(request.user).filter(pk=channel_id).first()
+    if channel is not None:
+        remove_channel(channel)
+    messages.success(request, "Removed.")
+    return redirect("channel-list")
+
+
+@require_POST
+@page
+def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
+    """Send a notice of nothing, and say what came back."""
+    tried = try_channel(_mine(request, channel_id))
+    messages.add_message(request, messages.SUCCESS if tried.is_so else messages.WARNING, tried.line)
+    return redirect("channel-list")
+
+
+def _mine(request: HttpRequest, channel_id: UUID) -> Channel:
+    return get_object_or_404(own_channels(request.user), pk=channel_id)
+
+
+def _person(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise Http404
+    return request.user
+
+
+def _list_page(request: HttpRequest, form: ChannelForm, *, status: int) -> HttpResponse:
+    rows = [_row(channel) for channel in own_channels(request.user).order_by("created_at")]
+    return render(request, "crawler/channels.html", {"form": form, "rows": rows}, status=status)
+
+
+def _change_page(request: HttpRequest, channel: Channel, form: ChannelForm, *, status: int) -> HttpResponse:
+    return render(request, "crawler/channel.html", {"form": form, "row": _row(channel)}, status=status)
+
+
+def _row(channel: Channel) -> dict[str, Any]:
+    last = Delivery.objects.filter(channel=channel).select_related("notice").order_by("-created_at").first()
+    return {
+        "channel": channel,
+        "transport": TRANSPORTS[Means(channel.transport)],
+        "address": channel_shown(channel),
+        "events": ", ".join(EVENTS[event] for event in OF_A_CRAWL if event in channel.events),
+        "last": last,
+        "last_state": DELIVERIES[last.state] if last else "",
+        "tone": DELIVERY_TONES[last.state] if last else "",
+    }

@@ -1,0 +1,97 @@
+"""The page of the API's tokens, and its doors: make, revoke. A secret is on the answer to its making, nowhere else."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from crawler import clock
+from crawler.accounts.tokens import make_token, revoke, tokens_of
+from crawler.core.access.permissions import MEANINGS, USUAL, held
+from crawler.core.crawl.page_query import LARGEST
+from crawler.core.errors import BadInput
+from crawler.models import ApiToken
+from crawler.web.decorators import page
+
+LIVES = {"30": "30 days", "90": "90 days", "365": "a year", "": "until it is revoked"}
+
+
+class TokenForm(forms.Form):
+    """What a token is called, what it may do, and for how long. `make_token` judges it."""
+
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=100,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "nightly build"}),
+        help_text="What uses it, so that you know which one to revoke.",
+    )
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        required=False,
+        choices=[(scope.value, meaning) for scope, meaning in MEANINGS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[scope.value for scope in USUAL],
+    )
+    expires_at = forms.ChoiceField(
+        label="It can be used for", required=False, choices=list(LIVES.items()), initial="90"
+    )
+
+    def expiry(self, now: datetime) -> datetime | None:
+        days: str = self.cleaned_data["expires_at"]
+        return now + timedelta(days=int(days)) if days else None
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def token_list(request: HttpRequest) -> HttpResponse:
+    """The tokens, and the form for a new one. By POST one is made, and its secret shown this once."""
+    if request.method != "POST":
+        return _list_page(request, TokenForm(label_suffix=""))
+    form, now = TokenForm(request.POST, label_suffix=""), clock.now()
+    if not form.is_valid():
+        return _list_page(request, form, status=400)
+    typed = form.cleaned_data
+    try:
+        token, secret = make_token(
+            cast(User, request.user), typed["name"], typed["scopes"], now=now, expires_at=form.expiry(now)
+        )
+    except BadInput as error:
+        form.add_error(error.field, error.message)
+        return _list_page(request, form, status=400)
+    return _list_page(request, TokenForm(label_suffix=""), made=token, secret=secret)
+
+
+@require_POST
+@page
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """From now on nobody can use it."""
+    if token_id <= LARGEST and revoke(cast(User, request.user), token_id, clock.now()):
+        messages.success(request, "Revoked: nobody can use that token any more.")
+    else:
+        messages.warning(request, "That token was revoked already.")
+    return redirect("token-list")
+
+
+def _list_page(request: HttpRequest, form: TokenForm, *, status: int = 200, **more: Any) -> HttpResponse:
+    now = clock.now()
+    rows = [_row_of(token, now) for token in tokens_of(cast(User, request.user))]
+    return render(request, "crawler/tokens.html", {"form": form, "rows": rows, **more}, status=status)
+
+
+def _row_of(token: ApiToken, now: datetime) -> dict[str, Any]:
+    scopes = held(token.scopes)
+    return {
+        "token": token,
+        "may": [meaning for scope, meaning in MEANINGS.items() if scope in scopes],
+        "is_over": token.expires_at is not None and token.expires_at <= now,
+    }

@@ -1,0 +1,290 @@
+"""The doors of a crawl: the list with the form, starting one, its page, and its state as JSON."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+from redis import RedisError
+
+from crawler import clock
+from crawler.accounts.permissions import may, sees_addresses, visible_crawls
+from crawler.core.access.permissions import Right
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import MAY_BE_SECRET
+from crawler.core.errors import BadInput, LoadStopped, OverQuota, ServiceDown
+from crawler.core.url_lists.reader import Columns
+from crawler.crawls.import_urls import load_list
+from crawler.crawls.schedules import begin_schedule
+from crawler.crawls.start import start_crawl
+from crawler.manager.reconcile import reconcile
+from crawler.models import NOT_OVER, Crawl
+from crawler.reports import text
+from crawler.reports.progress import breakdown
+from crawler.web.crawl.charts import figures_of, quick_figures
+from crawler.web.crawl.schedules import runs_of
+from crawler.web.crawl.status import STATES, status_of, summary_of
+from crawler.web.decorators import is_part, page
+from crawler.web.forms.crawl_form import CrawlForm
+from crawler.web.forms.credential_fields import SECRETS
+from crawler.web.forms.sharing import permitted, share_as_chosen, sharing_of
+
+# The list of crawls: which of them are asked for, and a page of those.
+
+PER_PAGE = 25  # crawls on one page of the list
+OWNERS = 200  # people to choose from, at most
+SOON, LATER = "3s", "30s"  # until the page asks again: while a crawl goes on, and otherwise
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which crawls are asked for; "" = any."""
+
+    state: str = ""  # a State, or "going" for all that are not over
+    text: str = ""  # found in a start URL or in the name of a list
+    owner: str = ""  # a person's name
+
+    @classmethod
+    def of(cls, typed: QueryDict) -> Filters:
+        """As they stand in the address; a state that does not exist filters nothing."""
+        state = typed.get("state", "")
+        known = state == "going" or state in set(State)
+        return cls(state if known else "", typed.get("q", "").strip(), typed.get("owner", ""))
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    def among(self, crawls: QuerySet[Crawl]) -> QuerySet[Crawl]:
+        """Those of these crawls that pass."""
+        if self.state:
+            crawls = crawls.filter(state__in=NOT_OVER if self.state == "going" else [self.state])
+        if self.owner:
+            crawls = crawls.filter(owner__username=self.owner)
+        if self.text:
+            urls = Cast("start_urls", TextField())
+            crawls = crawls.alias(urls=urls).filter(Q(urls__icontains=self.text) | Q(source__icontains=self.text))
+        return crawls
+
+
+def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
+    """What the list shows: filters, summaries, a page of crawls, and when to ask again."""
+    filters = Filters.of(request.GET)
+    rows = filters.among(visible).select_related("owner").order_by("-created_at")
+    crawls = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    now = clock.epoch_seconds()
+    return {
+        "filters": filters,
+        "states": [("going", "Going on"), *((state.value, name) for state, name in STATES.items())],
+        "owners": _owners(request.user, visible),
+        "crawls": crawls,
+        "summaries": [summary_of(crawl, now) for crawl in crawls],
+        "again_in": LATER if all(crawl.is_over for crawl in crawls) else SOON,
+        "asked": _asked(request.GET),
+        "asked_page": crawls.number,
+    }
+
+
+def _owners(user: User | AnonymousUser, visible: QuerySet[Crawl]) -> list[str]:
+    """Whose crawls there are to be seen; those who see their own alone are not asked."""
+    if not user.is_staff:
+        return []
+    names = visible.filter(owner__isnull=False).order_by("owner__username").values_list("owner__username", flat=True)
+    return list(names.distinct()[:OWNERS])
+
+
+def _asked(typed: QueryDict) -> str:
+    """The filters as they stand in an address, to be followed by more: "state=paused&"."""
+    kept = typed.copy()
+    for name in list(kept):
+        if name not in {"state", "q", "owner"} or not kept[name]:
+            del kept[name]
+    return f"{kept.urlencode()}&" if kept else ""
+
+
+# A list of URLs on the page: starting a crawl over an uploaded one, and what a crawl's page tells of its own.
+
+
+def started(form: CrawlForm, owner: User | None) -> Crawl | None:
+    """The crawl over the list that was uploaded with a valid form; None when there is none. Raises as `load_list`."""
+    typed = form.cleaned_data
+    upload: UploadedFile[Any] | None = typed["upload"]
+    if upload is None:
+        return None
+    if typed["start_urls"]:
+        raise BadInput("list", "Give URLs or a list, not both.")
+    if typed.get("schedule"):
+        raise BadInput("list", "A list cannot be crawled by schedule: it would have to be uploaded anew each time.")
+    return load_list(
+        cast(BinaryIO, upload),  # it reads like one: from memory when small, else from a file
+        upload.name or "list",
+        form.options(),
+        columns=Columns(typed["list_column"], typed["priority_column"]),
+        owner=owner,
+        allow_private=form.private_allowed,
+        sealed=form.sealed(),
+    )
+
+
+def report_of(crawl: Crawl) -> dict[str, Any] | None:
+    """What was read of the crawl's list, for its page: a summary, the first lines that cannot be used, and how many
+    are not among them; None when it has no list."""
+    if not crawl.source_report:
+        return None
+    examples = crawl.source_report["examples"]
+    more = crawl.source_report["invalid"] - len(examples)
+    return {
+        "summary": f"{text.list_read(crawl.source_report)}.",
+        "unusable": text.counted(crawl.source_report["invalid"], "line"),
+        "examples": examples,
+        "more": f"And {text.counted(more, 'more line')}." if more else "",
+    }
+
+
+MAY_LOOK = {
+    Right.SEE: "",  # whoever may not look is told that nothing is there
+    Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
+    Right.OWN: "You may look at this crawl, but this is for its owner to do.",
+}
+"""What somebody is told who may not do more."""
+
+
+@never_cache
+@require_GET
+@page
+def crawl_list(request: HttpRequest) -> HttpResponse:
+    """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl. An open page
+    asks for the list alone when a filter is changed, and now and then."""
+    if is_part(request):
+        return render(request, "crawler/crawl_rows.html", list_of(request, visible_crawls(request.user)))
+    form = CrawlForm(user=request.user, like=crawl_named(request, request.GET.get("again", "")))
+    return _list_page(request, form, status=200)
+
+
+@require_POST
+@sensitive_post_parameters(*SECRETS, *MAY_BE_SECRET)
+@page
+def crawl_create(request: HttpRequest) -> HttpResponse:
+    """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
+    like = crawl_named(request, request.POST.get("again", ""))
+    form = CrawlForm(request.POST, request.FILES, user=request.user, like=like)
+    if not form.is_valid():
+        return _list_page(request, form, status=400)
+    owner = request.user if isinstance(request.user, User) else None
+    try:
+        crawl = started(form, owner) or _started(form, owner)
+        share_as_chosen(form, crawl, owner)
+    except OverQuota as error:
+        form.add_error(None, error.message)
+        response = _list_page(request, form, status=429)
+        response["Retry-After"] = str(error.retry_after)
+        return response
+    except BadInput as error:
+        form.refuse(error)
+        return _list_page(request, form, status=400)
+    except LoadStopped as error:
+        form.add_error(None, str(error))
+        return _list_page(request, form, status=409)
+    except ServiceDown as error:
+        form.add_error(None, str(error))
+        return _list_page(request, form, status=503)
+    return redirect("crawl-detail", crawl_id=crawl.id)
+
+
+@never_cache
+@require_GET
+@page
+def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Where the crawl stands; without JavaScript a reload brings it up to date."""
+    crawl = visible_crawl(request, crawl_id)
+    context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
+    context |= {
+        "figures": quick_figures(crawl, clock.epoch_seconds()),
+        "list_report": report_of(crawl),
+        **sharing_of(request.user, crawl),
+    }
+    return render(request, "crawler/crawl.html", context)
+
+
+@never_cache
+@require_GET
+@page
+def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """The same as JSON; the open page asks for it every second."""
+    crawl = visible_crawl(request, crawl_id)
+    return JsonResponse(_status_for(request, crawl))
+
+
+def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
+    """Where the crawl stands, with the buttons this person gets."""
+    status = status_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
+    return status | {"can": permitted(status["can"], request.user, crawl)}
+
+
+def _started(form: CrawlForm, owner: User | None) -> Crawl:
+    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    urls, rule, options = form.cleaned_data["start_urls"], form.cleaned_data["schedule"], form.options()
+    allow_private, sealed = form.private_allowed, form.sealed()
+    if rule:
+        return begin_schedule(urls, options, rule, owner=owner, allow_private=allow_private, sealed=sealed)
+    return start_crawl(urls, options, owner=owner, allow_private=allow_private, sealed=sealed)
+
+
+def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
+    """A crawl this person may do this with. One they may not even see is not there; with one they may only look at,
+    they are told whom to ask."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    if not may(request.user, right, crawl):
+        raise PermissionDenied(MAY_LOOK[right])
+    return crawl
+
+
+def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
+    """A crawl to look at; whoever looks at one wakes what shows no sign of life."""
+    crawls = visible_crawls(request.user)
+    with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
+        reconcile()
+    return get_object_or_404(crawls, pk=crawl_id)
+
+
+def crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
+    """The crawl another is to be like. What it sends to sign in, and whom it tells, is for its owner alone to use."""
+    try:
+        crawl = visible_crawls(request.user).filter(pk=UUID(typed)).first()
+    except ValueError:
+        return None
+    if crawl is not None and not sees_addresses(request.user, crawl):
+        crawl.sealed = ""
+        crawl.options = {name: value for name, value in crawl.options.items() if not name.startswith("notify_")}
+    return crawl
+
+
+def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpResponse:
+    context = {"form": form, **list_of(request, visible_crawls(request.user))}
+    return render(request, "crawler/crawls.html", context, status=status)
+
+
+# The door to the pictures of a crawl. Its page holds them, and asks for them again while the crawl goes on.
+
+
+@never_cache
+@require_GET
+@page
+def crawl_figures(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """As part of the crawl's page, or as a page for those without JavaScript."""
+    crawl = visible_crawl(request, crawl_id)
+    now = clock.epoch_seconds()
+    context = {"crawl": crawl, "figures": figures_of(crawl, breakdown(crawl, now))}
+    return render(request, "crawler/figures.html" if is_part(request) else "crawler/figures_page.html", context)

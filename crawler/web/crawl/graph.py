@@ -1,0 +1,84 @@
+"""The doors to a crawl as a picture: its page, and what is drawn there as JSON."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from crawler.accounts.permissions import visible_crawls
+from crawler.core.crawl.graph import Answer
+from crawler.models import Crawl
+from crawler.reports.graph import folders, graph_of, nodes, summary
+from crawler.web.decorators import page
+
+LONGEST = 4096  # characters of a URL
+
+ANSWERS = {
+    Answer.OK: "OK",
+    Answer.REDIRECT: "Redirect",
+    Answer.CLIENT_ERROR: "Client error (4xx)",
+    Answer.FAILED: "Server error or no answer",
+    Answer.NOT_ASKED: "Not asked",
+    Answer.OPEN: "Open",
+}
+DEEPEST = 6  # the colour for this depth is that of all below it
+
+
+@never_cache
+@require_GET
+@page
+def crawl_graph(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """The page. With `?within` the pages alone whose URLs begin so."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    within = _within(request)
+    context = {
+        "crawl": crawl,
+        "within": within,
+        "way": folders(within),
+        "answers": ANSWERS.items(),
+        "depths": range(DEEPEST + 1),
+        "deepest": DEEPEST,
+    }
+    return render(request, "crawler/graph.html", context)
+
+
+@never_cache
+@require_GET
+@page
+def crawl_graph_data(request: HttpRequest, crawl_id: UUID) -> JsonResponse:
+    """What the page draws.
+
+    nodes      pages, or folders of a large crawl
+    lines      [from, to, links]: places among the nodes, and how many links there are
+    summary    what there is to see, in sentences
+    has_links, has_counts   whether the lines are all links, and whether `linked_from` is known
+    pages_url  where the pages have their own views, each by its id
+    """
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    graph = graph_of(crawl, _within(request))
+    return JsonResponse(
+        {
+            "nodes": nodes(graph),
+            "lines": graph.lines,
+            "summary": summary(graph),
+            "has_links": graph.has_links,
+            "has_counts": graph.has_counts,
+            "pages_url": _pages_url(crawl),
+        }
+    )
+
+
+def _within(request: HttpRequest) -> str:
+    return request.GET.get("within", "")[:LONGEST]
+
+
+def _pages_url(crawl: Crawl) -> str:
+    try:
+        return reverse("page-detail", args=[crawl.id, 0]).removesuffix("0/")
+    except NoReverseMatch:
+        return f"{reverse('crawl-detail', args=[crawl.id])}pages/"

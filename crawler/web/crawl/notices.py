@@ -1,0 +1,87 @@
+"""The log of a crawl's deliveries, and the door that sends a notice again."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from redis import RedisError
+
+from crawler.accounts.permissions import sees_addresses, visible_crawls
+from crawler.core.access.permissions import Right
+from crawler.core.crawl.notices import Event
+from crawler.core.errors import ServiceDown
+from crawler.models import Delivery
+from crawler.notices.delivery import resend
+from crawler.reports import text
+from crawler.reports.receipt import address_shown, error_shown
+from crawler.reports.text import event_word
+from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
+from crawler.web.crawl.crawls import crawl_for
+from crawler.web.decorators import page
+
+PER_PAGE = 50
+NO_REDIS = "Redis does not answer; it is sent as soon as Redis is back."
+
+
+@never_cache
+@require_GET
+@page
+def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Every delivery, the newest first, with what came of it."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    in_full = sees_addresses(request.user, crawl)
+    deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
+    found = Paginator(deliveries.order_by("-created_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
+    rows = [_row(delivery, in_full=in_full) for delivery in found]
+    count = text.counted(found.paginator.count, "delivery")
+    context = {"crawl": crawl, "found": found, "rows": rows, "count": count}
+    return render(request, "crawler/notices.html", context)
+
+
+@require_POST
+@page
+def notice_again(request: HttpRequest, crawl_id: UUID, delivery_id: UUID) -> HttpResponse:
+    """Send it to the same place once more."""
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
+    try:
+        done = resend(crawl, delivery_id)
+    except (ServiceDown, RedisError):
+        messages.warning(request, NO_REDIS)
+    else:
+        if done is None:
+            raise Http404
+        messages.success(request, done)
+    return redirect(reverse("crawl-notices", args=[crawl_id]))
+
+
+def _row(delivery: Delivery, *, in_full: bool) -> dict[str, Any]:
+    notice = delivery.notice
+    is_delivered = delivery.state == Delivery.DELIVERED
+    return {
+        "delivery": delivery,
+        "event": event_word(notice.event) + (" (sent again)" if delivery.again else ""),
+        "about": _about(delivery),
+        "address": address_shown(delivery, in_full=in_full),
+        "state": DELIVERIES[delivery.state],
+        "tone": DELIVERY_TONES[delivery.state],
+        "said": delivery.answer if is_delivered else error_shown(delivery, in_full=in_full),
+        "tries": "not tried yet" if not delivery.attempts else text.counted(delivery.attempts, "try"),
+        "button": "Send again" if delivery.state != Delivery.PENDING else "Try now",
+    }
+
+
+def _about(delivery: Delivery) -> str:
+    """Which of several it is."""
+    notice = delivery.notice
+    parts = [f"round {notice.round}"] if notice.round > 1 else []
+    if notice.event == Event.PAGE:
+        parts.append(text.counted(len(notice.pages), "page"))
+    return ", ".join(parts)

@@ -1,0 +1,96 @@
+"""The page of the schedules, and its doors: pause, resume, remove. A schedule is made with the form of a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from crawler.accounts.permissions import Anybody, may, rights_of, visible_crawls, visible_schedules
+from crawler.core.access.permissions import Right
+from crawler.crawls.schedules import pause_schedule, remove_schedule, resume_schedule
+from crawler.models import Crawl, Schedule
+from crawler.reports.comparison import compared
+from crawler.web.decorators import page
+
+PER_PAGE = 25
+
+
+@never_cache
+@require_GET
+@page
+def schedule_list(request: HttpRequest) -> HttpResponse:
+    """The schedules, the one that is due next first; those that are paused last."""
+    ordered = visible_schedules(request.user).order_by("-enabled", "next_at")
+    schedules = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
+    rows = [_row(request, schedule) for schedule in schedules]
+    return render(request, "crawler/schedules.html", {"schedules": schedules, "rows": rows})
+
+
+@require_POST
+@page
+def schedule_pause(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Begin no more runs."""
+    return _move(request, schedule_id, pause_schedule, "Paused: no run is begun until you resume it.")
+
+
+@require_POST
+@page
+def schedule_resume(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Begin runs again."""
+    return _move(request, schedule_id, resume_schedule, "Resumed.")
+
+
+@require_POST
+@page
+def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
+    """Forget the schedule; its runs stay. One that is gone already is no error."""
+    if not Schedule.objects.filter(pk=schedule_id).exists():
+        messages.success(request, "That schedule was removed already.")
+        return redirect("schedule-list")
+    return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.", Right.OWN)
+
+
+def runs_of(user: Anybody, crawl: Crawl) -> dict[str, Any]:
+    """What a crawl's page says of its schedule and of the runs before and after it, as far as this person may see them;
+    empty for a crawl on its own."""
+    schedule = visible_schedules(user).filter(pk=crawl.schedule_id).first() if crawl.schedule_id else None
+    previous = visible_crawls(user).filter(pk=crawl.previous_id).first() if crawl.previous_id else None
+    following = visible_crawls(user).filter(previous=crawl).order_by("created_at").first()
+    if schedule is None and previous is None and following is None:
+        return {}
+    since = compared(crawl) if previous is not None else None
+    return {"schedule": schedule, "previous": previous, "next": following, "compared": since}
+
+
+def _row(request: HttpRequest, schedule: Schedule) -> dict[str, Any]:
+    return {
+        "schedule": schedule,
+        "last": _last_run(request.user, schedule),
+        "rights": rights_of(request.user, schedule),
+    }
+
+
+def _last_run(user: Anybody, schedule: Schedule) -> Crawl | None:
+    return visible_crawls(user).filter(schedule=schedule).order_by("-created_at").first()
+
+
+def _move(
+    request: HttpRequest, schedule_id: UUID, move: Callable[[UUID], bool], done: str, right: Right = Right.CONTROL
+) -> HttpResponse:
+    schedule = get_object_or_404(visible_schedules(request.user), pk=schedule_id)
+    if not may(request.user, right, schedule):
+        raise PermissionDenied("You may look at this schedule, but not change it. Ask its owner.")
+    if move(schedule_id):
+        messages.success(request, done)
+    else:
+        messages.warning(request, "Somebody else was quicker: nothing had to be done.")
+    return redirect("schedule-list")

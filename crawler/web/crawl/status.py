@@ -1,0 +1,278 @@
+"""Where one crawl stands, as its page shows it: one function makes the template's values and the JSON's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, assert_never
+
+from redis import RedisError
+
+from crawler.core.crawl.completion import FOLLOWS, Ended, State
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.progress import Standing
+from crawler.core.errors import ServiceDown
+from crawler.models import Crawl, Delivery
+from crawler.queueing import queues
+from crawler.reports import text, traps
+from crawler.reports.comparison import from_memory
+from crawler.reports.diagnosis import stands_still, waits_because
+from crawler.reports.diagnosis_facts import held_because
+from crawler.reports.links import dead_letters, orphans
+from crawler.reports.progress import (
+    SHOWN,
+    last_pages,
+    progress_of,
+    rate_of,
+    standing_of,
+    start_count,
+    troubled_pages,
+    troubled_start_pages,
+)
+from crawler.reports.receipt import ended_of, masked_receipt, ran_until
+from crawler.web.crawl.crawl_summary import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
+from crawler.web.tables.rows import Row, dead_letter_row, page_row, trap_row
+
+NO_WORKER = "No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"
+NO_REDIS = "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
+
+LATELY = 10.0  # seconds
+
+STATES = {
+    State.LOADING: "Reading its list",
+    State.RUNNING: "Running",
+    State.PAUSED: "Paused",
+    State.FINISHED: "Finished",
+    State.CANCELLED: "Cancelled",
+}
+
+CUT_SHORT = (Ended.LIMIT, Ended.DEADLINE)
+"""Ends the list of crawls tells of: errors it counts, and of a cancelled crawl the state says it."""
+
+WELL = (Outcome.SUCCESS, Outcome.UNCHANGED)
+
+
+def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, Any]:
+    """The state of a crawl in plain values. Whom its owner has told is masked unless it is to be shown `in_full`.
+
+    progress   counts, rate and receipt for programs (`reports.progress.progress_of`)
+    state, over, settled   `settled` = nothing on the page will change any more
+    title      for the browser's tab
+    can        verb -> whether it may be asked for now
+    bar        value and maximum of the progress bar
+    texts      name -> text, for each place on the page that shows one
+    lists      name -> rows, for each list on the page
+    alerts     what a person should know or do
+    """
+    progress = progress_of(crawl, now)
+    if not in_full:
+        progress["receipt"] = masked_receipt(progress["receipt"])
+    notices = notice_rows(crawl, in_full=in_full)
+    over = crawl.is_over
+    letters = list(dead_letters(crawl)[:SHOWN])
+    lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
+    caught = traps.traps_of(crawl, SHOWN)
+    alerts = _alerts(crawl, now)
+    lists = {
+        "alerts": alerts,
+        "statuses": status_rows(progress["receipt"]["statuses"]),
+        "skipped": skipped_rows(progress["receipt"]["skipped"]),
+        "pages": [page_row(page) for page in last_pages(crawl)],
+        "troubled": [page_row(page) for page in troubled_pages(crawl)],
+        "dead_letters": [dead_letter_row(page) for page in letters],
+        "orphans": [page_row(page) for page in lonely],
+        "traps": [trap_row(one) for one in caught if not one.trap.released],
+        "notices": notices,
+        "receipt": receipt_rows(progress["receipt"]) if over else [],
+    }
+    return {
+        "progress": progress,
+        "state": progress["state"],
+        "over": over,
+        "settled": over and all(notice["tone"] != DELIVERY_TONES[Delivery.PENDING] for notice in notices),
+        "title": f"{_headline(crawl, progress)} · {crawl.site}",
+        "can": _can(State(crawl.state)),
+        "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
+        "texts": {
+            **_texts(crawl, progress),
+            "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
+            "dead_letters": _dead_letters(crawl, len(letters)),
+            "orphans": _orphans(crawl, len(lonely)),
+            "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
+        },
+        "lists": lists,
+    }
+
+
+def _can(state: State) -> dict[str, bool]:
+    """Which buttons the page shows. Whoever presses one too late is told so."""
+    return {
+        "pause": State.PAUSED in FOLLOWS[state],
+        "resume": state is State.PAUSED,
+        "cancel": State.CANCELLED in FOLLOWS[state],
+        "delete": state is not State.LOADING,
+    }
+
+
+def _dead_letters(crawl: Crawl, shown: int) -> str:
+    """How many there are; counted only when there may be more than are shown."""
+    number = shown if shown < SHOWN else dead_letters(crawl).count()
+    return f"{text.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
+
+
+def _orphans(crawl: Crawl, shown: int) -> str:
+    """How many there are, and whether there may be fewer."""
+    number = shown if shown < SHOWN else orphans(crawl).count()
+    if not number:
+        return ""
+    unasked = crawl.tallies.of_kind(Kind.SKIPPED) + crawl.tallies.of_kind(Kind.CANCELLED)
+    doubt = f" {text.counted(unasked, 'page')} that may do so were not asked for." if unasked else ""
+    verb = (
+        "is in a sitemap, and no other page links to it"
+        if number == 1
+        else "are in a sitemap, and no page links to them"
+    )
+    return f"{text.counted(number, 'page')} {verb}.{doubt}"
+
+
+def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
+    """One line of the list of crawls."""
+    tallies, stands, why = crawl.tallies, standing_of(crawl), ended_of(crawl)
+    not_well = _not_well(crawl)
+    return {
+        "crawl": crawl,
+        "state": STATES[State(crawl.state)],
+        "done": stands.done,
+        "total": max(stands.total, 1),
+        "pages": _pages(stands),
+        "ended": text.ENDED[why] if why in CUT_SHORT else "",
+        "failed": text.counted(not_well, "error") if not_well else "",
+        "is_in_vain": crawl.is_over and not any(tallies.outcomes.get(well) for well in WELL),
+        "rate": _pace(crawl, now),
+        "took": text.duration(ran_until(crawl, crawl.finished_at)) if crawl.finished_at else "",
+    }
+
+
+def _pages(stands: Standing) -> str:
+    """How many there are; under a page limit that is reached or will be, how many of those it allows."""
+    if stands.at_most:
+        return text.how_far(stands.done, stands.total, at_most=True)
+    return text.counted(stands.total, "page")
+
+
+def _pace(crawl: Crawl, now: float) -> str:
+    """Pages a second while it runs; "" when there is nothing to say."""
+    if crawl.state != State.RUNNING:
+        return ""
+    pace = rate_of(crawl, now)
+    return "" if pace is None else text.rate(pace)
+
+
+def _not_well(crawl: Crawl) -> int:
+    """Pages that failed or answered with an error status."""
+    tallies = crawl.tallies
+    answers = tallies.outcomes.get(Outcome.CLIENT_ERROR, 0) + tallies.outcomes.get(Outcome.SERVER_ERROR, 0)
+    return tallies.of_kind(Kind.FAILED) + answers
+
+
+def _headline(crawl: Crawl, progress: dict[str, Any]) -> str:
+    if crawl.state == State.RUNNING:
+        return f"{progress['percent']} %"
+    return STATES[State(crawl.state)]
+
+
+def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
+    receipt = progress["receipt"]
+    eta = progress["eta"]
+    return {
+        "state": STATES[State(crawl.state)],
+        "summary": _summary(crawl, progress),
+        "loading": _loading(crawl),
+        "percent": f"{progress['percent']} %",
+        "at_most": text.how_far(progress["done"], progress["total"], at_most=True) if progress["at_most"] else "",
+        "discovered": text.count(progress["discovered"]),
+        "open": text.count(progress["open"]),
+        "fetched": text.count(receipt["fetched"]),
+        "failed": text.count(receipt["failed"]),
+        "skipped": text.count(sum(receipt["skipped"].values())),
+        "rate": text.rate(_average(progress) if crawl.is_over else progress["rate"]),
+        "eta": text.DASH if eta is None else f"about {text.duration(max(eta, 1))}",
+        "elapsed": text.duration(receipt["seconds"]),
+        "from_memory": from_memory(crawl),
+        "receipt_json": json.dumps(receipt, indent=2, ensure_ascii=False) if crawl.is_over else "",
+    }
+
+
+def _average(progress: dict[str, Any]) -> float | None:
+    """Pages a second over the whole of a crawl that is over."""
+    seconds: float = progress["receipt"]["seconds"]
+    return progress["done"] / seconds if seconds > 0 else None
+
+
+def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
+    """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
+    receipt = progress["receipt"]
+    pages, took = text.counted(receipt["discovered"], "page"), text.duration(receipt["seconds"])
+    if progress["at_most"]:
+        pages = text.how_far(progress["done"], progress["total"], at_most=True)
+    state = State(crawl.state)
+    match state:
+        case State.FINISHED:
+            why = "" if receipt["ended"] == Ended.COMPLETE else f" {receipt['ended_message']}"
+            return f"{pages} in {took}, none left open.{why}"
+        case State.CANCELLED:
+            discovered = text.counted(receipt["discovered"], "page")
+            return f"After {took}, with {text.count(receipt['cancelled'])} of {discovered} not asked for."
+        case State.LOADING:
+            return "Its list of URLs is being read; nothing is asked for before that is done."
+        case State.PAUSED:
+            return "Paused: nothing new is asked for."
+        case State.RUNNING:
+            return "The crawl is running. This page keeps itself up to date."
+    assert_never(state)
+
+
+def _loading(crawl: Crawl) -> str:
+    """How far its list was read; not read aloud, because it changes all the time."""
+    if crawl.state != State.LOADING:
+        return ""
+    counts = {"lines": 0, "taken": 0, "duplicates": 0, "invalid": 0, **crawl.source_report}
+    return f"{crawl.source}: {text.list_read(counts)}"
+
+
+def _waits(crawl: Crawl, now: float) -> str:
+    """Why no page has closed for some seconds; not read aloud, because its figures change all the time. Nobody's crawls
+    are named: the page that says why a crawl is not finished does, to those who may see them."""
+    return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else ""
+
+
+def _alerts(crawl: Crawl, now: float) -> list[Row]:
+    alerts = [*_hold_alert(crawl, now), *_start_alert(crawl)]
+    if crawl.state != State.RUNNING:
+        return alerts
+    try:
+        workers = queues.live_workers()
+    except (ServiceDown, RedisError):
+        return [*alerts, {"text": NO_REDIS, "tone": "warn"}]
+    if workers or _moved_lately(crawl, now):
+        return alerts
+    return [*alerts, {"text": NO_WORKER, "tone": "warn"}]
+
+
+def _moved_lately(crawl: Crawl, now: float) -> bool:
+    """Whether somebody closed pages a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
+    if not crawl.samples:
+        return False
+    seen_at, _, closed, *_ = crawl.samples[-1]
+    return bool(closed > 0 and now - seen_at < LATELY)
+
+
+def _hold_alert(crawl: Crawl, now: float) -> list[Row]:
+    """That it waits for the next day, or for room, and goes on by itself."""
+    why = held_because(crawl, now)
+    return [{"text": why, "tone": "warn"}] if why else []
+
+
+def _start_alert(crawl: Crawl) -> list[Row]:
+    """Start URLs that gave nothing to follow."""
+    troubled = troubled_start_pages(crawl)
+    return [{"text": text.start_trouble(troubled, start_count(crawl)), "tone": "bad"}] if troubled else []

@@ -1,0 +1,75 @@
+"""What a person may type for a channel of their account. Whether it can be used is judged in
+`notices.user_channels`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from crawler.core.crawl.notices import OF_A_CRAWL, USUAL, Means, is_secret
+from crawler.core.errors import BadInput
+from crawler.models import Channel
+from crawler.notices.user_channels import NAME_LENGTH, Wanted
+from crawler.reports.text import EVENTS
+
+TRANSPORTS = {Means.EMAIL: "E-mail", Means.WEBHOOK: "Webhook", Means.SLACK: "Slack", Means.DISCORD: "Discord"}
+
+
+class ChannelForm(forms.Form):
+    """A new channel, or one that is to be changed: then a secret address that is left empty stays as it is."""
+
+    transport = forms.ChoiceField(
+        label="How", choices=[(means.value, name) for means, name in TRANSPORTS.items()], initial=Means.EMAIL.value
+    )
+    address = forms.CharField(
+        label="Where",
+        required=False,
+        max_length=2000,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}),
+        help_text="An e-mail address, the web address of your webhook, or the one Slack or Discord made for you.",
+    )
+    events = forms.MultipleChoiceField(
+        label="Of what",
+        choices=[(event.value, EVENTS[event].capitalize()) for event in OF_A_CRAWL],
+        initial=list(USUAL),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(),
+        error_messages={"invalid_choice": "%(value)s is nothing a channel can be told of."},
+    )
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=NAME_LENGTH,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "the team's room"}),
+        help_text="For yourself, if you like.",
+    )
+
+    def __init__(self, data: Any = None, *, channel: Channel | None = None) -> None:
+        super().__init__(data, label_suffix="", initial=_typed_for(channel) if channel else None)
+        if channel is not None and is_secret(channel.transport, channel.address):
+            self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
+
+    def wanted(self) -> Wanted:
+        """What was typed, not judged yet."""
+        return Wanted(
+            name=self.cleaned_data["name"],
+            means=Means(self.cleaned_data["transport"]),
+            address=self.cleaned_data["address"],
+            events=tuple(self.cleaned_data["events"]),
+        )
+
+    def refuse(self, error: BadInput) -> None:
+        """Put what was not accepted beside the field it is about."""
+        self.add_error(error.field if error.field in self.fields else None, error.message)
+        if error.field in self.fields:
+            self.fields[error.field].widget.attrs["aria-invalid"] = "true"
+
+
+def _typed_for(channel: Channel) -> dict[str, Any]:
+    return {
+        "name": channel.name,
+        "transport": channel.transport,
+        "address": "" if is_secret(channel.transport, channel.address) else channel.address,
+        "events": channel.events,
+    }

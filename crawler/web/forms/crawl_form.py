@@ -1,0 +1,373 @@
+"""What a person may type to start a crawl. The form only reads it; whether it can be used is judged in one place,
+`core.crawl.options` and `start_crawl`, so that the page and the command line say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.files.uploadedfile import UploadedFile
+from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, MultipleChoiceField
+from django.forms.boundfield import BoundWidget
+from django.utils.datastructures import MultiValueDict
+
+from crawler.core.access.credentials import own_hosts
+from crawler.core.crawl.options import MAY_BE_SECRET, CrawlOptions, Preset, applied, check_options, found_in
+from crawler.core.errors import BadInput, RefusedAddress
+from crawler.core.urls import query_params
+from crawler.core.urls.normalise import from_person
+from crawler.crawls.credentials import taken_over
+from crawler.encryption import seal, shown
+from crawler.models import Crawl
+from crawler.web.forms import fields
+from crawler.web.forms.credential_fields import BOTH, GONE, SecretBoundField, SignInFields, typed_in
+from crawler.web.forms.fields import LinesField, ListFileField, NumberInput
+from crawler.web.forms.option_fields import DEFAULTS, ContentFields, OptionFields, chosen_content, typed_content
+from crawler.web.forms.sharing import SharingFields
+
+# How the form's fields stand together: which are always seen, which are folded away under a heading, and what of
+# those was changed.
+
+USUAL = ("max_pages", "max_depth")
+"""Beside the start URLs, what is seen without unfolding anything."""
+
+LISTED = ("upload", "list_column", "priority_column")
+"""What is seen with them when a list is to be crawled."""
+
+FOLDED = (
+    (
+        "What belongs to the site",
+        "hosts, paths, patterns",
+        ("subdomains", "hosts", "path_prefixes", "include", "exclude"),
+    ),
+    (
+        "Signing in",
+        "headers, cookies, passwords, a proxy",
+        ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
+    ),
+    ("Links", "following them, links to other sites", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
+    ("Reports", "what else is looked for", ("near_duplicates",)),
+    ("Sitemaps", "pages the site names itself", ("sitemaps", "sitemap_urls")),
+    ("Manners", "robots.txt, speed", ("obey_robots", "throttle", "concurrency", "delay", "per_minute")),
+    ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),
+    ("Endless series", "calendars, filters, parameters", ("traps", "keep_parameters", "drop_parameters")),
+    ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
+    ("What is read from each page", "fields by CSS selectors", ("rules", "try_url")),
+    (
+        "Keeping content",
+        "HTML, text, Markdown, WARC",
+        ("keep_html", "keep_text", "keep_markdown", "keep_warc"),
+    ),
+    ("Again and again", "a schedule", ("schedule",)),
+    (
+        "Notices",
+        "whom to tell, and of what",
+        ("notify_emails", "notify_webhooks", "notify_slack", "notify_discord", "notify_events"),
+    ),
+    ("Sharing", "who else sees it", ("group", "group_controls")),
+    ("Private networks", "this machine and its neighbours", ("allow_private",)),
+)
+"""The other options as the page shows them: heading, what it is about, fields. A field stands in one group."""
+
+FIELDS = tuple(name for _, _, names in FOLDED for name in names)
+
+SHOWN = 40  # characters of a value in a summary
+
+
+@dataclass(frozen=True)
+class Group:
+    """Fields below one heading."""
+
+    heading: str
+    about: str  # in a few words
+    fields: list[BoundField]
+    changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
+    is_open: bool  # something in it is wrong or must be typed again, which must not hide
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether what is typed in it can be tried on a page."""
+        return any(field.name == "rules" for field in self.fields)
+
+
+def groups_of(form: BaseForm) -> list[Group]:
+    """The folded groups that have a field on this form."""
+    groups = []
+    for heading, about, names in FOLDED:
+        fields = [form[name] for name in names if name in form.fields]
+        if fields:
+            changes = [change for change in map(_change, fields) if change]
+            is_open = any(field.errors or _is_lost(field) for field in fields)
+            groups.append(Group(heading, about, fields, " · ".join(changes), is_open))
+    return groups
+
+
+def mark_defaults(form: BaseForm) -> None:
+    """Tell the page what a field has when nobody touched it; `static/crawler/form.js` sums up changes by that."""
+    for field in form.fields.values():
+        if field.initial:
+            field.widget.attrs["data-usual"] = _usual(field.initial)
+
+
+def _usual(initial: Any) -> Any:
+    if isinstance(initial, list):
+        return " ".join(initial)
+    return "on" if initial is True else initial
+
+
+def _change(field: BoundField) -> str:
+    """The field with its value when that is not the default, else ""."""
+    value, usual = field.value(), field.field.initial
+    if isinstance(field.field.widget, CheckboxInput):
+        return "" if bool(value) == bool(usual) else f"{field.label}: {'on' if value else 'off'}"
+    if _is_lost(field):
+        return f"{field.label}: to be typed again"
+    if isinstance(field.field, MultipleChoiceField) and sorted(value or ()) == sorted(usual):
+        return ""
+    return "" if not value or value == usual else f"{field.label}: {_shown(field, value)}"
+
+
+def _is_lost(field: BoundField) -> bool:
+    return isinstance(field, SecretBoundField) and bool(field.lost)
+
+
+def _shown(field: BoundField, value: Any) -> str:
+    if isinstance(field.field, MultipleChoiceField):
+        names = dict(field.field.choices)  # type: ignore[arg-type]  # plain pairs, as we gave them
+        return ", ".join(str(names.get(key, key)) for key in value)
+    if isinstance(field.field, ChoiceField):
+        return str(dict(field.field.choices).get(value, value))  # type: ignore[arg-type]  # plain pairs, as we gave them
+    text = ", ".join(filter(None, map(str.strip, str(value).splitlines())))
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+PLACES = {
+    "private_hosts": "allow_private",
+    "list": "upload",
+    "credentials": "same_credentials",
+    "fields": "rules",
+    "keep": "keep_html",
+}
+"""What an error may be about -> the field it is shown at, where that has another name."""
+
+PRESETS = {
+    Preset.SITE: ("Whole site", "Whatever its links lead to."),
+    Preset.SECTION: ("One section", "Only what lies in the folder of the address."),
+    Preset.LIST: ("A list of URLs", "Those you paste or upload, and nothing they lead to."),
+    Preset.SITEMAP: ("Sitemap only", "What the site's sitemaps name, and nothing it leads to."),
+}
+"""Each with its name and what it takes in."""
+
+
+class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
+    """Start URLs or a list, options, and what to sign in with."""
+
+    field_order = (
+        "preset",
+        "start_urls",
+        *LISTED,
+        *USUAL,
+        *FIELDS,
+    )  # as they stand on the page: the first error gets the cursor
+
+    preset = forms.ChoiceField(
+        label="What to crawl",
+        required=False,
+        initial=Preset.SITE.value,
+        choices=[(preset.value, name) for preset, (name, _) in PRESETS.items()],
+        widget=forms.RadioSelect(),
+        error_messages={"invalid_choice": "Choose one of: whole site, one section, a list of URLs, sitemap only."},
+    )
+    start_urls = LinesField(
+        label="Start URL",
+        rows=1,
+        placeholder="https://example.com/",
+        error_messages={"required": "Type the address of the site, such as https://example.com/."},
+    )
+    upload = ListFileField(
+        label="Or upload a list",
+        required=False,
+        allow_empty_file=True,
+        help_text="Text with one URL a line, or CSV; packed by gzip or not. Each is asked for, no link is followed.",
+    )
+    list_column = forms.CharField(
+        label="Column of URLs",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "url", "autocomplete": "off"}),
+        help_text="Of a CSV list: its name, or its number from 1.",
+    )
+    priority_column = forms.CharField(
+        label="Column of priorities",
+        required=False,
+        widget=forms.TextInput(attrs={"placeholder": "priority", "autocomplete": "off"}),
+        help_text="Whole numbers from 0 (last) to 10 (first), or 0.0 to 1.0 as in sitemaps.",
+    )
+    schedule = forms.CharField(
+        label="Repeat",
+        required=False,
+        widget=NumberInput("text", placeholder="only once"),
+        help_text='Such as "every 6h", or "0 3 * * *" for each night at three (UTC). The first run begins at once.',
+    )
+    allow_private = forms.BooleanField(
+        label="Allow addresses that are not public (this machine, private networks)",
+        required=False,
+        help_text="Only superusers see this. Off, a link into your own network is never followed.",
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        files: MultiValueDict[str, UploadedFile[Any]] | None = None,
+        *,
+        user: User | AnonymousUser,
+        like: Crawl | None = None,
+    ) -> None:
+        """`like`: a crawl whose start URLs and options the empty form begins with, and whose credentials may be sent
+        again. The person must be allowed to see it."""
+        self.like = like if like and like.sealed else None
+        self._kept = fields.kept_of(like)
+        self.again = like.id if like is not None and (like.sealed or self._kept) else None
+        super().__init__(data, files, label_suffix="", initial=_typed_for(like, self._kept) if like else None)
+        self.fields["start_urls"].required = not self._has_list()
+        if not user.is_superuser:
+            del self.fields["allow_private"]
+        self.offer_groups(user)
+        self._offer_credentials()
+        mark_defaults(self)
+        self._mark_errors()
+
+    def options(self) -> CrawlOptions:
+        """What was chosen; not judged yet. A field that was left empty means the default, a zero does not."""
+        typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
+        chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
+        chosen |= {name: tuple(fields.meant(self._kept, chosen[name])) for name in MAY_BE_SECRET}
+        chosen["notify_events"] = chosen["notify_events"] or DEFAULTS.notify_events
+        chosen["drop_parameters"] = query_params.chosen(
+            self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
+        )
+        chosen |= chosen_content(self.cleaned_data)
+        return applied(Preset(self.chosen_preset), CrawlOptions(**chosen), self._start_urls())
+
+    @property
+    def chosen_preset(self) -> str:
+        """What is to be crawled. Whoever sends a list without saying so means the list."""
+        chosen = self.cleaned_data.get("preset") or Preset.SITE.value
+        return Preset.LIST.value if self.cleaned_data.get("upload") else chosen
+
+    def clean_upload(self) -> UploadedFile[Any] | None:
+        """None when something else than a list was chosen: the page does not show the file then."""
+        upload: UploadedFile[Any] | None = self.cleaned_data["upload"]
+        return upload if self._has_list() else None
+
+    def clean_same_credentials(self) -> bool:
+        if self.cleaned_data["same_credentials"] and self.like is None:
+            raise forms.ValidationError(GONE)
+        return bool(self.cleaned_data["same_credentials"])
+
+    def sealed(self) -> str:
+        """What a crawl sends beside its URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        typed = typed_in(self.cleaned_data)
+        if self.like is None or not self.cleaned_data["same_credentials"]:
+            return seal(typed)
+        if typed:
+            raise BadInput("same_credentials", BOTH)
+        return taken_over(self.like, self._own_hosts())
+
+    def _own_hosts(self) -> tuple[str, ...]:
+        options, listed = check_options(self.options()), self.cleaned_data["upload"] is not None
+        return own_hosts(self._start_urls(), options.hosts, subdomains=options.subdomains, listed=listed)
+
+    def _has_list(self) -> bool:
+        return bool(self.files.get("upload")) and self.data.get("preset", Preset.LIST) == Preset.LIST
+
+    def _start_urls(self) -> list[str]:
+        return [from_person(typed) for typed in self.cleaned_data["start_urls"]]
+
+    def _offer_credentials(self) -> None:
+        """Keep the box that takes them over where there are some, and where it was ticked for some that are gone."""
+        if self.like is not None:
+            self.fields["same_credentials"].help_text = " · ".join(shown(self.like.sealed))
+        elif not self.data.get("same_credentials"):
+            del self.fields["same_credentials"]
+
+    @property
+    def private_allowed(self) -> bool:
+        return bool(self.cleaned_data.get("allow_private", False))
+
+    def refuse(self, error: BadInput) -> None:
+        """Put what `start_crawl` did not accept beside the field it is about."""
+        name = PLACES.get(error.field, error.field)
+        if name not in self.fields:
+            name = "start_urls"
+        self.add_error(name, error.message)
+        if isinstance(error, RefusedAddress) and "allow_private" in self.fields:
+            self.add_error("allow_private", "Tick this to allow it for this crawl.")
+        self._mark_errors()
+
+    def presets(self) -> list[tuple[BoundWidget, str]]:
+        """The ways to begin a crawl: the button of each, and what it takes in."""
+        about = [text for _, text in PRESETS.values()]
+        return list(zip(self["preset"], about, strict=True))
+
+    def listed(self) -> list[forms.BoundField]:
+        """What is asked for beside the URLs when it is a list that is to be crawled."""
+        return [self[name] for name in LISTED]
+
+    @property
+    def checked(self) -> list[str]:
+        """The fields that are judged as they are left: those one types into, but for secrets."""
+        judged = {"start_urls", "schedule", *CrawlOptions.__struct_fields__}
+        return [name for name, field in self.fields.items() if name in judged and _is_typed(field)]
+
+    def usual(self) -> list[forms.BoundField]:
+        """The options that are always seen."""
+        return [self[name] for name in USUAL]
+
+    def groups(self) -> list[Group]:
+        """The options under the headings they stand below."""
+        return groups_of(self)
+
+    @property
+    def options_open(self) -> bool:
+        """Whether the folded options must be unfolded: neither an error nor a choice of another time hides."""
+        return any(group.is_open or group.changed for group in self.groups())
+
+    def _mark_errors(self) -> None:
+        """The cursor starts in the first field with an error, else in the first of all."""
+        wrong = [name for name in self.fields if name in self.errors]
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("autofocus", None)
+            if name in wrong:
+                field.widget.attrs["aria-invalid"] = "true"
+        first = wrong[0] if wrong else "start_urls"
+        self.fields[first].widget.attrs["autofocus"] = True
+
+
+def _is_typed(field: forms.Field) -> bool:
+    typed = isinstance(field.widget, (forms.Textarea, forms.TextInput))
+    return typed and "data-secret" not in field.widget.attrs
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
+    """What had to be typed for this crawl: field -> value, for those that differ from the default."""
+    preset, options = found_in(crawl.chosen, crawl.start_urls, listed=bool(crawl.source))
+    chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}
+    other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}
+    other |= typed_content(other)
+    other |= {name: fields.shown(kept, other[name]) for name in MAY_BE_SECRET if name in other}
+    if "*" in other.pop("private_hosts", ()):
+        other["allow_private"] = True
+    if crawl.sealed:
+        other["same_credentials"] = True
+    if "drop_parameters" in other:
+        other["drop_parameters"], other["keep_parameters"] = query_params.typed_for(other["drop_parameters"])
+    if crawl.source:  # a list has to be chosen anew: no page can do that for a person
+        return {"preset": preset.value, **other}
+    return {"preset": preset.value, "start_urls": crawl.start_urls, **other}

@@ -1,0 +1,184 @@
+"""Whether this process lives, and whether what it stands on answers: for load balancers and monitors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+from redis import Redis, RedisError
+
+from crawler import __version__, clock, conf
+from crawler.core.installation.deployment import AGREE, NOT_COMPARED
+from crawler.frontier.metrics import BOUNDS
+from crawler.reports import metrics as figures
+from crawler.reports.metrics import FromRedis, FromTable
+
+_migrated = threading.Event()
+PATIENCE = 2.0  # seconds a service may take to answer
+
+NOT_MIGRATED = "Migrations are not applied, or it is not known: python manage.py migrate"
+
+
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """This process answers; nothing else is asked."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when the database and Redis answer and the tables are those of this version, else 503; with a sentence for
+    each. A clock that is off is told, and keeps nobody from being ready: crawls do not go by this machine's."""
+    database, redis = _database_answers(), _redis_answers()
+    migrated = database and _is_migrated()
+    skew = clock.measure(connection) if database and redis else None
+    report = {
+        "ready": database and migrated and redis,
+        "database": "The database answers." if database else "The database does not answer.",
+        "migrations": "All migrations are applied." if migrated else NOT_MIGRATED,
+        "redis": "Redis answers." if redis else "Redis does not answer.",
+        "clock": (skew.sentence or AGREE) if skew else NOT_COMPARED,
+        "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
+    }
+    return JsonResponse(report, status=200 if report["ready"] else 503)
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+def _is_migrated() -> bool:
+    """Asked of the database until it is so: what was applied stays applied while this process lives."""
+    if not _migrated.is_set():
+        try:
+            executor = MigrationExecutor(connection)
+            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                _migrated.set()
+        except DatabaseError:
+            return False
+    return _migrated.is_set()
+
+
+def _redis_answers() -> bool:
+    try:
+        with Redis.from_url(conf.redis_url(), socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE) as redis:
+            return bool(redis.ping())
+    except (RedisError, OSError, ValueError):
+        return False
+
+
+# The figures for Prometheus, in its text format. They are for staff who are logged in, and for whoever sends the token
+# of CRAWLER_METRICS_TOKEN.
+
+BEARER = "Bearer "
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """What the whole installation is doing. A service that is away is told as such, and its figures are left out."""
+    if not _may_read(request):
+        response = HttpResponse(
+            "Log in as staff, or send the token of CRAWLER_METRICS_TOKEN: Authorization: Bearer TOKEN\n",
+            content_type="text/plain",
+            status=401,
+        )
+        response["WWW-Authenticate"] = 'Bearer realm="metrics"'
+        return response
+    registry = CollectorRegistry()
+    registry.register(_Installation())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_read(request: HttpRequest) -> bool:
+    token, sent = conf.metrics_token(), request.headers.get("Authorization", "")
+    if sent:
+        return bool(token) and constant_time_compare(sent, BEARER + token)
+    try:
+        return request.user.is_active and request.user.is_staff
+    except DatabaseError:
+        return False
+
+
+class _Installation(Collector):
+    """Reads everything when it is asked; see `reports.metrics`."""
+
+    def describe(self) -> list[Metric]:
+        return []  # so that nothing is read when it is registered
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("crawler_build", "This program.", {"version": __version__})
+        try:
+            table: FromTable | None = figures.of_table()
+        except DatabaseError:
+            table = None
+        redis = figures.of_redis(table.running if table is not None else ())
+        up = {"database": int(table is not None), "redis": int(redis is not None)}
+        yield _by("crawler_up", "Whether a service answers.", "service", up)
+        if table is not None and redis is not None:
+            means = "By how much this web process's clock is ahead of another."
+            yield _by("crawler_clock_skew_seconds", means, "against", clock.measure(connection).known)
+        if table is not None:
+            yield from _of_table(table)
+        if redis is not None:
+            yield from _of_redis(redis)
+
+
+def _of_table(table: FromTable) -> Iterator[Metric]:
+    yield _by("crawler_crawls", "Crawls, by state.", "state", table.crawls)
+    yield _by("crawler_pages", "Closed pages of all crawls that are kept, by outcome.", "outcome", table.pages)
+    yield _one("crawler_open_pages", "Pages whose outcome is not known yet.", table.open_pages)
+    yield _one("crawler_requests", "Requests of all crawls that are kept.", table.requests)
+    yield _one("crawler_read_bytes", "Bytes that were read for all crawls that are kept.", table.bytes)
+    yield _one("crawler_retries", "Further tries in all crawls that are kept.", table.retries)
+    yield _by("crawler_notices", "Deliveries of notices, by state.", "state", table.deliveries)
+    yield _one("crawler_disagreements", "Times the checks of a crawl disagreed.", table.disagreements)
+
+
+def _of_redis(redis: FromRedis) -> Iterator[Metric]:
+    crowd, ticks = redis.crowd, redis.ticks
+    yield _by("crawler_queue_jobs", "Jobs that wait in RQ's queues.", "queue", redis.jobs)
+    yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
+    yield _one("crawler_reports_waiting", "Reports of fetch jobs not taken in yet.", crowd.reports)
+    yield _one("crawler_leases", "Batches handed out.", crowd.leases)
+    yield _one("crawler_leases_overdue", "Batches whose lease somebody should look at.", crowd.overdue_leases)
+    yield _one("crawler_pages_handed_out", "Pages handed out and not settled.", crowd.handed_out)
+    yield _one("crawler_pages_waiting", "Pages lined up in Redis.", crowd.waiting)
+    yield _one("crawler_pages_past_due", "Of them, those whose time has come.", crowd.past_due)
+    yield _one("crawler_hosts_waiting", "Hosts with pages lined up.", crowd.hosts)
+    yield _one("crawler_hosts_held", "Of them, those that may not be asked yet.", crowd.hosts_held)
+    yield _one("crawler_host_wait_seconds", "Time until the last of those may be asked.", crowd.longest_hold)
+    yield _one("crawler_tick_last_seconds", "Time the last tick of a manager took.", ticks.last)
+    bounds = [*map(str, BOUNDS), "+Inf"]
+    cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))
+    yield HistogramMetricFamily("crawler_tick_seconds", "Time ticks take.", buckets=cumulated, sum_value=ticks.total)
+
+
+def _one(name: str, means: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, means, value=value)
+
+
+def _by(name: str, means: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, means, labels=[label])
+    for key, value in values.items():
+        family.add_metric([key], value)
+    return family

@@ -1,0 +1,1 @@
+"""Tables: the page table, and rows of shorter lists."""

@@ -1,0 +1,270 @@
+"""The table of all pages of a crawl, and the same rows as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, Sort, read
+from crawler.core.errors import BadInput
+from crawler.exports.formats import FORMATS
+from crawler.models import Crawl, Page, PageFacts
+from crawler.reports import text
+from crawler.reports.links import knows_orphans
+from crawler.reports.page_table import (
+    Column,
+    Facet,
+    Leaf,
+    chosen,
+    columns_of,
+    facts_of,
+    leaf_of,
+    outcome_facets,
+    shown_columns,
+    status_facets,
+)
+from crawler.web.crawl.crawls import visible_crawl
+from crawler.web.decorators import page
+from crawler.web.tables.rows import KINDS, page_row
+
+# The form above the table of pages: what it offers, and the query it makes of what was chosen.
+
+SHOWN: dict[Show, str] = {
+    Show.ALL: "All pages",
+    Show.DEAD_LETTERS: "Dead letters",
+    Show.ORPHANS: "Orphans",
+    Show.LISTED: "Pages in a sitemap",
+    Show.SITEMAPS: "Sitemaps",
+    Show.EXTERNALS: "Links to other sites",
+}
+
+ORDERS = {
+    "": "Found first",
+    "-found": "Found last",
+    "url": "URL, A to Z",
+    "-url": "URL, Z to A",
+    "title": "Title, A to Z",
+    "-title": "Title, Z to A",
+    "-status": "Highest status",
+    "status": "Lowest status",
+    "-depth": "Deepest",
+    "depth": "Shallowest",
+    "-size": "Largest",
+    "size": "Smallest",
+    "-time": "Slowest",
+    "time": "Fastest",
+}
+
+COMMON_TYPES = ("text/html", "application/pdf", "image/", "text/css", "application/javascript", "application/json")
+
+Choice = tuple[str, Any]
+
+
+class PagesForm(forms.Form):
+    """What to show of a crawl's pages. The fields are texts to whoever reads them: `core.crawl.page_query` judges
+    them."""
+
+    q = forms.CharField(required=False, label="Text in URL or title")
+    show = forms.CharField(required=False, label="Show")
+    outcome = forms.CharField(required=False, label="Outcome")
+    status = forms.CharField(required=False, label="Status")
+    depth = forms.CharField(required=False, label="Depth")
+    type = forms.CharField(required=False, label="Type")
+    sort = forms.CharField(required=False, label="Order")
+
+    def __init__(self, given: QueryDict, crawl: Crawl) -> None:
+        super().__init__(given, use_required_attribute=False)
+        self._given = given
+        self.query: PagesQuery | None = None  # what was asked for, once that is known to be valid
+        typed = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
+        self.fields["q"].widget = forms.TextInput({**typed, "type": "search", "maxlength": MAX_TEXT})
+        self.fields["depth"].widget = forms.TextInput({**typed, "placeholder": "3, or 3+"})
+        self.fields["type"].widget = forms.TextInput({**typed, "placeholder": "text/html", "list": "types"})
+        self._offer("show", [("" if show is Show.ALL else str(show), name) for show, name in SHOWN.items()])
+        self._offer("outcome", [("", "Any"), *_choices(outcome_facets(crawl))])
+        self._offer("status", [("", "Any"), *_choices(status_facets(crawl))])
+        self._offer("sort", list(ORDERS.items()))
+        self.fields["sort"].widget.attrs["form"] = "filters"  # it stands above the table, where its order is seen
+        self._columns = columns_of(crawl)
+        self.columns = [(column.name, column.title) for column in self._columns]
+
+    def _offer(self, name: str, choices: list[Choice]) -> None:
+        """A list to choose from; what the address asks for besides is one more choice, so that it is seen."""
+        asked = self._given.get(name, "")
+        known = {value for choice in choices for value in _values(choice)}
+        more = [] if asked in known else [(asked, asked)]
+        self.fields[name].widget = forms.Select(choices=[*choices, *more])
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            query = read(dict(self._given.lists()))
+            usual = {column.name for column in self._columns if column.is_usual}
+            self.query = replace(query, columns=()) if set(query.columns) == usual else query
+        except BadInput as error:
+            self.add_error(error.field if error.field in self.fields else None, error.message)
+        return self.cleaned_data
+
+
+def _choices(groups: Sequence[tuple[str, Sequence[Facet]]]) -> list[Choice]:
+    return [(name.capitalize(), [(facet.value, facet.label) for facet in facets]) for name, facets in groups]
+
+
+def _values(choice: Choice) -> list[str]:
+    value, shown = choice
+    return [inner for inner, _ in shown] if isinstance(shown, list) else [value]
+
+
+# The table of pages as its template shows it: heads that sort, rows with their cells, and the ways on.
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a column."""
+
+    title: str
+    link: str = ""  # the query string that sorts by it; "" = it cannot be
+    order: str = ""  # "ascending" or "descending" when the table is sorted by it
+    is_number: bool = False
+
+
+def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
+    """The answer, the URL, and what was chosen besides."""
+    fixed = [_head(query, "Answer", Sort.STATUS), _head(query, "Page", Sort.URL)]
+    return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
+
+
+def _head(query: PagesQuery, title: str, sort: Sort | None, is_number: bool = False) -> Head:
+    if sort is None:
+        return Head(title, is_number=is_number)
+    order = ("descending" if query.descending else "ascending") if sort is query.sort else ""
+    return Head(title, f"?{urlencode(query.sorted_by(sort).pairs())}", order, is_number)
+
+
+def rows(crawl: Crawl, query: PagesQuery, leaf: Leaf) -> tuple[list[Head], list[dict[str, object]]]:
+    """The heads, and a row for each page of the leaf."""
+    columns = shown_columns(crawl, query.columns)
+    facts = facts_of(leaf.pages)
+    return heads(query, columns), [
+        {
+            **page_row(page),
+            "note": _note(page),
+            "cells": [_cell(column, page, facts.get(page.pk)) for column in columns],
+        }
+        for page in leaf.pages
+    ]
+
+
+def _cell(column: Column, page: Page, facts: PageFacts | None) -> dict[str, object]:
+    return {
+        "title": column.title,
+        "text": column.cell(page, facts),
+        "is_number": column.is_number,
+        "moment": page.fetched_at if column.is_moment else None,
+    }
+
+
+def _note(page: Page) -> str:
+    """What there is to say beside the URL; the title has a column of its own."""
+    said = page.error or (f"→ {page.redirect_to}" if page.redirect_to else "")
+    return ": ".join(filter(None, [KINDS.get(page.kind), said]))
+
+
+def ways(query: PagesQuery, leaf: Leaf) -> dict[str, str]:
+    """The query strings that lead to the rows before and behind these, to the first and to the last; "" where there
+    are none."""
+    start, end = query.from_the_start(), query.from_the_end()
+    if not leaf.pages:
+        return {"earlier": "", "later": "", "first": "" if leaf.is_first else _to(start), "last": ""}
+    ahead, behind = replace(start, before=leaf.pages[0].pk), replace(start, after=leaf.pages[-1].pk)
+    return {
+        "first": "" if leaf.is_first else _to(start),
+        "earlier": "" if leaf.is_first else _to(ahead),
+        "later": "" if leaf.is_last else _to(behind),
+        "last": "" if leaf.is_last else _to(end),
+    }
+
+
+def _to(query: PagesQuery) -> str:
+    return f"?{urlencode(query.pairs())}"
+
+
+def counted(leaf: Leaf) -> str:
+    """ "1,170 pages", or "More than 10,000 pages"."""
+    return text.counted(leaf.count, "page") if leaf.is_counted else f"More than {text.counted(leaf.count, 'page')}"
+
+
+FILES = {"csv": "CSV", "jsonl": "JSON lines"}
+"""The formats the rows can be had in."""
+
+
+@never_cache
+@require_GET
+@page
+def crawl_pages(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """The rows the address asks for; when it asks for what cannot be, the form says so."""
+    crawl = visible_crawl(request, crawl_id)
+    return _page(request, crawl, PagesForm(request.GET, crawl))
+
+
+@never_cache
+@require_GET
+@page
+def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
+    """All the rows the address asks for, not only those that are shown at a time, in the same order; streamed."""
+    crawl = visible_crawl(request, crawl_id)
+    if export_format not in FILES:
+        raise Http404
+    form = PagesForm(request.GET, crawl)
+    if not form.is_valid() or form.query is None:
+        return _page(request, crawl, form)
+    made = FORMATS[export_format]
+    pieces = made(crawl, among=chosen(crawl, form.query))
+    response = StreamingHttpResponse(pieces, content_type=made.media_type)
+    response["Content-Disposition"] = f'attachment; filename="pages-{crawl.id}.{export_format}"'
+    return response
+
+
+def _page(request: HttpRequest, crawl: Crawl, form: PagesForm) -> HttpResponse:
+    """The whole page. A script that replaces the table alone replaces it only by an answer that is no error, and is
+    told the shortest address of what is shown."""
+    shown, alone = _shown(crawl, form), "HX-Request" in request.headers
+    columns = shown_columns(crawl, form.query.columns if form.query else ())
+    context = {"crawl": crawl, "form": form, "types": COMMON_TYPES, "chosen": {column.name for column in columns}}
+    status = 400 if form.errors and not alone else 200
+    response = render(request, "crawler/pages.html", {**context, **shown, "alone": alone}, status=status)
+    if alone and form.query:
+        response["HX-Push-Url"] = f"{request.path}?{urlencode(form.query.pairs())}".removesuffix("?")
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
+    """The rows and the ways on; nothing when what was asked for cannot be."""
+    if not form.is_valid() or form.query is None:
+        return {}
+    query: PagesQuery = form.query
+    try:
+        leaf = leaf_of(crawl, query)
+    except BadInput as error:
+        form.add_error(None, error.message)
+        return {}
+    heads, found = rows(crawl, query, leaf)
+    return {
+        "heads": heads,
+        "rows": found,
+        "count": counted(leaf),
+        "ways": ways(query, leaf),
+        "files": [(name, words, urlencode(query.from_the_start().pairs())) for name, words in FILES.items()],
+        "narrowed": query.is_narrowed,
+        "unknown": query.show is Show.ORPHANS and not knows_orphans(crawl),
+    }

@@ -1,0 +1,193 @@
+"""A page of a crawl as one line of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.urls import NoReverseMatch, reverse
+
+from crawler.core.crawl.messages import EXTERNAL, SITEMAP
+from crawler.core.crawl.outcomes import Outcome
+from crawler.exports.table import MEDIA_TYPES, TABLES, Cells, table_pieces
+from crawler.models import Crawl, Page
+from crawler.reports import text
+from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines
+from crawler.reports.traps import Caught
+
+Row = dict[str, str]
+"""One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
+
+KINDS = {SITEMAP: "Sitemap", EXTERNAL: "Another site"}
+"""What a row is when it is no page of the site; stands before what else there is to say of it."""
+
+
+def page_row(page: Page) -> Row:
+    """What came of it: the answer, and beside the URL what there is to say."""
+    return {
+        "key": str(page.pk),
+        "answer": str(page.http_status) if page.http_status else text.outcome(page.outcome),
+        "meaning": text.outcome(page.outcome),
+        "url": page.url,
+        "href": page.url if page.url.startswith(("http://", "https://")) else "",
+        "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
+        "time": _time(page),
+        "size": text.size(page.bytes) if page.http_status else "",
+        "tone": _tone(page.outcome),
+    }
+
+
+def dead_letter_row(page: Page) -> Row:
+    """The same, with how often it was tried."""
+    return {**page_row(page), "tries": "1 try" if page.attempts == 1 else f"{text.count(page.attempts)} tries"}
+
+
+def _leads_to(page: Page) -> str:
+    return f"→ {page.redirect_to}" if page.redirect_to else ""
+
+
+def _time(page: Page) -> str:
+    if page.reused:
+        return "not asked"
+    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
+
+
+def trap_row(caught: Caught) -> Row:
+    """A trap with some of its pages; without a key it cannot be released any more."""
+    return {
+        "key": "" if caught.trap.released else str(caught.trap.pk),
+        "reason": caught.reason,
+        "pattern": caught.trap.pattern,
+        "examples": "\n".join([*(page.url for page in caught.examples), *filter(None, [caught.beyond])]),
+        "remedy": "" if caught.trap.released else caught.remedy,
+        "number": caught.number,
+        "tone": "calm" if caught.trap.released else "warn",
+    }
+
+
+def _tone(outcome: str) -> str:
+    match outcome:
+        case Outcome.SUCCESS | Outcome.UNCHANGED:
+            return "good"
+        case Outcome.REDIRECT | Outcome.EXTERNAL:
+            return "calm"
+        case Outcome.CLIENT_ERROR:
+            return "warn"
+        case _:
+            return "bad"
+
+
+# A long table, shown a page at a time.
+
+PER_PAGE = 100
+
+
+ListRow = TypeVar("ListRow", bound=Model)
+
+
+def paged(request: HttpRequest, rows: QuerySet[ListRow], shown: Callable[[ListRow], Any]) -> dict[str, Any]:
+    """What a template needs: the paginator's page that is asked for, its rows, and how many there are in all."""
+    found = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    return {
+        "found": found,
+        "rows": [shown(row) for row in found],
+        "count": text.counted(found.paginator.count, "page"),
+    }
+
+
+# A table as a download.
+
+
+def table_response(name: str, export_format: str, names: Sequence[str], rows: Iterable[Cells]) -> StreamingHttpResponse:
+    """The rows under these names of columns as a file with this name, streamed; 404 for a format there is not."""
+    if export_format not in TABLES:
+        raise Http404
+    pieces = table_pieces(export_format, names, rows)
+    response = StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[export_format])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{export_format}"'
+    return response
+
+
+# The lines of a report as a template shows them: the text of each cell, and where it leads.
+
+TONES = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
+
+
+def table_of(
+    request: HttpRequest,
+    crawl: Crawl,
+    columns: Sequence[Column],
+    lines: Lines,
+    opened: Callable[[str], str],
+    *,
+    bars: bool = False,
+) -> dict[str, Any]:
+    """What the template of a table needs; `opened` gives the address of what lies behind a line. With `bars` the number
+    that leads there has a bar beside it, as long as the number is large."""
+    paginator: Paginator[Line] = Paginator(lines, PER_PAGE)  # type: ignore[arg-type]  # it only counts and slices
+    found = paginator.get_page(request.GET.get("page"))
+    rows = [_row(crawl, columns, line, opened) for line in found.object_list]
+    if bars:
+        _draw_bars([cell for row in rows for cell in row if "opens" in cell])
+    return {"columns": columns, "found": found, "rows": rows}
+
+
+def _row(crawl: Crawl, columns: Sequence[Column], line: Line, opened: Callable[[str], str]) -> list[dict[str, Any]]:
+    cells = [_cell(column, cell) for column, cell in zip(columns, line.cells, strict=True)]
+    for column, cell in zip(columns, cells, strict=True):
+        if column.opens and line.part:
+            cell["opens"] = opened(line.part)
+    if line.page is not None:
+        cells[0]["page"] = page_address(crawl, line.page)
+    return cells
+
+
+def _draw_bars(cells: Sequence[dict[str, Any]]) -> None:
+    longest = max((cell["number"] for cell in cells), default=0)
+    for cell in cells:
+        cell["bar"] = {"value": cell["number"], "max": longest}
+
+
+def _cell(column: Column, cell: Cell) -> dict[str, Any]:
+    shown: dict[str, Any] = {"title": column.title, "kind": column.kind.value}
+    match column.kind:
+        case Kind.URL:
+            return shown | {"links": [_link(url) for url in str(cell or "").split("\n") if url]}
+        case Kind.ANSWER:
+            return shown | {"text": str(cell or ""), "tone": TONES.get(str(cell)[:1], "bad")}
+        case _:
+            return shown | {"text": _text(column.kind, cell), "number": cell}
+
+
+def _link(url: str) -> dict[str, str]:
+    """Only what is a web address can be opened: what sites write may be a script."""
+    return {"text": url, "href": url if url.startswith(("http://", "https://")) else ""}
+
+
+def _text(kind: Kind, cell: Cell) -> str:
+    if cell is None:
+        return text.DASH
+    match kind:
+        case Kind.NUMBER:
+            return text.count(int(cell))
+        case Kind.MILLISECONDS:
+            return f"{int(cell):,} ms"
+        case Kind.BYTES:
+            return text.size(int(cell))
+        case _:
+            return str(cell)
+
+
+def page_address(crawl: Crawl, page: int) -> str:
+    """The address of a page's own view; "" where there is none."""
+    try:
+        return reverse("page-detail", args=[crawl.id, page])
+    except NoReverseMatch:
+        return ""
+
+
+def names(columns: Iterable[Column]) -> list[str]:
+    return [column.name for column in columns]
