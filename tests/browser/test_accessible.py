@@ -93,10 +93,10 @@ PLACES: dict[str, Where] = {
     "finished": lambda crawl: f"/crawls/{crawl['full'].id}/",
     "failed": lambda crawl: f"/crawls/{crawl['failed'].id}/",
     "figures": lambda crawl: f"/crawls/{crawl['full'].id}/figures",
-    "dead letters": lambda crawl: f"/crawls/{crawl['full'].id}/dead-letters",
-    "traps": lambda crawl: f"/crawls/{crawl['full'].id}/traps",
-    "orphans": lambda crawl: f"/crawls/{crawl['full'].id}/orphans",
-    "why": lambda crawl: f"/crawls/{crawl['running'].id}/why",
+    "dead letters": lambda crawl: f"/crawls/{crawl['full'].id}/dead-letters/",
+    "traps": lambda crawl: f"/crawls/{crawl['full'].id}/traps/",
+    "orphans": lambda crawl: f"/crawls/{crawl['full'].id}/orphans/",
+    "why": lambda crawl: f"/crawls/{crawl['running'].id}/why/",
     "schedules": lambda _: "/schedules/",
 }
 

@@ -93,7 +93,7 @@ def test_nothing_a_site_wrote_runs_or_loads_anything(watched: Watched, crawl: di
 def explore_the_graph(watched: Watched, crawl: object) -> None:
     """Its labels lead to the site alone, and only by addresses of the web."""
     tab, address = watched.tab, watched.tab.locator("#details .address")
-    tab.goto(f"{watched.base_url}/crawls/{crawl}/graph")
+    tab.goto(f"{watched.base_url}/crawls/{crawl}/graph/")
     expect(tab.locator("#graph[data-settled]")).to_be_attached(timeout=PATIENCE)
     tab.get_by_label("Find").fill("https://xn--")
     tab.locator("#list tbody button").first.click()
@@ -108,7 +108,7 @@ def explore_the_graph(watched: Watched, crawl: object) -> None:
 
 def take_home(watched: Watched, crawl: object, file: Path) -> None:
     """The policy of a download does not forbid it."""
-    watched.tab.goto(f"{watched.base_url}/crawls/{crawl}/exports")
+    watched.tab.goto(f"{watched.base_url}/crawls/{crawl}/exports/")
     with watched.tab.expect_download() as taken:
         watched.tab.get_by_role("link", name="CSV", exact=True).click()
     taken.value.save_as(file)

@@ -44,5 +44,5 @@ def test_a_trap_is_shown_and_released(web: Web, circling_site: Site, tab: Page) 
     expect(tab.get_by_text("Found after all")).to_be_visible(timeout=PATIENCE)
     expect(traps).to_be_hidden()
 
-    tab.goto(f"{web.base_url}/crawls/{crawl}/traps")
+    tab.goto(f"{web.base_url}/crawls/{crawl}/traps/")
     expect(tab.locator("main")).to_contain_text("All released")

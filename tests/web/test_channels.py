@@ -166,7 +166,7 @@ def test_the_last_notice_and_what_came_of_it_is_shown(as_ann: Client, ann: User)
     html = as_ann.get(PAGE).content.decode()
     assert "given up" in html
     assert "the mail server refused" in html
-    assert f'href="/crawls/{crawl.id}/notices"' in html
+    assert f'href="/crawls/{crawl.id}/notices/"' in html
 
 
 # The test

@@ -145,7 +145,7 @@ def test_a_page_of_another_crawl_is_not_sent_again(as_ann: Client, ann: User, re
 @pytest.mark.parametrize(
     ("back", "where"),
     [
-        ("2", "/crawls/{}/dead-letters?page=2"),
+        ("2", "/crawls/{}/dead-letters/?page=2"),
         ("", "/crawls/{}/"),
         ("https://evil.example/", "/crawls/{}/"),
     ],

@@ -48,7 +48,7 @@ def test_without_any_there_is_nothing_to_send(as_ann: Client, ann: User) -> None
     crawl = a_finished_crawl(ann)
     status = as_ann.get(f"/crawls/{crawl.id}/status").json()
     assert (status["lists"]["dead_letters"], status["texts"]["dead_letters"]) == ([], "")
-    html = as_ann.get(f"/crawls/{crawl.id}/dead-letters").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/dead-letters/").content.decode()
     assert "There are none" in html
     assert "Send" not in html
 
@@ -58,23 +58,23 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
     crawl = a_crawl(ann)
     for number in range(3):
         a_dead_letter(crawl, number, Outcome.TIMEOUT)
-    first = as_ann.get(f"/crawls/{crawl.id}/dead-letters").content.decode()
+    first = as_ann.get(f"/crawls/{crawl.id}/dead-letters/").content.decode()
     assert "3 pages" in first
     assert "https://example.com/1" in first
     assert "https://example.com/2" not in first
-    second = as_ann.get(f"/crawls/{crawl.id}/dead-letters?page=2").content.decode()
+    second = as_ann.get(f"/crawls/{crawl.id}/dead-letters/?page=2").content.decode()
     assert "https://example.com/2" in second
     assert '<input type="hidden" name="back" value="2">' in second
 
 
 def test_what_was_given_up_on_elsewhere_is_not_listed(as_ann: Client, ann: User) -> None:
     a_dead_letter(a_crawl(a_person("bob")))
-    assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters").content.decode()
+    assert "There are none" in as_ann.get(f"/crawls/{a_crawl(ann).id}/dead-letters/").content.decode()
 
 
 def test_somebody_elses_are_not_there(as_ann: Client) -> None:
-    assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/dead-letters").status_code == 404
+    assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/dead-letters/").status_code == 404
 
 
 def test_they_are_to_be_looked_at_alone(as_ann: Client, ann: User) -> None:
-    assert as_ann.post(f"/crawls/{a_crawl(ann).id}/dead-letters").status_code == 405
+    assert as_ann.post(f"/crawls/{a_crawl(ann).id}/dead-letters/").status_code == 405

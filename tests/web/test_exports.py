@@ -70,7 +70,7 @@ def test_what_cannot_be_made_says_so_on_a_page_and_sends_no_file(
 
 def test_every_format_is_on_the_page_with_what_is_in_it(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann, options=CrawlOptions(keep=FORMS))
-    html = as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/exports/").content.decode()
     for key, made in FORMATS.items():
         assert f'<a href="/crawls/{crawl.id}/export.{key}">{made.name}</a>' in html
     assert "It is not over: a file holds what is known by now." in html
@@ -79,12 +79,12 @@ def test_every_format_is_on_the_page_with_what_is_in_it(as_ann: Client, ann: Use
 
 def test_a_crawl_that_ignores_other_sites_offers_no_links_to_them(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann, options=CrawlOptions(externals="ignore"))
-    assert "?externals" not in as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
+    assert "?externals" not in as_ann.get(f"/crawls/{crawl.id}/exports/").content.decode()
 
 
 def test_a_crawl_that_kept_nothing_offers_no_content_and_says_how_to_keep_it(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    assert "export.warc.gz" not in as_ann.get(f"/crawls/{crawl.id}/exports").content.decode()
+    assert "export.warc.gz" not in as_ann.get(f"/crawls/{crawl.id}/exports/").content.decode()
     response = as_ann.get(f"/crawls/{crawl.id}/export.warc.gz")
     assert response.status_code == 400
     assert "kept no content as warc" in response.content.decode()
@@ -97,14 +97,21 @@ def test_text_of_strangers_does_not_run_in_a_spreadsheet(as_ann: Client, ann: Us
     assert next(csv.DictReader(io.StringIO(body)))["title"] == "'=1+1"
 
 
-@pytest.mark.parametrize("path", ["exports", "export.jsonl", "export.xlsx"])
+@pytest.mark.parametrize("path", ["exports/", "export.jsonl", "export.xlsx"])
 def test_somebody_elses_crawl_is_not_there(as_ann: Client, path: str) -> None:
     crawl = a_crawl(a_person("bob"))
     assert as_ann.get(f"/crawls/{crawl.id}/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["exports", "export.csv"])
+@pytest.mark.parametrize("path", ["exports/", "export.csv"])
 @pytest.mark.django_db
 def test_exports_need_a_login(client: Client, path: str) -> None:
     response = client.get(f"/crawls/{UUID(int=7)}/{path}")
     assert (response.status_code, response["Location"]) == (302, f"/login/?next=/crawls/{UUID(int=7)}/{path}")
+
+
+@pytest.mark.parametrize("path", ["exports", "graph", "why", "dead-letters", "orphans", "notices", "traps", "pages"])
+def test_an_address_without_its_last_slash_leads_to_the_page(as_ann: Client, ann: User, path: str) -> None:
+    address = f"/crawls/{a_finished_crawl(ann).id}/{path}"
+    response = as_ann.get(address, {"page": "1"})
+    assert (response.status_code, response["Location"]) == (301, f"{address}/?page=1")

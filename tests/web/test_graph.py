@@ -47,23 +47,23 @@ def test_folders_are_named_by_their_last_part(as_ann: Client, ann: User, monkeyp
 
 def test_an_opened_folder_shows_the_way_back(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    html = as_ann.get(f"/crawls/{crawl.id}/graph", {"within": "https://example.com/a&b/c/"}).content.decode()
-    assert f'href="/crawls/{crawl.id}/graph?within=https%3A%2F%2Fexample.com%2Fa%26b%2F"' in html
+    html = as_ann.get(f"/crawls/{crawl.id}/graph/", {"within": "https://example.com/a&b/c/"}).content.decode()
+    assert f'href="/crawls/{crawl.id}/graph/?within=https%3A%2F%2Fexample.com%2Fa%26b%2F"' in html
     assert '<span aria-current="page">c/</span>' in html
 
 
 def test_what_is_typed_as_a_folder_is_only_ever_text(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    html = as_ann.get(f"/crawls/{crawl.id}/graph", {"within": '"><script>'}).content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/graph/", {"within": '"><script>'}).content.decode()
     assert "<script>" not in html
 
 
-@pytest.mark.parametrize("path", ["graph", "graph.json"])
+@pytest.mark.parametrize("path", ["graph/", "graph.json"])
 def test_somebody_elses_graph_is_not_there(as_ann: Client, path: str) -> None:
     assert as_ann.get(f"/crawls/{a_crawl(a_person('bob')).id}/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["graph", "graph.json"])
+@pytest.mark.parametrize("path", ["graph/", "graph.json"])
 @pytest.mark.django_db
 def test_a_graph_needs_a_login(client: Client, path: str) -> None:
     assert client.get(f"/crawls/{UUID(int=7)}/{path}")["Location"].startswith("/login/")

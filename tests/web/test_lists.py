@@ -44,7 +44,7 @@ def test_its_page_tells_what_was_read_and_which_lines_cannot_be_used(as_root: Cl
     assert '<td class="number">3</td><td title="nonsense">&#x27;nonsense&#x27; is not a web address' in html
 
 
-@pytest.mark.parametrize("path", ["/", "/crawls/{}/", "/crawls/{}/status", "/crawls/{}/why"])
+@pytest.mark.parametrize("path", ["/", "/crawls/{}/", "/crawls/{}/status", "/crawls/{}/why/"])
 def test_every_page_can_be_opened_while_a_list_is_read(as_ann: Client, ann: User, path: str) -> None:
     counts = {"lines": 5000, "taken": 4990, "invalid": 10, "duplicates": 0}
     report = {**counts, "examples": [{"line": 7, "text": "x", "why": "It is no URL."}]}

@@ -65,7 +65,7 @@ def test_a_page_lies_in_one_place(path: str, place: str) -> None:
 
 def test_a_page_below_a_crawl_says_where_it_is(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    html = as_ann.get(f"/crawls/{crawl.id}/traps").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/traps/").content.decode()
     assert f'<li><a href="/crawls/{crawl.id}/">example.com</a></li><li aria-current="page">Traps</li>' in html
 
 

@@ -20,7 +20,7 @@ from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_person
 
 
 def log(browser: Client, crawl: Crawl) -> str:
-    return browser.get(f"/crawls/{crawl.id}/notices").content.decode()
+    return browser.get(f"/crawls/{crawl.id}/notices/").content.decode()
 
 
 def again(delivery: Delivery) -> str:
@@ -51,12 +51,12 @@ def test_each_delivery_stands_there_with_what_came_of_it(as_ann: Client, ann: Us
 def test_the_crawls_page_leads_to_it(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann)
     told(crawl)
-    assert f'href="/crawls/{crawl.id}/notices"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
+    assert f'href="/crawls/{crawl.id}/notices/"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
 def test_somebody_elses_is_not_there(as_ann: Client) -> None:
     delivery = told(a_finished_crawl(a_person("bob")))
-    assert as_ann.get(f"/crawls/{delivery.notice.crawl_id}/notices").status_code == 404
+    assert as_ann.get(f"/crawls/{delivery.notice.crawl_id}/notices/").status_code == 404
     assert as_ann.post(again(delivery)).status_code == 404
     assert Delivery.objects.count() == 1
 
@@ -126,7 +126,7 @@ def test_while_redis_is_away_it_is_kept_for_later(as_ann: Client, ann: User) -> 
 def test_others_see_addresses_masked(as_root: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann, options=CrawlOptions(notify_emails=("me@example.com",)))
     told(crawl, state=Delivery.GIVEN_UP, error="the mail server does not take mail for me@example.com (550)")
-    for address in (f"/crawls/{crawl.id}/notices", f"/crawls/{crawl.id}/", f"/crawls/{crawl.id}/status"):
+    for address in (f"/crawls/{crawl.id}/notices/", f"/crawls/{crawl.id}/", f"/crawls/{crawl.id}/status"):
         html = as_root.get(address).content.decode()
         assert "me@example.com" not in html
         assert "m…@example.com" in html or "m\\u2026@example.com" in html

@@ -28,7 +28,7 @@ def test_the_crawls_page_shows_the_first_and_counts_all(as_ann: Client, ann: Use
     assert [row["url"] for row in status["lists"]["orphans"]] == [f"https://example.com/{n}" for n in range(SHOWN)]
     assert status["texts"]["orphans"] == f"{SHOWN + 3} pages are in a sitemap, and no page links to them."
     html = as_ann.get(f"/crawls/{crawl.id}/").content.decode()
-    assert f'href="/crawls/{crawl.id}/orphans"' in html
+    assert f'href="/crawls/{crawl.id}/orphans/"' in html
 
 
 def test_pages_that_were_not_asked_for_leave_a_doubt(as_ann: Client, ann: User) -> None:
@@ -43,7 +43,7 @@ def test_pages_that_were_not_asked_for_leave_a_doubt(as_ann: Client, ann: User) 
 def test_while_the_crawl_runs_its_page_names_none(as_ann: Client, ann: User) -> None:
     crawl = with_orphans(a_crawl(ann, options=OPTIONS), 1)
     assert as_ann.get(f"/crawls/{crawl.id}/status").json()["lists"]["orphans"] == []
-    html = as_ann.get(f"/crawls/{crawl.id}/orphans").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
     assert "https://example.com/0" in html
     assert "links to them may still be found" in html
 
@@ -51,8 +51,8 @@ def test_while_the_crawl_runs_its_page_names_none(as_ann: Client, ann: User) -> 
 def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PER_PAGE", 2)
     crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS), 3)
-    first = as_ann.get(f"/crawls/{crawl.id}/orphans").content.decode()
-    second = as_ann.get(f"/crawls/{crawl.id}/orphans?page=2").content.decode()
+    first = as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
+    second = as_ann.get(f"/crawls/{crawl.id}/orphans/?page=2").content.decode()
     assert ("/1</a>" in first, "/2</a>" in first, "/2</a>" in second) == (True, False, True)
     assert "3 pages" in first
 
@@ -60,9 +60,9 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
 @pytest.mark.parametrize(("options", "said"), [(OPTIONS, "There are none"), (CrawlOptions(), "Nobody knows")])
 def test_none_and_unknown_are_told_apart(as_ann: Client, ann: User, options: CrawlOptions, said: str) -> None:
     crawl = a_finished_crawl(ann, options=options)
-    assert said in as_ann.get(f"/crawls/{crawl.id}/orphans").content.decode()
+    assert said in as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
 
 
 def test_another_persons_crawl_is_not_there(as_ann: Client) -> None:
     crawl = a_finished_crawl(a_person("bob"), options=OPTIONS)
-    assert as_ann.get(f"/crawls/{crawl.id}/orphans").status_code == 404
+    assert as_ann.get(f"/crawls/{crawl.id}/orphans/").status_code == 404

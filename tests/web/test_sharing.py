@@ -93,7 +93,7 @@ def test_a_member_sees_whose_it_is_and_no_buttons(as_bob: Client, ann: User, edi
     assert "Keep it" not in text
     can = as_bob.get(f"/crawls/{crawl.id}/status").json()["can"]
     assert not any(can.values())
-    assert "Send" not in as_bob.get(f"/crawls/{crawl.id}/dead-letters").content.decode()
+    assert "Send" not in as_bob.get(f"/crawls/{crawl.id}/dead-letters/").content.decode()
 
 
 def test_a_member_who_may_control_it_has_all_buttons_but_the_owners(as_bob: Client, ann: User, editors: Group) -> None:

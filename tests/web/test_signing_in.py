@@ -156,7 +156,7 @@ def test_a_crawl_without_any_says_nothing_of_them(as_ann: Client, ann: User) -> 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/?again={}", *(f"/crawls/{{}}/{name}" for name in ("", "status", "why", "export.csv", "export.jsonl"))],
+    ["/", "/?again={}", *(f"/crawls/{{}}/{name}" for name in ("", "status", "why/", "export.csv", "export.jsonl"))],
 )
 def test_neither_a_secret_nor_its_sealed_form_leaves_the_server(as_ann: Client, ann: User, path: str) -> None:
     crawl = signed_in_crawl(ann)

@@ -44,7 +44,7 @@ def test_without_any_there_is_nothing_to_release(as_ann: Client, ann: User) -> N
     crawl = a_finished_crawl(ann)
     status = as_ann.get(f"/crawls/{crawl.id}/status").json()
     assert (status["lists"]["traps"], status["texts"]["traps"]) == ([], "")
-    html = as_ann.get(f"/crawls/{crawl.id}/traps").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/traps/").content.decode()
     assert "There are none" in html
     assert "Release" not in html
 
@@ -53,7 +53,7 @@ def test_released_ones_are_listed_on_their_own_page_without_a_button(as_ann: Cli
     crawl = a_trapped_crawl(ann)
     a_trap(crawl, "old", 0, released=True)
     assert as_ann.get(f"/crawls/{crawl.id}/status").json()["lists"]["traps"] == []
-    html = as_ann.get(f"/crawls/{crawl.id}/traps").content.decode()
+    html = as_ann.get(f"/crawls/{crawl.id}/traps/").content.decode()
     assert "Released" in html
     assert "<button name=" not in html
 
@@ -76,7 +76,7 @@ def test_all_are_released_from_their_page_which_is_shown_again(as_ann: Client, a
     a_trap(crawl, left_out=5)
     a_trap(crawl, "docs", 2)
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", {"back": "traps"}, follow=True)
-    assert response.redirect_chain == [(f"/crawls/{crawl.id}/traps", 302)]
+    assert response.redirect_chain == [(f"/crawls/{crawl.id}/traps/", 302)]
     (said,) = response.context["messages"]
     assert str(said).startswith("Released: 2 traps with 3 pages, to be asked for now. 5 more links had no row")
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", follow=True)
@@ -100,13 +100,13 @@ def test_without_redis_it_says_that_it_may_be_half_done(as_ann: Client, ann: Use
 
 def test_somebody_elses_are_not_there(as_ann: Client) -> None:
     crawl = a_crawl(a_person("bob"))
-    assert as_ann.get(f"/crawls/{crawl.id}/traps").status_code == 404
+    assert as_ann.get(f"/crawls/{crawl.id}/traps/").status_code == 404
     assert as_ann.post(f"/crawls/{crawl.id}/release-traps").status_code == 404
 
 
 def test_looking_is_a_get_and_releasing_a_post_with_a_token(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann)
-    assert as_ann.post(f"/crawls/{crawl.id}/traps").status_code == 405
+    assert as_ann.post(f"/crawls/{crawl.id}/traps/").status_code == 405
     assert as_ann.get(f"/crawls/{crawl.id}/release-traps").status_code == 405
     careful = Client(enforce_csrf_checks=True)
     careful.force_login(ann)

@@ -31,7 +31,7 @@ def an_open_page(crawl: Crawl, url: str = SITE, **fields: Any) -> Page:
 
 
 def path(crawl: Crawl) -> str:
-    return f"/crawls/{crawl.id}/why"
+    return f"/crawls/{crawl.id}/why/"
 
 
 def test_the_answer_comes_first_and_what_is_open_is_listed(as_ann: Client, ann: User, real_redis: Redis) -> None:
