@@ -80,10 +80,10 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
         Section(
             "open",
             _first_of(len(report["open"]["shown"]), report["open"]["count"], "open page"),
-            ("State", "Page", "Asked for", "Depth"),
+            ("State", "Page", "Attempts", "Depth"),
             [_page_row(page) for page in report["open"]["shown"]],
         ),
-        Section("given-up", "Given up lately", ("Answer", "Page", "", "When"), letters),
+        Section("given-up", "Given up lately", ("Response", "Page", "", "When"), letters),
         Section(
             "disagreements",
             "Disagreements of the checks for the end",

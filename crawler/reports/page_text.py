@@ -30,17 +30,17 @@ def answer(page: Mapping[str, Any]) -> str:
 
 
 def answered(report: Mapping[str, Any]) -> Known:
-    """The answer and how long it took."""
-    nobody = "nobody answered" if report["outcome"] else "not answered yet"
+    """The response and how long it took."""
+    none = "no response" if report["outcome"] else "no response yet"
     has_answer = report["http_status"] is not None
     return [
         ("Outcome", outcome(report)),
-        ("Status", str(report["http_status"]) if has_answer else nobody),
-        ("Content type", report["content_type"] or ("the server does not say" if has_answer else nobody)),
-        ("Size", text.size(report["bytes"]) if has_answer else nobody),
-        ("First byte after", _milliseconds(report["first_byte_ms"], report)),
-        ("All of it after", _milliseconds(report["elapsed_ms"], report)),
-        ("Asked for", asked(report)),
+        ("Status", str(report["http_status"]) if has_answer else none),
+        ("Content type", report["content_type"] or ("not stated by the server" if has_answer else none)),
+        ("Size", text.size(report["bytes"]) if has_answer else none),
+        ("Time to first byte", _milliseconds(report["first_byte_ms"], report)),
+        ("Total time", _milliseconds(report["elapsed_ms"], report)),
+        ("Attempts", attempts(report)),
     ]
 
 
@@ -49,24 +49,24 @@ def outcome(report: Mapping[str, Any]) -> str:
     return ": ".join(filter(None, [text.outcome(report["outcome"] or ""), report["error"]]))
 
 
-def asked(report: Mapping[str, Any]) -> str:
-    """How often, and how many workers died of it."""
+def attempts(report: Mapping[str, Any]) -> str:
+    """How often the page was requested, and how many workers crashed on it."""
     if report["reused"]:
-        return "not at all: the answer was remembered"
-    times = text.counted(report["attempts"], "time") if report["attempts"] else "never"
-    return f"{times}; {text.counted(report['deaths'], 'worker')} died with it in hand" if report["deaths"] else times
+        return "0: the response was taken from the cache"
+    number = text.count(report["attempts"])
+    return f"{number}; {text.counted(report['deaths'], 'worker')} crashed on it" if report["deaths"] else number
 
 
 def found(report: Mapping[str, Any]) -> Known:
     """What it is and how it was found."""
     known = [
-        ("It is", KINDS[report["kind"]]),
+        ("Type", KINDS[report["kind"]]),
         ("Depth", f"{text.counted(report['depth'], 'link')} from a start URL"),
         ("Rel of the first link", report["rel"] or "none"),
         *_of_sitemaps(report["sitemap"]),
     ]
     if report["trap"]:
-        known.append(("Set aside as", f"{report['trap']['reason']}: {report['trap']['pattern']}"))
+        known.append(("Trap", f"{report['trap']['reason']}: {report['trap']['pattern']}"))
     return known
 
 
@@ -78,13 +78,13 @@ def _of_sitemaps(sitemap: Mapping[str, Any]) -> Known:
     linked = "yes" if sitemap["linked"] else "no: a sitemap alone leads here"
     return [
         ("In a sitemap", "yes"),
-        ("Last changed, says the sitemap", sitemap["lastmod"] or UNKNOWN),
+        ("Last modified, by the sitemap", sitemap["lastmod"] or UNKNOWN),
         ("Linked from a page", linked),
     ]
 
 
 def said(report: Mapping[str, Any]) -> Known:
-    """What the page says of itself."""
+    """The metadata of the page."""
     directives = report["directives"]
     to_crawlers = UNKNOWN if directives is None else directives or "nothing: it may be indexed, its links followed"
     page = report["said"]
@@ -101,18 +101,18 @@ def said(report: Mapping[str, Any]) -> Known:
 
 
 def unread(report: Mapping[str, Any]) -> str:
-    """Why nothing is known of what the page says; "" when it is."""
+    """Why no metadata is known; "" when it is."""
     if report["said"] is not None:
         return ""
     if report["outcome"] is None:
-        return "The page was not asked for yet."
+        return "The page has not been requested yet."
     if report["http_status"] is None:
-        return "There was no answer to read."
+        return "There was no response to read."
     if report["headers"] is None:
-        return "This crawl did not keep what its pages say: it is older than that, or the answer was remembered."
+        return "This crawl kept no metadata: it is older than that, or the response was taken from the cache."
     if report["kind"] == SITEMAP or Outcome(report["outcome"]) in (Outcome.SUCCESS, Outcome.UNCHANGED):
         return "It is no HTML page, so there is nothing to read of this."
-    return "Only pages that answered with success are read."
+    return "Only successful responses are read."
 
 
 def fields(report: Mapping[str, Any]) -> Known:
@@ -154,7 +154,7 @@ def fetched(report: Mapping[str, Any]) -> str:
 def _milliseconds(number: int | None, report: Mapping[str, Any]) -> str:
     if number is not None:
         return f"{number:,} ms"
-    return "not asked: the answer was remembered" if report["reused"] else UNKNOWN
+    return "not requested: the response was taken from the cache" if report["reused"] else UNKNOWN
 
 
 def _heading(page: Mapping[str, Any]) -> str:
@@ -168,7 +168,7 @@ def _heading(page: Mapping[str, Any]) -> str:
 def _canonical(page: Mapping[str, Any], url: str) -> str:
     if not page["canonicals"]:
         return "none"
-    stated = page["canonical"] or "one that cannot be asked for"
+    stated = page["canonical"] or "one that cannot be requested"
     own = " (this page)" if stated == url else ""
     more = f" (the first of {text.count(page['canonicals'])})" if page["canonicals"] > 1 else ""
     return f"{stated}{own}{more}"

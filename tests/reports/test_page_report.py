@@ -126,9 +126,9 @@ def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"status": 0, "outcome": ""}, "not asked for yet"),
-        ({"outcome": "timeout", "error": "no answer"}, "no answer to read"),
-        ({"outcome": "2xx", "http_status": 200, "content_type": "text/html"}, "did not keep"),
+        ({"status": 0, "outcome": ""}, "not been requested yet"),
+        ({"outcome": "timeout", "error": "no answer"}, "no response to read"),
+        ({"outcome": "2xx", "http_status": 200, "content_type": "text/html"}, "kept no metadata"),
     ],
 )
 def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
@@ -142,7 +142,7 @@ def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: s
     [
         ({"content_type": "image/png"}, "no HTML"),
         ({"kind": "sitemap", "content_type": "text/html"}, "no HTML"),
-        ({"outcome": "4xx", "http_status": 404}, "answered with success"),
+        ({"outcome": "4xx", "http_status": 404}, "Only successful responses"),
     ],
 )
 def test_what_was_answered_and_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
@@ -156,14 +156,14 @@ def test_nothing_that_is_not_known_is_empty(crawl: Crawl) -> None:
     known = [*page_text.answered(report), *page_text.found(report), *page_text.said(report)]
     assert all(text for _, text in known)
     assert dict(known)["Outcome"] == "host name not found: no such host"
-    assert dict(known)["Status"] == "nobody answered"
+    assert dict(known)["Status"] == "no response"
 
 
 def test_a_sitemaps_word_is_told_where_the_crawl_looked_at_sitemaps() -> None:
     crawl = make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
     page = make_page(crawl, f"{SITE}/", in_sitemap=True, linked=False, lastmod="2026-01-02")
     known = dict(page_text.found(page_report(crawl, page)))
-    assert known["Last changed, says the sitemap"] == "2026-01-02"
+    assert known["Last modified, by the sitemap"] == "2026-01-02"
     assert known["Linked from a page"] == "no: a sitemap alone leads here"
     unlooked = make_crawl()
     found = page_text.found(page_report(unlooked, make_page(unlooked, f"{SITE}/")))
@@ -173,4 +173,4 @@ def test_a_sitemaps_word_is_told_where_the_crawl_looked_at_sitemaps() -> None:
 def test_a_trap_is_named(crawl: Crawl) -> None:
     trap = Trap.objects.create(crawl=crawl, key=b"1", reason="dates", pattern="/calendar/*")
     page = make_page(crawl, f"{SITE}/calendar/1", status=1, outcome="trap", trap_id=trap.pk)
-    assert ("Set aside as", "A calendar without end: /calendar/*") in page_text.found(page_report(crawl, page))
+    assert ("Trap", "A calendar without end: /calendar/*") in page_text.found(page_report(crawl, page))

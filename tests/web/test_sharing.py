@@ -88,7 +88,7 @@ def test_a_member_sees_whose_it_is_and_no_buttons(as_bob: Client, ann: User, edi
     crawl = a_finished_crawl(ann, group=editors, outcomes={"timeout": 3}, statuses={})
     a_page(crawl, answer=Outcome.TIMEOUT, given_up=True)
     text = text_of(as_bob, crawl)
-    assert "It belongs to ann; the group editors sees it." in text
+    assert "Owner: ann. Shared with the group editors." in text
     assert "Send all again" not in text
     assert "Keep it" not in text
     can = as_bob.get(f"/crawls/{crawl.id}/status").json()["can"]

@@ -68,7 +68,7 @@ def _line_of(names: Sequence[str], line: report.Line) -> dict[str, Any]:
 
 COLUMNS_EXAMPLE: list[dict[str, str]] = [
     {"name": "url", "title": "Page", "kind": "url"},
-    {"name": "answer", "title": "Answer", "kind": "answer"},
+    {"name": "answer", "title": "Response", "kind": "answer"},
 ]
 LINE_EXAMPLE: dict[str, Any] = {
     "cells": {"url": "https://example.com/gone", "answer": "404"},

@@ -60,8 +60,8 @@ class Command(Door):
 def _told(report: Mapping[str, Any]) -> Iterator[str]:
     """The report as text, block by block."""
     yield f"{one_line(report['url'])}\n"
-    yield _block("Answer", words.aligned([*page_text.answered(report), ("Fetched at", page_text.fetched(report))]))
-    yield _block("What it says of itself", words.aligned(page_text.said(report)), page_text.unread(report))
+    yield _block("Response", words.aligned([*page_text.answered(report), ("Fetched at", page_text.fetched(report))]))
+    yield _block("Page metadata", words.aligned(page_text.said(report)), page_text.unread(report))
     if report["fields"]:
         yield _block("Extracted fields", words.aligned(page_text.fields(report)))
     if report["kept"]:

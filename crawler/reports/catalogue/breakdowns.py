@@ -17,7 +17,7 @@ _PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
 _BYTES = Column("bytes", "Bytes", Kind.BYTES)
 PAGE = (
     Column("url", "Page", Kind.URL),
-    Column("answer", "Answer", Kind.ANSWER),
+    Column("answer", "Response", Kind.ANSWER),
     Column("title", "Title"),
     Column("elapsed_ms", "Time", Kind.MILLISECONDS),
     Column("bytes", "Size", Kind.BYTES),
@@ -69,7 +69,7 @@ STATUSES = Report(
     remedy="Errors have their own reports, with the pages that link to them.",
     praise="The crawl has no pages yet.",
     noun="kind",
-    columns=(Column("answer", "Answer", Kind.ANSWER), Column("meaning", "Meaning"), _PAGES),
+    columns=(Column("answer", "Response", Kind.ANSWER), Column("meaning", "Meaning"), _PAGES),
     lines=_answers,
     part=_answer_part,
     is_finding=False,

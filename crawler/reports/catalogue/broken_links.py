@@ -23,19 +23,19 @@ Of = Callable[[Crawl], QuerySet[Page]]
 
 TARGET = (
     Column("url", "Page", Kind.URL),
-    Column("answer", "Answer", Kind.ANSWER),
+    Column("answer", "Response", Kind.ANSWER),
     Column("note", "What is known"),
     Column("linking_pages", "Linked from", Kind.NUMBER, opens=True),
 )
 _ON_PAGE = Column("page", "On the page", Kind.URL)
-FROM = (_ON_PAGE, Column("text", "Words of the link"), Column("rel", "rel"))
+FROM = (_ON_PAGE, Column("text", "Anchor text"), Column("rel", "rel"))
 FROM_PAGES = (
     _ON_PAGE,
     Column("links", "Links", Kind.NUMBER),
-    Column("text", "Words of the links"),
+    Column("text", "Anchor texts"),
     Column("rel", "rel"),
 )
-LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Answer", Kind.ANSWER), *FROM)
+LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Response", Kind.ANSWER), *FROM)
 
 
 IS_BROKEN = Q(outcome__in=BROKEN)

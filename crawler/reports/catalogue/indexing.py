@@ -59,7 +59,7 @@ IS_LEFT_OUT = Q(outcome__in=[*BROKEN, Outcome.REDIRECT, Outcome.ROBOTS]) | (
 )
 _PAGE = (
     Column("url", "Page", Kind.URL),
-    Column("answer", "Answer", Kind.ANSWER),
+    Column("answer", "Response", Kind.ANSWER),
     Column("note", "What is known"),
 )
 _WHOLE = (_PAGE[0], Column("why", "Why"), *_PAGE[1:])

@@ -13,7 +13,7 @@ from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, L
 
 _PAGE = Column("page", "On the page", Kind.URL)
 _WRITTEN, _PROBLEM = Column("written", "Written as"), Column("problem", "What is wrong")
-_LINK = (_WRITTEN, Column("text", "Words of the link"), Column("rel", "rel"), _PROBLEM)
+_LINK = (_WRITTEN, Column("text", "Anchor text"), Column("rel", "rel"), _PROBLEM)
 
 HAS_MALFORMED = IS_HTML & Q(facts__malformed__isnull=False)
 

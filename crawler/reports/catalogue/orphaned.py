@@ -33,7 +33,7 @@ ORPHANS = Report(
     praise="Every page in a sitemap is linked from another.",
     columns=(
         Column("url", "Page", Kind.URL),
-        Column("answer", "Answer", Kind.ANSWER),
+        Column("answer", "Response", Kind.ANSWER),
         Column("title", "Title"),
         Column("lastmod", "Last change, says the sitemap"),
     ),

@@ -139,7 +139,7 @@ class Head:
 
 def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
     """The answer, the URL, and what was chosen besides."""
-    fixed = [_head(query, "Answer", Sort.STATUS), _head(query, "Page", Sort.URL)]
+    fixed = [_head(query, "Response", Sort.STATUS), _head(query, "Page", Sort.URL)]
     return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
 
 
