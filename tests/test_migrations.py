@@ -53,7 +53,7 @@ def upgraded(stack: Stack) -> dict[str, dict[str, Any]]:
         return {crawl.id.hex: name for name, crawl in crawls.items()}
 
     names = stack.within(made)
-    stack.run("python", "manage.py", "migrate", "crawler", "0015", "--verbosity", "0")
+    stack.run("python", "manage.py", "migrate", "crawler", "0001", "--verbosity", "0")
     stack.run("python", "manage.py", "migrate", "--verbosity", "0")
     return {names[row["id"]]: row for row in stack.rows("SELECT * FROM crawler_crawl")}
 
