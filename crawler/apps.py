@@ -1,5 +1,5 @@
 """What is to be in place once Django knows the tables: checks of the settings, who notes changes of accounts,
-and the limits of connections."""
+the limits of connections, and which tables are not migrated."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
-        from crawler.storage import postgresql  # these want the tables
+        from crawler.storage import postgresql, upgrade  # these want the tables
 
         checks.register_all()
         account_changes.watch()
         postgresql.watch()
+        upgrade.watch()

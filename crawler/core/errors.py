@@ -6,6 +6,7 @@
     │   └── OverQuota       the person has as many crawls or pages as they may have; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was being read
     ├── SealBroken          a crawl's credentials cannot be read: SECRET_KEY is not the one they were sealed under
+    ├── NotUpgradable       the tables are between two that this version can upgrade; says which version can
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
     ├── FetchTrouble        raised and caught within `http`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notices.channels.transport`)
@@ -56,6 +57,16 @@ class SealBroken(CrawlerError):
         super().__init__(
             "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
             "Set it to what it was, or start the crawl again and give them anew."
+        )
+
+
+class NotUpgradable(CrawlerError):
+    """The tables are between two that this version can upgrade. Trying again helps once another version was here."""
+
+    def __init__(self, applied: str, commit: str) -> None:
+        super().__init__(
+            f"The database's last migration is {applied}, which this version cannot upgrade: check out commit "
+            f"{commit}, run `python manage.py migrate`, then return to this version."
         )
 
 

@@ -9,32 +9,28 @@ from pathlib import Path
 
 from django.core.management import call_command
 from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
 
 from crawler import conf
 from crawler.core.errors import ServiceDown
+from crawler.storage.upgrade import is_behind
 
 
 def bring_up_to_date() -> None:
-    """Apply the migrations that were not applied yet. Raises ServiceDown when the database does not answer.
+    """Apply the migrations that were not applied yet. Raises ServiceDown when the database does not answer, and
+    NotUpgradable.
 
     Two commands that start at once take turns; the second finds nothing left to do.
     """
     try:
-        if not _is_behind():
+        if not is_behind(connection):
             return
         with _alone(conf.data_dir() / "migrate.lock"):
-            if _is_behind():
+            if is_behind(connection):
                 call_command("migrate", interactive=False, verbosity=0)
     except Error as error:
         raise ServiceDown(f"The database does not answer ({_first_line(error)}). Check DATABASE_URL.") from None
     finally:
         connection.close()
-
-
-def _is_behind() -> bool:
-    executor = MigrationExecutor(connection)
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 @contextmanager

@@ -19,15 +19,15 @@ from typing import NoReturn
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.executor import MigrationExecutor
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import clock, conf
-from crawler.core.errors import ServiceDown
+from crawler.core.errors import NotUpgradable, ServiceDown
 from crawler.core.installation.deployment import TO_DO
 from crawler.core.text.sanitize import one_line
+from crawler.storage.upgrade import is_behind
 
 RETRY_EVERY_S = 1.0
 CONNECT_TIMEOUT_S = 2  # of one attempt at Redis, so that one which does not answer delays the next line only so long
@@ -137,11 +137,9 @@ def _database() -> Service:
 def _database_trouble() -> str | None:
     with brief_connection() as connection:
         try:
-            executor = MigrationExecutor(connection)
-            is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-        except DatabaseError as error:
+            return NOT_MIGRATED if is_behind(connection) else None
+        except (DatabaseError, NotUpgradable) as error:
             return _reason(error)
-    return NOT_MIGRATED if is_behind else None
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from itertools import accumulate
 
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
@@ -20,10 +19,12 @@ from prometheus_client.registry import Collector
 from redis import Redis, RedisError
 
 from crawler import __version__, clock, conf
+from crawler.core.errors import NotUpgradable
 from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.frontier.metrics import BOUNDS
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import FromRedis, FromTable
+from crawler.storage.upgrade import is_behind
 
 _migrated = threading.Event()
 PATIENCE = 2.0  # seconds a service may take to answer
@@ -44,12 +45,12 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """200 when the database and Redis answer and the tables are those of this version, else 503; with a sentence for
     each. A clock that is off is told, and keeps nobody from being ready: crawls do not go by this machine's."""
     database, redis = _database_answers(), _redis_answers()
-    migrated = database and _is_migrated()
+    not_migrated = _not_migrated() if database else NOT_MIGRATED
     skew = clock.measure(connection) if database and redis else None
     report = {
-        "ready": database and migrated and redis,
+        "ready": database and not not_migrated and redis,
         "database": "The database answers." if database else "The database does not answer.",
-        "migrations": "All migrations are applied." if migrated else NOT_MIGRATED,
+        "migrations": not_migrated or "All migrations are applied.",
         "redis": "Redis answers." if redis else "Redis does not answer.",
         "clock": (skew.sentence or AGREE) if skew else NOT_COMPARED,
         "clock_skew_seconds": {name: round(seconds, 3) for name, seconds in skew.known.items()} if skew else {},
@@ -66,16 +67,19 @@ def _database_answers() -> bool:
     return True
 
 
-def _is_migrated() -> bool:
-    """Asked of the database until it is so: what was applied stays applied while this process lives."""
+def _not_migrated() -> str | None:
+    """What is to be done before the tables are those of this version; None = they are. Asked of the database until it
+    is so: what was applied stays applied while this process lives."""
     if not _migrated.is_set():
         try:
-            executor = MigrationExecutor(connection)
-            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
-                _migrated.set()
+            if is_behind(connection):
+                return NOT_MIGRATED
         except DatabaseError:
-            return False
-    return _migrated.is_set()
+            return NOT_MIGRATED
+        except NotUpgradable as error:
+            return str(error)
+        _migrated.set()
+    return None
 
 
 def _redis_answers() -> bool:

@@ -74,7 +74,19 @@ def test_with_a_migration_that_is_missing_it_is_not_ready(
     client: Client, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(monitoring, "_migrated", threading.Event())
-    MigrationRecorder.Migration.objects.filter(app="crawler").order_by("-id")[:1].get().delete()
+    MigrationRecorder.Migration.objects.filter(app="crawler", name__gte="0007").delete()  # with those it replaces
     response = client.get("/readyz")
     assert response.status_code == 503
     assert "manage.py migrate" in response.json()["migrations"]
+
+
+@pytest.mark.django_db
+def test_with_tables_this_version_cannot_upgrade_it_says_which_version_can(
+    client: Client, real_redis: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monitoring, "_migrated", threading.Event())
+    MigrationRecorder.Migration.objects.filter(app="crawler", name__gte="0014").delete()
+    MigrationRecorder.Migration.objects.filter(app="crawler", name__contains="squashed").delete()
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert "0013_notices, which this version cannot upgrade" in response.json()["migrations"]

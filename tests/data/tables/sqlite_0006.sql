@@ -1,0 +1,37 @@
+-- The tables as commit 4ead04a makes them (0006_links_of_pages), and what it notes of its migrations.
+-- Recorded by `manage.py migrate` and sqlite3's `.schema crawler_%`.
+CREATE TABLE "crawler_answer" ("key" BLOB NOT NULL PRIMARY KEY, "stored_at" real NOT NULL, "etag" text NOT NULL, "last_modified" text NOT NULL, "result" BLOB NOT NULL);
+CREATE TABLE "crawler_crawl" ("id" char(32) NOT NULL PRIMARY KEY, "state" varchar(16) NOT NULL, "start_urls" text NOT NULL CHECK ((JSON_VALID("start_urls") OR "start_urls" IS NULL)), "options" text NOT NULL CHECK ((JSON_VALID("options") OR "options" IS NULL)), "created_at" datetime NOT NULL, "finished_at" datetime NULL, "discovered" bigint NOT NULL, "outcomes" text NOT NULL CHECK ((JSON_VALID("outcomes") OR "outcomes" IS NULL)), "statuses" text NOT NULL CHECK ((JSON_VALID("statuses") OR "statuses" IS NULL)), "requests" bigint NOT NULL, "bytes" bigint NOT NULL, "retries" bigint NOT NULL, "samples" text NOT NULL CHECK ((JSON_VALID("samples") OR "samples" IS NULL)), "owner_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "round" smallint NOT NULL, "round_began_at" datetime NOT NULL, "loaded_at" datetime NULL, "priorities" text NOT NULL CHECK ((JSON_VALID("priorities") OR "priorities" IS NULL)), "sealed" text NOT NULL, "source" varchar(255) NOT NULL, "source_report" text NOT NULL CHECK ((JSON_VALID("source_report") OR "source_report" IS NULL)), "previous_id" char(32) NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" char(32) NULL REFERENCES "crawler_schedule" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "crawler_delivery" ("id" char(32) NOT NULL PRIMARY KEY, "transport" varchar(16) NOT NULL, "address" text NOT NULL, "state" varchar(16) NOT NULL, "attempts" smallint NOT NULL, "due_at" datetime NOT NULL, "delivered_at" datetime NULL, "error" text NOT NULL, "notice_id" char(32) NOT NULL REFERENCES "crawler_notice" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "crawler_disagreement" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "seen_at" datetime NOT NULL, "what" text NOT NULL, "crawl_id" char(32) NOT NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "crawler_notice" ("id" char(32) NOT NULL PRIMARY KEY, "event" varchar(32) NOT NULL, "receipt" text NOT NULL CHECK ((JSON_VALID("receipt") OR "receipt" IS NULL)), "created_at" datetime NOT NULL, "crawl_id" char(32) NOT NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED, "round" smallint NOT NULL, CONSTRAINT "notice_once_per_round" UNIQUE ("crawl_id", "round"));
+CREATE TABLE "crawler_page" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" BLOB NOT NULL, "url" text NOT NULL, "status" smallint NOT NULL, "depth" integer NOT NULL, "hops" smallint NOT NULL, "parent_id" bigint NULL, "attempts" smallint NOT NULL, "due_at" real NOT NULL, "outcome" varchar(20) NOT NULL, "http_status" smallint NULL, "content_type" varchar(100) NOT NULL, "title" text NOT NULL, "redirect_to" text NOT NULL, "bytes" bigint NOT NULL, "elapsed_ms" integer NOT NULL, "fetched_at" datetime NULL, "error" text NOT NULL, "crawl_id" char(32) NOT NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED, "deaths" smallint NOT NULL, "died_with" varchar(16) NOT NULL, "expires_at" real NULL, "given_up" bool NOT NULL, "directives" text NOT NULL, "in_sitemap" bool NOT NULL, "kind" varchar(8) NOT NULL, "lastmod" varchar(40) NOT NULL, "linked" bool NOT NULL, "not_followed" integer NOT NULL, "priority" smallint NOT NULL, "rel" varchar(40) NOT NULL, "reused" bool NOT NULL, "trap_id" bigint NULL, CONSTRAINT "page_once_per_crawl" UNIQUE ("crawl_id", "key"));
+CREATE TABLE "crawler_pagelinks" ("page_id" bigint NOT NULL PRIMARY KEY, "keys" BLOB NOT NULL, "packed" BLOB NOT NULL, "crawl_id" char(32) NOT NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "crawler_schedule" ("id" char(32) NOT NULL PRIMARY KEY, "start_urls" text NOT NULL CHECK ((JSON_VALID("start_urls") OR "start_urls" IS NULL)), "options" text NOT NULL CHECK ((JSON_VALID("options") OR "options" IS NULL)), "sealed" text NOT NULL, "rule" varchar(100) NOT NULL, "enabled" bool NOT NULL, "created_at" datetime NOT NULL, "next_at" datetime NOT NULL, "last_error" text NOT NULL, "owner_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "crawler_trap" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" BLOB NOT NULL, "reason" varchar(32) NOT NULL, "pattern" text NOT NULL, "pages" bigint NOT NULL, "quarantined" bigint NOT NULL, "left_out" bigint NOT NULL, "released" bool NOT NULL, "crawl_id" char(32) NOT NULL REFERENCES "crawler_crawl" ("id") DEFERRABLE INITIALLY DEFERRED, "seen_values" text NOT NULL CHECK ((JSON_VALID("seen_values") OR "seen_values" IS NULL)), CONSTRAINT "trap_once_per_crawl" UNIQUE ("crawl_id", "key"));
+CREATE INDEX "crawl_newest_first" ON "crawler_crawl" ("created_at" DESC);
+CREATE INDEX "crawl_not_over" ON "crawler_crawl" ("state") WHERE "state" IN ('loading', 'running', 'paused');
+CREATE INDEX "crawler_answer_stored_at_ab6950b0" ON "crawler_answer" ("stored_at");
+CREATE INDEX "crawler_crawl_owner_id_60e5af8f" ON "crawler_crawl" ("owner_id");
+CREATE INDEX "crawler_crawl_previous_id_6e0e2be1" ON "crawler_crawl" ("previous_id");
+CREATE INDEX "crawler_crawl_schedule_id_0d2c8ddc" ON "crawler_crawl" ("schedule_id");
+CREATE INDEX "crawler_delivery_notice_id_8bf6d181" ON "crawler_delivery" ("notice_id");
+CREATE INDEX "crawler_disagreement_crawl_id_6ef82574" ON "crawler_disagreement" ("crawl_id");
+CREATE INDEX "crawler_notice_crawl_id_c3bf90b1" ON "crawler_notice" ("crawl_id");
+CREATE INDEX "crawler_pagelinks_crawl_id_1474ec65" ON "crawler_pagelinks" ("crawl_id");
+CREATE INDEX "crawler_schedule_owner_id_2c274803" ON "crawler_schedule" ("owner_id");
+CREATE INDEX "crawler_trap_crawl_id_2e362abf" ON "crawler_trap" ("crawl_id");
+CREATE INDEX "delivery_pending" ON "crawler_delivery" ("due_at") WHERE "state" = 'pending';
+CREATE INDEX "page_expiring" ON "crawler_page" ("crawl_id", "expires_at") WHERE ("expires_at" IS NOT NULL AND "status" = 0);
+CREATE INDEX "page_given_up" ON "crawler_page" ("crawl_id", "id") WHERE "given_up";
+CREATE INDEX "page_open" ON "crawler_page" ("crawl_id", "priority", "id") WHERE "status" = 0;
+CREATE INDEX "page_orphan" ON "crawler_page" ("crawl_id", "id") WHERE NOT "linked";
+CREATE INDEX "page_reused" ON "crawler_page" ("crawl_id") WHERE "reused";
+CREATE INDEX "page_trapped" ON "crawler_page" ("crawl_id", "trap_id") WHERE "trap_id" IS NOT NULL;
+CREATE INDEX "schedule_next" ON "crawler_schedule" ("next_at") WHERE "enabled";
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0001_initial', '2026-11-21 00:00:00+00:00');
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0002_retries_and_control', '2026-11-21 00:00:00+00:00');
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0003_manners_lists_and_freshness', '2026-11-21 00:00:00+00:00');
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0004_trap_seen_values', '2026-11-21 00:00:00+00:00');
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0005_reused_pages', '2026-11-21 00:00:00+00:00');
+INSERT INTO django_migrations (app, name, applied) VALUES ('crawler', '0006_links_of_pages', '2026-11-21 00:00:00+00:00');
