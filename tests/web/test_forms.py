@@ -15,7 +15,8 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls.query_params import USUAL as USUAL_PARAMETERS
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
-from crawler.web.forms.crawl_form import FIELDS, LISTED, USUAL, CrawlForm
+from crawler.web.forms.crawl_form import CrawlForm
+from crawler.web.forms.option_groups import FIELDS, LISTED, USUAL
 from crawler.web.forms.sharing import SharingFields
 
 PERSON = User(username="ann")
