@@ -103,13 +103,10 @@ class Choice:
     """One of several words, each with its label."""
 
     subject: str
+    example: str
     labels: dict[str, str]
     unknown: str  # what the form says of another word
     metavar: str = "WHAT"
-
-    @property
-    def example(self) -> str:
-        return ", ".join(self.labels)
 
     def check(self, field: str, value: str) -> None:
         if value not in self.labels:

@@ -69,6 +69,7 @@ def _receivers(means: Means, example: str) -> Lines:
 
 EXTERNALS = Choice(
     "External links",
+    "check",
     {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"},
     unknown="Links to other sites can be left out, recorded or checked.",
 )
