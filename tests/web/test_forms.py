@@ -10,7 +10,7 @@ from django.forms import BooleanField
 from django.http import QueryDict
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import RECEIVERS, CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
@@ -107,7 +107,19 @@ def test_a_secret_address_of_another_crawl_is_taken_over_and_not_shown() -> None
 
 
 def test_a_folded_group_says_what_was_changed_in_it() -> None:
-    form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=ALL_OPTIONS.to_plain()))
+    names = (
+        "externals",
+        "obey_nofollow",
+        "obey_noindex",
+        "obey_robots",
+        "throttle",
+        "concurrency",
+        "delay",
+        "per_minute",
+    )
+    names += ("deadline", "page_ttl", "max_bytes", *RECEIVERS.values(), "notify_events")
+    options = CrawlOptions(**{name: TYPED[name].value for name in names})
+    form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=options.to_plain()))
     said = {group.heading: group.changed for group in form.groups()}
     assert said["Links"] == ("Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on")
     assert said["Manners"].startswith(
