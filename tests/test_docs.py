@@ -13,6 +13,7 @@ from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
 from crawler.reports.comparison import CHANGES, Change
+from tests import option_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -45,6 +46,11 @@ def test_every_setting_is_documented(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(name for name, app in get_commands().items() if app == "crawler"))
 def test_every_command_is_documented(name: str) -> None:
     assert re.search(rf"manage\.py {name.replace('_', '[-_]')}\b", OPERATIONS)
+
+
+def test_the_table_of_options_is_that_of_the_catalogue() -> None:
+    """`python -m tests.option_table` writes it anew."""
+    assert f"\n\n{option_table.table()}\n" in option_table.PAGE.read_text()
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)

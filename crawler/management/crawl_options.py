@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, _ArgumentGroup
-from typing import Any
+from functools import partial
+from typing import Any, assert_never
 
 from crawler.core.crawl.notices import USUAL, chosen_events, receiver_of
-from crawler.core.crawl.options import EXTERNALS, FORMS, RECEIVERS, CrawlOptions
+from crawler.core.crawl.option_kinds import (
+    Argument,
+    Choice,
+    Lines,
+    Number,
+    Option,
+    Seconds,
+    Size,
+    Span,
+    Switch,
+    Whole,
+)
+from crawler.core.crawl.options import FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
 from crawler.exports.formats import format_of
 from crawler.management.inputs import add_secrets, number, positive, rules_in, seconds, size, some_seconds, span, whole
-
-DEFAULTS = CrawlOptions()
 
 EXAMPLES = """\
 examples:
@@ -48,12 +59,7 @@ def add_settled(parser: ArgumentParser) -> None:
     """The arguments that a crawl keeps from its start on: --resume cannot change them."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="where to start: http:// or https://")
     _add_list_of_urls(parser)
-    _add_limits(parser)
-    _add_site(parser)
-    _add_links(parser)
-    _add_manners(parser)
-    _add_reports(parser)
-    _add_memory(parser)
+    _add_catalogue(parser)
     _add_content(parser)
     add_secrets(parser)
     _add_notices(parser)
@@ -74,74 +80,42 @@ def _add_list_of_urls(parser: ArgumentParser) -> None:
     group.add_argument("--invalid", metavar="FILE", help="write its lines that cannot be used to FILE")
 
 
-def _add_limits(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("how far it goes")
-    group.add_argument("--max-pages", type=whole, metavar="N", help="ask for N pages at most")
-    group.add_argument("--max-depth", type=whole, metavar="N", help="follow N links in a row at most")
-    group.add_argument("--max-bytes", type=size, metavar="SIZE", help="read about SIZE at most, such as 10MB or 2GB")
-    group.add_argument("--deadline", type=span, metavar="TIME", help="end after TIME, such as 2h, 30m or 90s")
-    group.add_argument("--page-ttl", type=span, metavar="TIME", help="give each page TIME from when it was found")
+def _add_catalogue(parser: ArgumentParser) -> None:
+    typed = [(option, option.argument) for option in OPTIONS.values() if option.argument]
+    for heading in dict.fromkeys(option.group.command for option, _ in typed):
+        group = parser.add_argument_group(heading)
+        for option, argument in typed:
+            if option.group.command == heading:
+                _add_option(group, option, argument)
+        if heading == SITE.command:
+            _add_site(group)
 
 
-def _add_site(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("what belongs to the site")
-    group.add_argument("--subdomains", action="store_true", help="the hosts below the start URLs' hosts, too")
-    _add_list(group, "--host", "HOST", "this host, too: cdn.test, a.test:81, *.b.test")
-    _add_list(group, "--path-prefix", "PATH", "only paths that begin so, such as /docs/")
-    _add_list(group, "--include", "RE", "only URLs with this regular expression")
-    _add_list(group, "--exclude", "RE", "no URLs with this regular expression")
+def _add_option(group: _ArgumentGroup, option: Option, argument: Argument) -> None:
+    kind = option.kind
+    add = partial(group.add_argument, argument.flag, help=argument.help)
+    match kind:
+        case Lines():
+            _add_list(group, argument.flag, kind.metavar, argument.help)
+        case Switch(has_both=True):  # Python 3.12 would put a default given at once behind the help by itself
+            add(action=BooleanOptionalAction).default = option.default
+        case Switch():
+            add(action="store_true")
+        case Choice():
+            add(choices=tuple(kind.labels), default=option.default, metavar=kind.metavar)
+        case Whole() | Number() | Seconds() | Span():
+            add(type=_READERS[type(kind)], default=option.default, metavar=kind.metavar)
+        case _:
+            assert_never(kind)
+
+
+_READERS = {Whole: whole, Size: size, Number: number, Seconds: seconds, Span: span}
+
+
+def _add_site(group: _ArgumentGroup) -> None:
     _add_list(group, "--drop-parameter", "NAME", "cut this from URLs too, such as sid or ref_*")
     group.add_argument("--keep-parameters", action="store_true", help="do not cut utm_source, PHPSESSID and such")
     group.add_argument("--allow-private", action="store_true", help="addresses like 127.0.0.1 or 192.168.0.1, too")
-
-
-def _add_links(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("links and sitemaps")
-    group.add_argument("--no-recursive", action="store_true", help="ask for the URLs given, and follow no links")
-    group.add_argument(
-        "--externals",
-        choices=EXTERNALS,
-        default=DEFAULTS.externals,
-        metavar="WHAT",
-        help="links to other sites: ignore, record, check",
-    )
-    _add_switch(group, "traps", DEFAULTS.traps, "set endless series aside (default: yes)")
-    group.add_argument("--obey-nofollow", action="store_true", help="leave out links marked nofollow, ugc, sponsored")
-    group.add_argument("--obey-noindex", action="store_true", help="leave noindex pages out of exports")
-    _add_switch(group, "sitemaps", DEFAULTS.sitemaps, "read the site's sitemaps, too (default: no)")
-    _add_list(group, "--sitemap", "URL", "read this sitemap, too")
-
-
-def _add_manners(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("manners")
-    group.add_argument(
-        "--delay",
-        type=seconds,
-        default=DEFAULTS.delay,
-        metavar="S",
-        help="seconds between two requests to a host",
-    )
-    group.add_argument("--per-minute", type=number, metavar="N", help="requests a minute to one host, at most")
-    group.add_argument(
-        "--concurrency",
-        type=whole,
-        default=DEFAULTS.concurrency,
-        metavar="N",
-        help="connections to a host at a time (default: %(default)s)",
-    )
-    _add_switch(group, "throttle", DEFAULTS.throttle, "ask less of a slow host (default: yes)")
-    group.add_argument("--ignore-robots", action="store_true", help="do not obey robots.txt (on sites you own)")
-
-
-def _add_reports(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("reports")
-    group.add_argument("--near-duplicates", action="store_true", help="find pages that say nearly the same")
-
-
-def _add_memory(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("asking for less")
-    group.add_argument("--revisit", action="store_true", help="get only what changed since the last crawl")
-    group.add_argument("--cache", type=span, metavar="TIME", help="reuse answers younger than TIME, such as 10m")
 
 
 def _add_content(parser: ArgumentParser) -> None:
@@ -181,11 +155,6 @@ def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None
     group.add_argument(name, action="append", default=[], metavar=metavar, help=f"{text} *")
 
 
-def _add_switch(group: _ArgumentGroup, name: str, default: bool, text: str) -> None:
-    """`--name` and `--no-name`. Given at once, Python 3.12 would put the default behind the help by itself."""
-    group.add_argument(f"--{name}", action=BooleanOptionalAction, help=text).default = default
-
-
 # What somebody who typed `crawl` chose: whether it goes together, and the options of the crawl it makes.
 
 
@@ -209,37 +178,20 @@ def check_usage(typed: dict[str, Any]) -> None:
 def chosen(typed: dict[str, Any]) -> CrawlOptions:
     """The options, not judged yet."""
     return CrawlOptions(
-        max_pages=typed["max_pages"],
-        max_depth=typed["max_depth"],
-        max_bytes=typed["max_bytes"],
-        include=tuple(typed["include"]),
-        exclude=tuple(typed["exclude"]),
-        subdomains=typed["subdomains"],
-        hosts=tuple(typed["host"]),
-        path_prefixes=tuple(typed["path_prefix"]),
-        recursive=not typed["no_recursive"],
-        externals=typed["externals"],
-        traps=typed["traps"],
+        **{name: _value(entry, entry.argument, typed) for name, entry in OPTIONS.items() if entry.argument},
         drop_parameters=query_params.chosen(typed["drop_parameter"], keep_usual=typed["keep_parameters"]),
-        sitemaps=typed["sitemaps"],
-        sitemap_urls=tuple(typed["sitemap"]),
-        delay=typed["delay"],
-        per_minute=typed["per_minute"],
-        concurrency=typed["concurrency"],
-        throttle=typed["throttle"],
-        obey_robots=not typed["ignore_robots"],
-        obey_nofollow=typed["obey_nofollow"],
-        obey_noindex=typed["obey_noindex"],
-        near_duplicates=typed["near_duplicates"],
-        revisit=typed["revisit"],
-        response_ttl=typed["cache"],
         fields=rules_in(typed["fields"]),
         keep=tuple(dict.fromkeys(typed["keep"])),
-        deadline=typed["deadline"],
-        page_ttl=typed["page_ttl"],
         notify_events=chosen_events("notify_on", typed["notify_on"]) or USUAL,
         **_receivers(typed["notify"]),
     )
+
+
+def _value(option: Option, argument: Argument, typed: dict[str, Any]) -> Any:
+    value = typed[argument.name]
+    if isinstance(option.kind, Lines):
+        return tuple(value)
+    return not value if option.is_negative else value
 
 
 def _check_list(typed: dict[str, Any]) -> None:

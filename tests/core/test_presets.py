@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.options import CrawlOptions, Preset, applied, found_in, sections
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.presets import Preset, applied, found_in, sections
 from crawler.core.errors import BadInput
 
 DOCS = ["https://example.com/docs/"]

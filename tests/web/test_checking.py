@@ -8,6 +8,8 @@ from django.test import Client
 
 from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm
+from tests import options
+from tests.options import Judged
 
 PERSON = User(username="ann")
 
@@ -19,28 +21,9 @@ def said(browser: Client, field: str, typed: str, **more: str) -> str:
 
 
 JUDGED = {
-    # field: what cannot be used, what is said of it, and what can
-    "start_urls": ("ftp://example.com/", "ftp", "example.com"),
-    "max_pages": ("0", "must be 1 or more", "7"),
-    "max_depth": ("deep", "must be a whole number", "3"),
-    "max_bytes": ("lots", "must be a size", "10MB"),
-    "hosts": ("http://x/", "is not a host", "cdn.example.net:8080"),
-    "path_prefixes": ("docs", "is not the beginning of a path", "/docs/"),
-    "include": ("(", "is not a usable regular expression", "/a/"),
-    "exclude": ("a\n(", "is not a usable regular expression", "a\nb"),
-    "sitemap_urls": ("map.xml", "names a site and no sitemap", "https://example.com/map.xml"),
-    "concurrency": ("65", "must be between 1 and 64", "64"),
-    "delay": ("-1", "The delay must be between", "0"),
-    "per_minute": ("0", "must be more than 0", "0.5"),
-    "deadline": ("soon", "must be a time such as 2h", "2h"),
-    "page_ttl": ("0", "must be more than 0 seconds", "90s"),
-    "response_ttl": ("367d", "at most 366 days", "10m"),
-    "drop_parameters": ("a b", "is not the name of a parameter", "ref_*"),
-    "schedule": ("now and then", "now and then", "every 6h"),
-    "notify_emails": ("me", "is not an e-mail address", "me@example.com"),
-    "notify_webhooks": ("me@example.com", "is not a web address", "https://example.com/hook"),
-    "notify_slack": ("https://example.com/", "Slack", "https://hooks.slack.com/services/T000/B000/XXXX"),
-    "notify_discord": ("https://example.com/", "Discord", "https://discord.com/api/webhooks/1234/XXXX"),
+    "start_urls": Judged("ftp://example.com/", "ftp", "example.com"),
+    "schedule": Judged("now and then", "now and then", "every 6h"),
+    **options.JUDGED,
 }
 
 
@@ -50,13 +33,13 @@ def test_the_table_has_every_field_that_is_judged() -> None:
 
 @pytest.mark.parametrize("field", JUDGED)
 def test_what_cannot_be_used_is_told(as_ann: Client, field: str) -> None:
-    typed, complaint, _ = JUDGED[field]
-    assert complaint in said(as_ann, field, typed)
+    judged = JUDGED[field]
+    assert judged.complaint in said(as_ann, field, judged.wrong)
 
 
 @pytest.mark.parametrize("field", JUDGED)
 def test_what_can_be_used_is_left_alone(as_ann: Client, field: str) -> None:
-    assert said(as_ann, field, JUDGED[field][2]) == ""
+    assert said(as_ann, field, JUDGED[field].right) == ""
 
 
 @pytest.mark.parametrize("field", ["start_urls", "include", "max_pages"])

@@ -10,13 +10,14 @@ from django.forms import BooleanField
 from django.http import QueryDict
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.options import RECEIVERS, CrawlOptions
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.urls.query_params import USUAL as USUAL_PARAMETERS
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
-from crawler.web.forms.crawl_form import FIELDS, LISTED, USUAL, CrawlForm
+from crawler.web.forms.crawl_form import CrawlForm
+from crawler.web.forms.option_groups import FIELDS, LISTED, USUAL
 from crawler.web.forms.sharing import SharingFields
+from tests.options import TYPED
 
 PERSON = User(username="ann")
 SUPERUSER = User(username="root", is_superuser=True)
@@ -47,47 +48,12 @@ def test_an_empty_field_means_the_default() -> None:
     assert options_of(empty) == CrawlOptions()
 
 
-EVERYTHING = {
-    "max_pages": ("10", 10),
-    "max_depth": ("2", 2),
-    "max_bytes": ("1.5 GB", 1_500_000_000),
-    "include": ("/a/\n/b/", ("/a/", "/b/")),
-    "exclude": (" /c/ ", ("/c/",)),
-    "subdomains": ("on", True),
-    "hosts": ("a.example\r\n*.b.example", ("a.example", "*.b.example")),
-    "path_prefixes": ("/docs/", ("/docs/",)),
-    "recursive": (["off"], False),
-    "externals": ("check", "check"),
-    "traps": (["off"], False),
-    "drop_parameters": ("ref_*", (*USUAL_PARAMETERS, "ref_*")),
-    "sitemaps": ("on", True),
-    "sitemap_urls": ("https://example.com/map.xml", ("https://example.com/map.xml",)),
-    "delay": ("0.5", 0.5),
-    "per_minute": ("30", 30.0),
-    "concurrency": ("1", 1),
-    "throttle": (["off"], False),
-    "obey_robots": (["off"], False),
-    "obey_nofollow": ("on", True),
-    "obey_noindex": ("on", True),
-    "near_duplicates": ("on", True),
-    "revisit": ("on", True),
-    "response_ttl": ("90", 90.0),
-    "deadline": ("1h 30m", 5400.0),
-    "page_ttl": ("90", 90.0),
-    "notify_emails": ("a@example.com\r\nb@example.com", ("a@example.com", "b@example.com")),
-    "notify_webhooks": ("https://example.com/hook", ("https://example.com/hook",)),
-    "notify_slack": ("https://hooks.slack.com/services/T/B/X", ("https://hooks.slack.com/services/T/B/X",)),
-    "notify_discord": ("https://discord.com/api/webhooks/1/X", ("https://discord.com/api/webhooks/1/X",)),
-    "notify_events": (["crawl.started", "crawl.page"], ("crawl.started", "crawl.page")),
-}
-"""Option -> what is typed into its field, and what it is then."""
-
-ALL_OPTIONS = CrawlOptions(**{name: value for name, (_, value) in EVERYTHING.items()})
+ALL_OPTIONS = CrawlOptions(**{name: typed.value for name, typed in TYPED.items()})
 
 
 def test_every_option_can_be_typed() -> None:
-    assert set(EVERYTHING) == set(CrawlOptions.__struct_fields__) - {"private_hosts", "fields", "keep"}  # see NAMED
-    form = a_form(PERSON, **{name: typed for name, (typed, _) in EVERYTHING.items()})
+    assert set(TYPED) == set(CrawlOptions.__struct_fields__) - {"private_hosts", "fields", "keep"}  # see NAMED
+    form = a_form(PERSON, **{name: typed.field for name, typed in TYPED.items()})
     assert options_of(form) == ALL_OPTIONS
 
 
@@ -141,7 +107,19 @@ def test_a_secret_address_of_another_crawl_is_taken_over_and_not_shown() -> None
 
 
 def test_a_folded_group_says_what_was_changed_in_it() -> None:
-    form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=ALL_OPTIONS.to_plain()))
+    names = (
+        "externals",
+        "obey_nofollow",
+        "obey_noindex",
+        "obey_robots",
+        "throttle",
+        "concurrency",
+        "delay",
+        "per_minute",
+    )
+    names += ("deadline", "page_ttl", "max_bytes", *RECEIVERS.values(), "notify_events")
+    options = CrawlOptions(**{name: TYPED[name].value for name in names})
+    form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=options.to_plain()))
     said = {group.heading: group.changed for group in form.groups()}
     assert said["Links"] == ("Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on")
     assert said["Manners"].startswith(

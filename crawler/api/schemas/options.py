@@ -19,45 +19,6 @@ from crawler.encryption import seal
 MOST_START_URLS = 1000
 LARGEST = 2**53  # a whole number that every JSON parser reads as it was written
 
-_OURS = {"private_hosts"}  # given by the settings, or by `allow_private`
-_MEANINGS = {
-    "max_pages": "Ask for so many pages at most.",
-    "max_depth": "Follow so many links in a row at most.",
-    "max_bytes": "When so many bytes of bodies were read, ask for nothing more.",
-    "include": "Take only pages with one of these regular expressions in their URL.",
-    "exclude": "Leave out pages with one of these regular expressions in their URL.",
-    "subdomains": "Hosts below the start URLs' hosts belong to the site.",
-    "hosts": "Further hosts of the site: `host`, `host:port`, or `*.host` for all below it.",
-    "path_prefixes": "Take only pages whose path begins so.",
-    "recursive": "False: ask for the start URLs, and nothing they lead to.",
-    "externals": "Links to other sites: `ignore` them, `record` them, or `check` each once.",
-    "traps": "Set pages aside that a calendar or a filter makes without end.",
-    "drop_parameters": "Query parameters that change nothing about a page.",
-    "sitemaps": "Take pages also from the sitemaps that robots.txt names, and from /sitemap.xml.",
-    "sitemap_urls": "Read these sitemaps too.",
-    "delay": "Seconds between two requests to one host, at least.",
-    "per_minute": "Requests a minute to one host, at most.",
-    "concurrency": "Connections to one host at a time, over all workers.",
-    "throttle": "Ask a host less often while it is slow or in trouble.",
-    "obey_robots": "Obey robots.txt.",
-    "obey_nofollow": "Leave out links marked nofollow, ugc or sponsored, and all links of pages that say nofollow.",
-    "obey_noindex": "Leave pages that say noindex out of exports.",
-    "revisit": "Ask only for what changed since last time.",
-    "response_ttl": "Take an answer another crawl got so many seconds ago instead of asking again.",
-    "near_duplicates": "Compare what pages say, for the report on pages that say nearly the same.",
-    "deadline": "Seconds the crawl may take; what is open then is not asked for.",
-    "page_ttl": "Seconds a page may stay open.",
-    "fields": "Extraction rules, read from each page: objects with `name` and `selector`, and if wanted `what`, "
-    "`attribute`, `many`, `pattern` and `type`.",
-    "keep": "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`.",
-    "notify_emails": "Who is told by e-mail when it is finished.",
-    "notify_webhooks": "Which addresses are called when it is finished.",
-    "notify_slack": "Incoming webhooks of Slack that are told when it is finished. Kept encrypted.",
-    "notify_discord": "Webhooks of Discord that are told when it is finished. Kept encrypted.",
-    "notify_events": "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, "
-    "`crawl.failed`, `crawl.cancelled`, and for webhooks `crawl.page`.",
-}
-
 
 class Base(Schema):
     """What stands beside the options."""
@@ -97,9 +58,8 @@ class Base(Schema):
 def _fields() -> dict[str, Any]:
     hints = get_type_hints(CrawlOptions)
     return {
-        field.name: (_shape(hints[field.name]), Field(field.default, description=_MEANINGS[field.name]))
-        for field in msgspec.structs.fields(CrawlOptions)
-        if field.name not in _OURS
+        name: (_shape(hints[name]), Field(entry.default, description=entry.description))
+        for name, entry in CrawlOptions.entries.items()
     }
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from crawler.core.crawl.options import BELOW, host_typed
 from crawler.core.errors import BadInput
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_of, origin_of, site_of
+from crawler.core.urls.site_entries import BELOW, host_typed
 
 Pair = tuple[str, str]
 

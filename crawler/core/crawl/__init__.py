@@ -1,6 +1,8 @@
 """The rules of a crawl.
 
-options       what a user can choose: defaults, limits, validation, presets
+options       what a user can choose: one entry for each option, from which all surfaces are derived
+option_kinds  the kinds of options: whole numbers, times, switches ..., with their limits
+presets       the usual ways to begin a crawl
 outcomes      how a page can close
 retries       which pages are tried again, when, and until when; pages that killed a worker
 messages      the messages between manager and fetch jobs

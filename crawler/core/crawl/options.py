@@ -1,21 +1,37 @@
-"""The options of one crawl: their defaults, their limits, and the one place that judges what a person typed."""
+"""The options of one crawl, each described once, and the one place that judges what a person typed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import Any, assert_never
-from urllib.parse import urlsplit
+from typing import Any
 
 import msgspec
 
 from crawler.core.crawl.notices import SECRET, USUAL, Event, Means, check_address, chosen_events, is_sealed
+from crawler.core.crawl.option_kinds import (
+    Argument,
+    Choice,
+    DescribedStruct,
+    FormField,
+    Lines,
+    Number,
+    Option,
+    OptionGroup,
+    Seconds,
+    Size,
+    Span,
+    Switch,
+    Whole,
+    by_hand,
+    each,
+    option,
+)
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
-from crawler.core.urls.normalise import from_person, host_of, normalise, origin_of
+from crawler.core.urls.normalise import from_person, origin_of
+from crawler.core.urls.site_entries import check_host, check_prefix
 
 # The forms in which the content of pages can be kept.
 
@@ -36,86 +52,314 @@ def check_keep(field: str, forms: Sequence[str], *, uses_memory: bool) -> None:
         )
 
 
-# Hosts and beginnings of paths, as people type them to say what belongs to their site.
-
-BELOW = "*."  # before a host: those below it, and not the host itself
-
-
-def check_host(field: str, typed: str) -> None:
-    """BadInput when this is not "host", "host:port" or "*.host"."""
-    name = typed.strip().removeprefix(BELOW)
-    if re.search(r"[\s/?#@*\\]", name) or normalise(f"http://{name}/") is None:
+def _check_sitemap(field: str, typed: str) -> None:
+    try:
+        url = from_person(typed)
+    except BadInput as error:
+        raise BadInput(field, f"This is no sitemap: {error.message}") from None
+    if url == f"{origin_of(url)}/":  # "map.xml" alone is read as the name of a host
         raise BadInput(
-            field,
-            f"{typed!r} is not a host; write a name such as shop.example.com, with :port if it has one of its own, "
-            "or *.example.com for those below it.",
+            field, f"{typed!r} names a site and no sitemap; give one such as https://example.com/sitemap.xml."
         )
 
 
-def check_prefix(field: str, typed: str) -> None:
-    """BadInput when no path can begin like this."""
-    if not typed.strip().startswith("/") or re.search(r"[?#]", typed):
-        raise BadInput(field, f"{typed!r} is not the beginning of a path; write one such as /docs/.")
+def _receivers(means: Means, example: str) -> Lines:
+    return Lines(example, each(lambda field, address: check_address(field, means, address)))
 
 
-def host_typed(typed: str) -> str:
-    """The one spelling of what has passed `check_host`, as `host_of` gives it; behind "*." when that was typed."""
-    star = BELOW if typed.strip().startswith(BELOW) else ""
-    url = normalise(f"http://{typed.strip().removeprefix(BELOW)}/")
-    return star + (host_of(url).removesuffix(":443") if url else typed.strip())
+EXTERNALS = Choice(
+    "External links",
+    "check",
+    {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"},
+    unknown="Links to other sites can be left out, recorded or checked.",
+)
+
+FIRST = OptionGroup("", "", "how far it goes")
+LIMITS = OptionGroup("Limits of time and size", "when to stop", "how far it goes")
+SITE = OptionGroup("What belongs to the site", "hosts, paths, patterns", "what belongs to the site")
+LINKS = OptionGroup("Links", "following them, links to other sites", "links and sitemaps")
+SERIES = OptionGroup("Endless series", "calendars, filters, parameters", "links and sitemaps")
+SITEMAPS = OptionGroup("Sitemaps", "pages the site names itself", "links and sitemaps")
+MANNERS = OptionGroup("Manners", "robots.txt, speed", "manners")
+REPORTS = OptionGroup("Reports", "what else is looked for", "reports")
+MEMORY = OptionGroup("What was crawled before", "asking for less", "asking for less")
+NOTICES = OptionGroup("Notices", "whom to tell, and of what")
 
 
-def prefix_typed(typed: str) -> str:
-    """The one spelling of what has passed `check_prefix`, as paths are written in normalised URLs."""
-    url = normalise(f"http://host{typed.strip()}")
-    return url.removeprefix("http://host") if url else typed.strip()
+class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_only=True):
+    """What the user chose for one crawl. Stored as JSON on the crawl row.
 
+    The entry of an option is all there is to say about it: form, command, API and docs/options.md are derived from it,
+    with the options in this order.
+    """
 
-MAX_CONCURRENCY = 64
-MAX_DELAY = 3600.0
-MAX_DAYS = 366  # that a deadline may lie ahead
-MAX_PER_MINUTE = 60_000.0
-EXTERNALS = ("ignore", "record", "check")
-
-
-class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user chose for one crawl. Stored as JSON on the crawl row."""
-
-    max_pages: int | None = None  # pages asked for, at most; None = no limit
-    max_depth: int | None = None  # links from a start URL, at most; None = no limit
-    max_bytes: int | None = None  # body bytes read, after which nothing more is asked for; None = no limit
-    include: tuple[str, ...] = ()  # a page is taken only if one of these is found in its URL
-    exclude: tuple[str, ...] = ()  # a page is not taken if one of these is found in its URL
-    subdomains: bool = False  # hosts below the start hosts belong to the site
-    hosts: tuple[str, ...] = ()  # further hosts of the site: "host", "host:port", or "*.host" for those below it
-    path_prefixes: tuple[str, ...] = ()  # a page is taken only if its path begins with one of these
-    recursive: bool = True  # False: what was given is asked for, and nothing it leads to
-    externals: str = "record"  # links that leave the site: "ignore" them, "record" them, "check" each once
-    traps: bool = True  # quarantine pages of endless series
-    drop_parameters: tuple[str, ...] = query_params.USUAL  # query parameters without a meaning for the page; "utm_*"
-    sitemaps: bool = False  # take pages from the sitemaps robots.txt names, and from /sitemap.xml
-    sitemap_urls: tuple[str, ...] = ()  # further sitemaps
-    delay: float = 0.0  # seconds between two requests to one host, at least
-    per_minute: float | None = None  # requests a minute to one host, at most; None = no limit
-    concurrency: int = 4  # connections to one host at a time, over all workers
-    throttle: bool = True  # ask a host less often while it is slow or in trouble
-    obey_robots: bool = True
-    obey_nofollow: bool = False  # leave out links of nofollow pages, and those with rel nofollow, ugc or sponsored
-    obey_noindex: bool = False  # leave noindex pages out of exports
-    revisit: bool = False  # ask with ETag and Last-Modified for what changed since last time, and remember for the next
-    response_ttl: float | None = None  # seconds an answer is good for, whichever crawl it was for; None = ask always
-    near_duplicates: bool = False  # compare what pages say, so that those which say nearly the same are found
-    deadline: float | None = None  # seconds the crawl may take; what is open then closes as expired; None = no end
-    page_ttl: float | None = None  # seconds a page may stay open before it closes as expired; None = no end
-    fields: tuple[FieldRule, ...] = ()  # what is read from each page
-    keep: tuple[str, ...] = ()  # forms in which the pages' content is kept, of `core.crawl.options`
+    max_pages: int | None = option(
+        None,
+        Whole("The page limit", "500"),
+        FIRST,
+        FormField("Page limit", "Pages asked for, at most, such as 500."),
+        Argument("--max-pages", "ask for N pages at most"),
+        description="Ask for so many pages at most.",
+    )
+    max_depth: int | None = option(
+        None,
+        Whole("The depth limit", "3", hint="; for the start URL alone, set the page limit to 1"),
+        FIRST,
+        FormField("Depth limit", "Links in a row, at most, such as 3."),
+        Argument("--max-depth", "follow N links in a row at most"),
+        description="Follow so many links in a row at most.",
+    )
+    max_bytes: int | None = option(
+        None,
+        Size("The limit on bytes", "2GB"),
+        LIMITS,
+        FormField("Limit on bytes", "Such as 500MB or 2GB. When so much was read, nothing more is asked for."),
+        Argument("--max-bytes", "read about SIZE at most, such as 10MB or 2GB"),
+        description="When so many bytes of bodies were read, ask for nothing more.",
+    )
+    deadline: float | None = option(
+        None,
+        Span("The time for the crawl", "2h"),
+        LIMITS,
+        FormField(
+            "Time for the crawl", "Such as 2h, 30m or 90s. What is open when it has passed is not asked for any more."
+        ),
+        Argument("--deadline", "end after TIME, such as 2h, 30m or 90s"),
+        description="Seconds the crawl may take; what is open then is not asked for.",
+    )
+    page_ttl: float | None = option(
+        None,
+        Span("The time for a page", "30m"),
+        LIMITS,
+        FormField(
+            "Time for a page",
+            "Such as 30m, from the moment it is found. A page open for longer is not asked for any more.",
+        ),
+        Argument("--page-ttl", "give each page TIME from when it was found"),
+        description="Seconds a page may stay open.",
+    )
+    subdomains: bool = option(
+        False,
+        Switch(),
+        SITE,
+        FormField("Take in subdomains", "For example.com also docs.example.com."),
+        Argument("--subdomains", "the hosts below the start URLs' hosts, too"),
+        description="Hosts below the start URLs' hosts belong to the site.",
+    )
+    hosts: tuple[str, ...] = option(
+        (),
+        Lines("*.example.org", each(check_host), "HOST"),
+        SITE,
+        FormField(
+            "Further hosts",
+            "Hosts that belong to the site too, one a line, such as cdn.example.net; *.example.org means all "
+            "below example.org.",
+        ),
+        Argument("--host", "this host, too: cdn.test, a.test:81, *.b.test"),
+        description="Further hosts of the site: `host`, `host:port`, or `*.host` for all below it.",
+    )
+    path_prefixes: tuple[str, ...] = option(
+        (),
+        Lines("/docs/", each(check_prefix), "PATH"),
+        SITE,
+        FormField("Only below these paths", "Beginnings of paths, one a line. A page must begin with one of them."),
+        Argument("--path-prefix", "only paths that begin so, such as /docs/"),
+        description="Take only pages whose path begins so.",
+    )
+    include: tuple[str, ...] = option(
+        (),
+        Lines(r"/20\d\d/", check_patterns, "RE"),
+        SITE,
+        FormField("Only URLs that match", "Regular expressions, one a line. One of them must be found in the URL."),
+        Argument("--include", "only URLs with this regular expression"),
+        description="Take only pages with one of these regular expressions in their URL.",
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        Lines(r"\?print=1$", check_patterns, "RE"),
+        SITE,
+        FormField("No URLs that match", "Regular expressions, one a line. None of them may be found in the URL."),
+        Argument("--exclude", "no URLs with this regular expression"),
+        description="Leave out pages with one of these regular expressions in their URL.",
+    )
+    drop_parameters: tuple[str, ...] = by_hand(query_params.USUAL, "Query parameters that change nothing about a page.")
+    recursive: bool = option(
+        True,
+        Switch(),
+        LINKS,
+        FormField("Follow links", "Off, what you typed above is asked for, and nothing it leads to."),
+        Argument("--no-recursive", "ask for the URLs given, and follow no links"),
+        description="False: ask for the start URLs, and nothing they lead to.",
+    )
+    externals: str = option(
+        "record",
+        EXTERNALS,
+        LINKS,
+        FormField(
+            "Links to other sites",
+            "Recorded, they are listed but not asked for. Checked, you learn which of them are broken.",
+        ),
+        Argument("--externals", "links to other sites: ignore, record, check"),
+        description="Links to other sites: `ignore` them, `record` them, or `check` each once.",
+    )
+    traps: bool = option(
+        True,
+        Switch(has_both=True),
+        SERIES,
+        FormField(
+            "Watch for endless series",
+            "Set pages aside that a calendar or a filter makes without end. You can let them in later.",
+        ),
+        Argument("--traps", "set endless series aside (default: yes)"),
+        description="Set pages aside that a calendar or a filter makes without end.",
+    )
+    obey_nofollow: bool = option(
+        False,
+        Switch(),
+        LINKS,
+        FormField(
+            "Obey nofollow",
+            "Leave out links marked nofollow, ugc or sponsored, and all links of pages that say nofollow.",
+        ),
+        Argument("--obey-nofollow", "leave out links marked nofollow, ugc, sponsored"),
+    )
+    obey_noindex: bool = option(
+        False,
+        Switch(),
+        LINKS,
+        FormField("Obey noindex", "Leave pages that say noindex out of downloads."),
+        Argument("--obey-noindex", "leave noindex pages out of exports"),
+        description="Leave pages that say noindex out of exports.",
+    )
+    sitemaps: bool = option(
+        False,
+        Switch(has_both=True),
+        SITEMAPS,
+        FormField("Read the site's sitemaps", "Take pages from the sitemaps robots.txt names, and from /sitemap.xml."),
+        Argument("--sitemaps", "read the site's sitemaps, too (default: no)"),
+        description="Take pages also from the sitemaps that robots.txt names, and from /sitemap.xml.",
+    )
+    sitemap_urls: tuple[str, ...] = option(
+        (),
+        Lines("https://example.com/news.xml", each(_check_sitemap), "URL"),
+        SITEMAPS,
+        FormField(
+            "Further sitemaps", "Web addresses, one a line. They are read whether the box above is ticked or not."
+        ),
+        Argument("--sitemap", "read this sitemap, too"),
+        description="Read these sitemaps too.",
+    )
+    delay: float = option(
+        0.0,
+        Seconds("The delay", "0.5", most=3600.0),
+        MANNERS,
+        FormField("Delay", "Seconds between two requests to one host, at least, such as 0.5."),
+        Argument("--delay", "seconds between two requests to a host"),
+        description="Seconds between two requests to one host, at least.",
+    )
+    per_minute: float | None = option(
+        None,
+        Number("Requests a minute", "30", most=60_000.0),
+        MANNERS,
+        FormField("Requests a minute", "To one host, at most, such as 30."),
+        Argument("--per-minute", "requests a minute to one host, at most"),
+        description="Requests a minute to one host, at most.",
+    )
+    concurrency: int = option(
+        4,
+        Whole("Connections per host", "4", most=64),
+        MANNERS,
+        FormField("Connections per host", "At one time, over all workers, such as 1 for a small site."),
+        Argument("--concurrency", "connections to a host at a time (default: %(default)s)"),
+        description="Connections to one host at a time, over all workers.",
+    )
+    throttle: bool = option(
+        True,
+        Switch(has_both=True),
+        MANNERS,
+        FormField("Slow down when the site does", "Ask a host less often while its answers take long or are errors."),
+        Argument("--throttle", "ask less of a slow host (default: yes)"),
+        description="Ask a host less often while it is slow or in trouble.",
+    )
+    obey_robots: bool = option(
+        True,
+        Switch(),
+        MANNERS,
+        FormField("Obey robots.txt", "Leave this on for sites that are not yours."),
+        Argument("--ignore-robots", "do not obey robots.txt (on sites you own)"),
+        description="Obey robots.txt.",
+    )
+    near_duplicates: bool = option(
+        False,
+        Switch(),
+        REPORTS,
+        FormField("Find near-duplicates", "Compare what pages say, for the report on those that say nearly the same."),
+        Argument("--near-duplicates", "find pages that say nearly the same"),
+        description="Compare what pages say, for the report on pages that say nearly the same.",
+    )
+    revisit: bool = option(
+        False,
+        Switch(),
+        MEMORY,
+        FormField(
+            "Ask only for what changed", "A page that is as it was when it was last crawled this way is not sent again."
+        ),
+        Argument("--revisit", "get only what changed since the last crawl"),
+        description="Ask only for what changed since last time.",
+    )
+    response_ttl: float | None = option(
+        None,
+        Span("The time an answer is good for", "10m", empty="never"),
+        MEMORY,
+        FormField(
+            "Reuse answers younger than",
+            "Such as 10m. An answer another crawl got so recently is taken instead of asking again.",
+        ),
+        Argument("--cache", "reuse answers younger than TIME, such as 10m"),
+        description="Take an answer another crawl got so many seconds ago instead of asking again.",
+    )
+    fields: tuple[FieldRule, ...] = by_hand(
+        (),
+        "Extraction rules, read from each page: objects with `name` and `selector`, and if wanted `what`, "
+        "`attribute`, `many`, `pattern` and `type`.",
+    )
+    keep: tuple[str, ...] = by_hand(
+        (), "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`."
+    )
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
-    notify_emails: tuple[str, ...] = ()
-    notify_webhooks: tuple[str, ...] = ()  # on a crawl's row they are encrypted
-    notify_slack: tuple[str, ...] = ()  # addresses of incoming webhooks; encrypted, too
-    notify_discord: tuple[str, ...] = ()  # the same
-    notify_events: tuple[str, ...] = (
-        USUAL  # what all these are told of, see `core.crawl.notices`; of pages webhooks alone
+    notify_emails: tuple[str, ...] = option(
+        (),
+        _receivers(Means.EMAIL, "me@example.com"),
+        NOTICES,
+        FormField("E-mail to", "Addresses, one a line."),
+        description="Who is told by e-mail when it is finished.",
+    )
+    # On a crawl's row the following addresses are encrypted.
+    notify_webhooks: tuple[str, ...] = option(
+        (),
+        _receivers(Means.WEBHOOK, "https://example.com/hook"),
+        NOTICES,
+        FormField("Call a webhook", "Web addresses, one a line. Each gets the receipt as signed JSON."),
+        description="Which addresses are called when it is finished.",
+    )
+    notify_slack: tuple[str, ...] = option(
+        (),
+        _receivers(Means.SLACK, "https://hooks.slack.com/services/…"),
+        NOTICES,
+        FormField("Write to Slack", "Addresses of incoming webhooks, one a line. They are stored encrypted."),
+        description="Incoming webhooks of Slack that are told when it is finished. Kept encrypted.",
+    )
+    notify_discord: tuple[str, ...] = option(
+        (),
+        _receivers(Means.DISCORD, "https://discord.com/api/webhooks/…"),
+        NOTICES,
+        FormField("Write to Discord", "Addresses of channel webhooks, one a line. They are stored encrypted."),
+        description="Webhooks of Discord that are told when it is finished. Kept encrypted.",
+    )
+    notify_events: tuple[str, ...] = by_hand(
+        USUAL,
+        "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
+        "`crawl.cancelled`, and for webhooks `crawl.page`.",
     )
 
     @property
@@ -133,20 +377,23 @@ class CrawlOptions(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(dict(plain), cls)
 
 
+DEFAULTS = CrawlOptions()
+
+OPTIONS = {name: entry for name, entry in CrawlOptions.entries.items() if isinstance(entry, Option)}
+"""The catalogue: every option but those with their own code."""
+
+
 def check_options(options: CrawlOptions) -> CrawlOptions:
     """The same options, or BadInput naming the first field that cannot be used."""
-    _check_reach(options)
-    _check_manners(options)
-    _check_span("deadline", "The time for the crawl", options.deadline)
-    _check_span("page_ttl", "The time for a page", options.page_ttl)
-    _check_span("response_ttl", "The time an answer is good for", options.response_ttl)
-    for field, patterns in (("include", options.include), ("exclude", options.exclude)):
-        check_patterns(field, patterns)
+    for field, entry in OPTIONS.items():
+        entry.kind.check(field, getattr(options, field))
+    for parameter in options.drop_parameters:
+        query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
     check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
-    for url in options.sitemap_urls:
-        _check_sitemap(url)
-    _check_notices(options)
+    chosen_events("notify_events", options.notify_events)
+    if Event.PAGE in options.notify_events and not options.notify_webhooks:
+        raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")
     return options
 
 
@@ -163,130 +410,3 @@ SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in
 
 MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if is_sealed(means))
 """Those whose addresses are stored encrypted."""
-
-
-def _check_notices(options: CrawlOptions) -> None:
-    for means, field in RECEIVERS.items():
-        for address in getattr(options, field):
-            check_address(field, means, address)
-    chosen_events("notify_events", options.notify_events)
-    if Event.PAGE in options.notify_events and not options.notify_webhooks:
-        raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")
-
-
-def _check_reach(options: CrawlOptions) -> None:
-    if options.max_pages is not None and options.max_pages < 1:
-        raise BadInput("max_pages", f"The page limit must be 1 or more, not {options.max_pages}.")
-    if options.max_depth is not None and options.max_depth < 1:
-        raise BadInput(
-            "max_depth",
-            f"The depth limit must be 1 or more, not {options.max_depth}; "
-            "for the start URL alone, set the page limit to 1.",
-        )
-    if options.max_bytes is not None and options.max_bytes < 1:
-        raise BadInput("max_bytes", f"The limit on bytes must be 1 or more, not {options.max_bytes}.")
-    if options.externals not in EXTERNALS:
-        raise BadInput("externals", f"External links can be {', '.join(EXTERNALS)}; not {options.externals!r}.")
-    for host in options.hosts:
-        check_host("hosts", host)
-    for prefix in options.path_prefixes:
-        check_prefix("path_prefixes", prefix)
-    for entry in options.drop_parameters:
-        query_params.check_parameter("drop_parameters", entry)
-
-
-def _check_manners(options: CrawlOptions) -> None:
-    if options.per_minute is not None and not 0 < options.per_minute <= MAX_PER_MINUTE:
-        raise BadInput(
-            "per_minute",
-            f"Requests a minute must be more than 0 and at most {MAX_PER_MINUTE:,.0f}, not {options.per_minute:g}.",
-        )
-    if not 0 <= options.delay <= MAX_DELAY:
-        raise BadInput("delay", f"The delay must be between 0 and {MAX_DELAY:.0f} seconds, not {options.delay:g}.")
-    if not 1 <= options.concurrency <= MAX_CONCURRENCY:
-        raise BadInput(
-            "concurrency", f"Connections per host must be between 1 and {MAX_CONCURRENCY}, not {options.concurrency}."
-        )
-
-
-def _check_span(field: str, name: str, seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds <= MAX_DAYS * 86400:
-        raise BadInput(field, f"{name} must be more than 0 seconds and at most {MAX_DAYS} days, not {seconds:,.10g} s.")
-
-
-def _check_sitemap(typed: str) -> None:
-    try:
-        url = from_person(typed)
-    except BadInput as error:
-        raise BadInput("sitemap_urls", f"This is no sitemap: {error.message}") from None
-    if url == f"{origin_of(url)}/":  # "map.xml" alone is read as the name of a host
-        raise BadInput(
-            "sitemap_urls", f"{typed!r} names a site and no sitemap; give one such as https://example.com/sitemap.xml."
-        )
-
-
-# The usual ways to begin a crawl, and the options each of them stands for.
-
-NO_SECTION = (
-    "{} is the whole site and no section of it. Give an address in a folder, such as https://example.com/docs/, or "
-    "choose Whole site."
-)
-
-
-class Preset(StrEnum):
-    """What a person wants crawled."""
-
-    SITE = "site"  # what the links of the start URL lead to
-    SECTION = "section"  # of that, what lies in the start URL's folder
-    LIST = "list"  # the URLs that are given, and nothing they lead to
-    SITEMAP = "sitemap"  # what the site's sitemaps name, and nothing it leads to
-
-
-def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) -> CrawlOptions:
-    """The options with what the preset stands for; more that was chosen stays. The URLs are normalised.
-
-    BadInput when a start URL lies in no section.
-    """
-    match preset:
-        case Preset.SITE:
-            return options
-        case Preset.SECTION:
-            return msgspec.structs.replace(options, path_prefixes=(*options.path_prefixes, *sections(start_urls)))
-        case Preset.LIST:
-            return msgspec.structs.replace(options, recursive=False)
-        case Preset.SITEMAP:
-            return msgspec.structs.replace(options, recursive=False, sitemaps=True)
-    assert_never(preset)
-
-
-def found_in(options: CrawlOptions, start_urls: Sequence[str], *, listed: bool) -> tuple[Preset, CrawlOptions]:
-    """The preset these options can be chosen by, and those that have to be chosen beside it: `applied` backwards."""
-    if listed:
-        return Preset.LIST, msgspec.structs.replace(options, recursive=True)
-    if not options.recursive:
-        preset = Preset.SITEMAP if options.sitemaps else Preset.LIST
-        return preset, msgspec.structs.replace(options, recursive=True, sitemaps=False)
-    if options.path_prefixes and options.path_prefixes == _sections(start_urls):
-        return Preset.SECTION, msgspec.structs.replace(options, path_prefixes=())
-    return Preset.SITE, options
-
-
-def sections(start_urls: Sequence[str]) -> tuple[str, ...]:
-    """The folders these URLs lie in, each once; BadInput when one of them is that of the whole site."""
-    for url in start_urls:
-        if _section(url) == "/":
-            raise BadInput("start_urls", NO_SECTION.format(url))
-    return _sections(start_urls)
-
-
-def _sections(start_urls: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(map(_section, start_urls)))
-
-
-def _section(url: str) -> str:
-    """ "/docs/" for /docs/, /docs/intro.html, /docs/intro, and for /docs, which is a folder and no page of the root."""
-    path = urlsplit(url).path or "/"
-    folder, _, last = path.rpartition("/")
-    if not folder and last and "." not in last:
-        return f"/{last}/"
-    return f"{folder}/"

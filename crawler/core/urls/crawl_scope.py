@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from crawler.core.crawl.options import CrawlOptions, host_typed, prefix_typed
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.text.patterns import Patterns
 from crawler.core.urls.normalise import host_of, site_of
 from crawler.core.urls.query_params import Parameters
+from crawler.core.urls.site_entries import host_typed, prefix_typed
 
 
 class Side(Enum):

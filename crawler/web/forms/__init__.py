@@ -1,7 +1,8 @@
 """Forms.
 
-crawl_form         the form that starts a crawl, and its groups
-option_fields      a field for each option
+crawl_form         the form that starts a crawl
+option_fields      a field for each option, by its kind
+option_groups      how the fields stand together
 credential_fields  credentials of the site to crawl
 fields             kinds of field
 sharing            who else sees a crawl

@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadedfile import UploadedFile
-from django.forms import BaseForm, BoundField, CheckboxInput, ChoiceField, MultipleChoiceField
 from django.forms.boundfield import BoundWidget
 from django.utils.datastructures import MultiValueDict
 
 from crawler.core.access.credentials import own_hosts
-from crawler.core.crawl.options import MAY_BE_SECRET, CrawlOptions, Preset, applied, check_options, found_in
+from crawler.core.crawl.options import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
+from crawler.core.crawl.presets import Preset, applied, found_in
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import from_person
@@ -23,126 +22,11 @@ from crawler.crawls.credentials import taken_over
 from crawler.encryption import seal, shown
 from crawler.models import Crawl
 from crawler.web.forms import fields
-from crawler.web.forms.credential_fields import BOTH, GONE, SecretBoundField, SignInFields, typed_in
+from crawler.web.forms.credential_fields import BOTH, GONE, SignInFields, typed_in
 from crawler.web.forms.fields import LinesField, ListFileField, NumberInput
-from crawler.web.forms.option_fields import DEFAULTS, ContentFields, OptionFields, chosen_content, typed_content
+from crawler.web.forms.option_fields import ContentFields, OptionFields, chosen_content, typed_content
+from crawler.web.forms.option_groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
 from crawler.web.forms.sharing import SharingFields
-
-# How the form's fields stand together: which are always seen, which are folded away under a heading, and what of
-# those was changed.
-
-USUAL = ("max_pages", "max_depth")
-"""Beside the start URLs, what is seen without unfolding anything."""
-
-LISTED = ("upload", "list_column", "priority_column")
-"""What is seen with them when a list is to be crawled."""
-
-FOLDED = (
-    (
-        "What belongs to the site",
-        "hosts, paths, patterns",
-        ("subdomains", "hosts", "path_prefixes", "include", "exclude"),
-    ),
-    (
-        "Signing in",
-        "headers, cookies, passwords, a proxy",
-        ("same_credentials", "headers", "cookies", "auth", "bearer", "proxy"),
-    ),
-    ("Links", "following them, links to other sites", ("recursive", "externals", "obey_nofollow", "obey_noindex")),
-    ("Reports", "what else is looked for", ("near_duplicates",)),
-    ("Sitemaps", "pages the site names itself", ("sitemaps", "sitemap_urls")),
-    ("Manners", "robots.txt, speed", ("obey_robots", "throttle", "concurrency", "delay", "per_minute")),
-    ("Limits of time and size", "when to stop", ("deadline", "page_ttl", "max_bytes")),
-    ("Endless series", "calendars, filters, parameters", ("traps", "keep_parameters", "drop_parameters")),
-    ("What was crawled before", "asking for less", ("revisit", "response_ttl")),
-    ("What is read from each page", "fields by CSS selectors", ("rules", "try_url")),
-    (
-        "Keeping content",
-        "HTML, text, Markdown, WARC",
-        ("keep_html", "keep_text", "keep_markdown", "keep_warc"),
-    ),
-    ("Again and again", "a schedule", ("schedule",)),
-    (
-        "Notices",
-        "whom to tell, and of what",
-        ("notify_emails", "notify_webhooks", "notify_slack", "notify_discord", "notify_events"),
-    ),
-    ("Sharing", "who else sees it", ("group", "group_controls")),
-    ("Private networks", "this machine and its neighbours", ("allow_private",)),
-)
-"""The other options as the page shows them: heading, what it is about, fields. A field stands in one group."""
-
-FIELDS = tuple(name for _, _, names in FOLDED for name in names)
-
-SHOWN = 40  # characters of a value in a summary
-
-
-@dataclass(frozen=True)
-class Group:
-    """Fields below one heading."""
-
-    heading: str
-    about: str  # in a few words
-    fields: list[BoundField]
-    changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
-    is_open: bool  # something in it is wrong or must be typed again, which must not hide
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether what is typed in it can be tried on a page."""
-        return any(field.name == "rules" for field in self.fields)
-
-
-def groups_of(form: BaseForm) -> list[Group]:
-    """The folded groups that have a field on this form."""
-    groups = []
-    for heading, about, names in FOLDED:
-        fields = [form[name] for name in names if name in form.fields]
-        if fields:
-            changes = [change for change in map(_change, fields) if change]
-            is_open = any(field.errors or _is_lost(field) for field in fields)
-            groups.append(Group(heading, about, fields, " · ".join(changes), is_open))
-    return groups
-
-
-def mark_defaults(form: BaseForm) -> None:
-    """Tell the page what a field has when nobody touched it; `static/crawler/form.js` sums up changes by that."""
-    for field in form.fields.values():
-        if field.initial:
-            field.widget.attrs["data-usual"] = _usual(field.initial)
-
-
-def _usual(initial: Any) -> Any:
-    if isinstance(initial, list):
-        return " ".join(initial)
-    return "on" if initial is True else initial
-
-
-def _change(field: BoundField) -> str:
-    """The field with its value when that is not the default, else ""."""
-    value, usual = field.value(), field.field.initial
-    if isinstance(field.field.widget, CheckboxInput):
-        return "" if bool(value) == bool(usual) else f"{field.label}: {'on' if value else 'off'}"
-    if _is_lost(field):
-        return f"{field.label}: to be typed again"
-    if isinstance(field.field, MultipleChoiceField) and sorted(value or ()) == sorted(usual):
-        return ""
-    return "" if not value or value == usual else f"{field.label}: {_shown(field, value)}"
-
-
-def _is_lost(field: BoundField) -> bool:
-    return isinstance(field, SecretBoundField) and bool(field.lost)
-
-
-def _shown(field: BoundField, value: Any) -> str:
-    if isinstance(field.field, MultipleChoiceField):
-        names = dict(field.field.choices)  # type: ignore[arg-type]  # plain pairs, as we gave them
-        return ", ".join(str(names.get(key, key)) for key in value)
-    if isinstance(field.field, ChoiceField):
-        return str(dict(field.field.choices).get(value, value))  # type: ignore[arg-type]  # plain pairs, as we gave them
-    text = ", ".join(filter(None, map(str.strip, str(value).splitlines())))
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-
 
 PLACES = {
     "private_hosts": "allow_private",

@@ -9,7 +9,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crawler.core.crawl.options import CrawlOptions, Preset, applied, check_options
+from crawler.core.crawl.options import CrawlOptions, check_options
+from crawler.core.crawl.presets import Preset, applied
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.schedules import timetable_of

@@ -1,0 +1,77 @@
+"""The usual ways to begin a crawl, and the options each of them stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import assert_never
+from urllib.parse import urlsplit
+
+import msgspec
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.errors import BadInput
+
+NO_SECTION = (
+    "{} is the whole site and no section of it. Give an address in a folder, such as https://example.com/docs/, or "
+    "choose Whole site."
+)
+
+
+class Preset(StrEnum):
+    """What a person wants crawled."""
+
+    SITE = "site"  # what the links of the start URL lead to
+    SECTION = "section"  # of that, what lies in the start URL's folder
+    LIST = "list"  # the URLs that are given, and nothing they lead to
+    SITEMAP = "sitemap"  # what the site's sitemaps name, and nothing it leads to
+
+
+def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) -> CrawlOptions:
+    """The options with what the preset stands for; more that was chosen stays. The URLs are normalised.
+
+    BadInput when a start URL lies in no section.
+    """
+    match preset:
+        case Preset.SITE:
+            return options
+        case Preset.SECTION:
+            return msgspec.structs.replace(options, path_prefixes=(*options.path_prefixes, *sections(start_urls)))
+        case Preset.LIST:
+            return msgspec.structs.replace(options, recursive=False)
+        case Preset.SITEMAP:
+            return msgspec.structs.replace(options, recursive=False, sitemaps=True)
+    assert_never(preset)
+
+
+def found_in(options: CrawlOptions, start_urls: Sequence[str], *, listed: bool) -> tuple[Preset, CrawlOptions]:
+    """The preset these options can be chosen by, and those that have to be chosen beside it: `applied` backwards."""
+    if listed:
+        return Preset.LIST, msgspec.structs.replace(options, recursive=True)
+    if not options.recursive:
+        preset = Preset.SITEMAP if options.sitemaps else Preset.LIST
+        return preset, msgspec.structs.replace(options, recursive=True, sitemaps=False)
+    if options.path_prefixes and options.path_prefixes == _sections(start_urls):
+        return Preset.SECTION, msgspec.structs.replace(options, path_prefixes=())
+    return Preset.SITE, options
+
+
+def sections(start_urls: Sequence[str]) -> tuple[str, ...]:
+    """The folders these URLs lie in, each once; BadInput when one of them is that of the whole site."""
+    for url in start_urls:
+        if _section(url) == "/":
+            raise BadInput("start_urls", NO_SECTION.format(url))
+    return _sections(start_urls)
+
+
+def _sections(start_urls: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_section, start_urls)))
+
+
+def _section(url: str) -> str:
+    """ "/docs/" for /docs/, /docs/intro.html, /docs/intro, and for /docs, which is a folder and no page of the root."""
+    path = urlsplit(url).path or "/"
+    folder, _, last = path.rpartition("/")
+    if not folder and last and "." not in last:
+        return f"/{last}/"
+    return f"{folder}/"

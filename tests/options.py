@@ -1,0 +1,98 @@
+"""What is typed for each option of a crawl, in its field and behind the command; its value then; what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from crawler.core.urls.query_params import USUAL
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Words that change an option from its default."""
+
+    field: str | list[str]
+    words: list[str]
+    value: Any
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a field does not take, what is said of it, and what it takes."""
+
+    wrong: str
+    complaint: str
+    right: str
+
+
+SITEMAP = "https://example.com/map.xml"
+HOOK = "https://example.com/hook"
+SLACK = "https://hooks.slack.com/services/T/B/X"
+DISCORD = "https://discord.com/api/webhooks/1/X"
+
+TYPED = {
+    "max_pages": Typed("10", ["--max-pages", "10"], 10),
+    "max_depth": Typed("2", ["--max-depth", "2"], 2),
+    "max_bytes": Typed("1.5 GB", ["--max-bytes", "1.5GB"], 1_500_000_000),
+    "include": Typed("/a/\n/b/", ["--include", "/a/", "--include", "/b/"], ("/a/", "/b/")),
+    "exclude": Typed(" /c/ ", ["--exclude", "/c/"], ("/c/",)),
+    "subdomains": Typed("on", ["--subdomains"], True),
+    "hosts": Typed("a.test\r\n*.b.test", ["--host", "a.test", "--host", "*.b.test"], ("a.test", "*.b.test")),
+    "path_prefixes": Typed("/docs/", ["--path-prefix", "/docs/"], ("/docs/",)),
+    "recursive": Typed(["off"], ["--no-recursive"], False),
+    "externals": Typed("check", ["--externals", "check"], "check"),
+    "traps": Typed(["off"], ["--no-traps"], False),
+    "drop_parameters": Typed("ref_*", ["--drop-parameter", "ref_*"], (*USUAL, "ref_*")),
+    "sitemaps": Typed("on", ["--sitemaps"], True),
+    "sitemap_urls": Typed(SITEMAP, ["--sitemap", SITEMAP], (SITEMAP,)),
+    "delay": Typed("0.5", ["--delay", "0.5"], 0.5),
+    "per_minute": Typed("30", ["--per-minute", "30"], 30.0),
+    "concurrency": Typed("1", ["--concurrency", "1"], 1),
+    "throttle": Typed(["off"], ["--no-throttle"], False),
+    "obey_robots": Typed(["off"], ["--ignore-robots"], False),
+    "obey_nofollow": Typed("on", ["--obey-nofollow"], True),
+    "obey_noindex": Typed("on", ["--obey-noindex"], True),
+    "near_duplicates": Typed("on", ["--near-duplicates"], True),
+    "revisit": Typed("on", ["--revisit"], True),
+    "response_ttl": Typed("90", ["--cache", "90s"], 90.0),
+    "deadline": Typed("1h 30m", ["--deadline", "90m"], 5400.0),
+    "page_ttl": Typed("90", ["--page-ttl", "90"], 90.0),
+    "notify_emails": Typed(
+        "a@example.com\r\nb@example.com",
+        ["--notify", "a@example.com", "--notify", "b@example.com"],
+        ("a@example.com", "b@example.com"),
+    ),
+    "notify_webhooks": Typed(HOOK, ["--notify", HOOK], (HOOK,)),
+    "notify_slack": Typed(SLACK, ["--notify", SLACK], (SLACK,)),
+    "notify_discord": Typed(DISCORD, ["--notify", f"discord:{DISCORD}"], (DISCORD,)),
+    "notify_events": Typed(
+        ["crawl.started", "crawl.page"],
+        ["--notify-on", "started", "--notify-on", "crawl.page"],
+        ("crawl.started", "crawl.page"),
+    ),
+}
+"""Every option but those that are no text of one field: `private_hosts`, `fields` and `keep`."""
+
+JUDGED = {
+    "max_pages": Judged("0", "must be 1 or more", "7"),
+    "max_depth": Judged("deep", "must be a whole number", "3"),
+    "max_bytes": Judged("lots", "must be a size", "10MB"),
+    "hosts": Judged("http://x/", "is not a host", "cdn.example.net:8080"),
+    "path_prefixes": Judged("docs", "is not the beginning of a path", "/docs/"),
+    "include": Judged("(", "is not a usable regular expression", "/a/"),
+    "exclude": Judged("a\n(", "is not a usable regular expression", "a\nb"),
+    "sitemap_urls": Judged("map.xml", "names a site and no sitemap", SITEMAP),
+    "concurrency": Judged("65", "must be between 1 and 64", "64"),
+    "delay": Judged("-1", "The delay must be between", "0"),
+    "per_minute": Judged("0", "must be more than 0", "0.5"),
+    "deadline": Judged("soon", "must be a time such as 2h", "2h"),
+    "page_ttl": Judged("0", "must be more than 0 seconds", "90s"),
+    "response_ttl": Judged("367d", "at most 366 days", "10m"),
+    "drop_parameters": Judged("a b", "is not the name of a parameter", "ref_*"),
+    "notify_emails": Judged("me", "is not an e-mail address", "me@example.com"),
+    "notify_webhooks": Judged("me@example.com", "is not a web address", HOOK),
+    "notify_slack": Judged("https://example.com/", "Slack", "https://hooks.slack.com/services/T000/B000/XXXX"),
+    "notify_discord": Judged("https://example.com/", "Discord", "https://discord.com/api/webhooks/1234/XXXX"),
+}
+"""Those into whose fields one types."""
