@@ -22,8 +22,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "crawler.web.middleware.Headers",  # the first: it sees what all others answer
-    "crawler.web.middleware.Heads",
+    "crawler.web.headers.Headers",  # the first: it sees what all others answer
+    "crawler.web.headers.Heads",
     "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

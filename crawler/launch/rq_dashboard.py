@@ -14,7 +14,7 @@ from jinja2.ext import Extension
 from rq_dashboard.cli import main as dashboard  # type: ignore[import-untyped]  # it has no types
 from rq_dashboard.web import blueprint  # type: ignore[import-untyped]  # the same
 
-from crawler.web.middleware import ALWAYS
+from crawler.web.headers import ALWAYS
 from settings import environment
 
 USER = "admin"

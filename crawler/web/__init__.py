@@ -5,7 +5,8 @@ crawl/          pages of a crawl
 account/        pages of an account
 forms/, tables/ shared parts of both
 decorators      login, and the page for a service that is down
-middleware      headers of every response; sessions and the audit log's actor
+headers         headers of every response, HEAD requests
+middleware      sessions and the audit log's actor
 navigation      links between pages
 monitoring      health checks, and metrics for Prometheus
 rq_permissions  permissions on RQ's pages of the admin

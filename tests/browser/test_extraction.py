@@ -20,7 +20,7 @@ def shop() -> Site:
 def fill(tab: Page, shop: Site) -> None:
     tab.get_by_label("Start URL").fill(shop.url)
     tab.get_by_text("Options", exact=True).click()
-    for heading in ("What is read from each page", "Private networks"):
+    for heading in ("Extraction", "Private networks"):
         tab.locator("details.group > summary", has_text=heading).click()
     tab.get_by_label("Allow addresses that are not public").check()
     tab.get_by_label("Fields to read from each page").fill(RULES)

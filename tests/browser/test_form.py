@@ -14,7 +14,7 @@ def group(tab: Page, heading: str) -> Locator:
 def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_changed(web: Web, tab: Page) -> None:
     web.log_in(tab)
     expect(tab.get_by_label("Start URL")).to_be_focused()
-    box, first = tab.get_by_label("Take in subdomains"), group(tab, "What belongs to the site")
+    box, first = tab.get_by_label("Take in subdomains"), group(tab, "Scope")
     walk_to(tab, tab.locator("details.options > summary"))
     press(tab, "Enter")
     walk_to(tab, first.locator("summary"))
@@ -54,7 +54,10 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
     tab = browser.new_context(java_script_enabled=False).new_page()
     web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
-    for heading, label, typed in (("Sitemaps", "Further sitemaps", "map.xml"), ("Manners", "Requests a minute", "30")):
+    for heading, label, typed in (
+        ("Sitemaps", "Further sitemaps", "map.xml"),
+        ("Politeness", "Requests a minute", "30"),
+    ):
         group(tab, heading).locator("summary").click()
         tab.get_by_label(label).fill(typed)
     tab.get_by_label("Start URL").fill("https://example.com/")
@@ -62,14 +65,14 @@ def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_w
 
     expect(tab.get_by_label("Further sitemaps")).to_be_focused()
     expect(tab.get_by_role("alert")).to_contain_text("names a site and no sitemap")
-    expect(group(tab, "Manners").locator(".changed")).to_have_text("Requests a minute: 30")
+    expect(group(tab, "Politeness").locator(".changed")).to_have_text("Requests a minute: 30")
     expect(tab.get_by_label("Requests a minute")).to_be_hidden()
 
 
 def test_a_secret_is_summed_up_as_given_and_must_be_typed_again_after_an_error(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.get_by_text("Options", exact=True).click()
-    signing_in = group(tab, "Signing in")
+    signing_in = group(tab, "Authentication")
     signing_in.locator("summary").click()
     tab.get_by_label("Headers").fill("X-Key: swordfish")
     tab.get_by_label("User and password").fill("ann:swordfish")

@@ -82,7 +82,7 @@ def test_bad_input_is_told_where_it_was_typed(web: Web, tab: Page) -> None:
     expect(tab.get_by_label("Start URL")).to_be_focused()
 
     tab.get_by_label("Start URL").fill("https://example.com/")
-    unfold(tab, "What belongs to the site")
+    unfold(tab, "Scope")
     tab.get_by_label("Only URLs that match").fill("(")
     tab.get_by_role("button", name="Start").click()
     expect(tab.get_by_text("is not a usable regular expression")).to_be_visible()

@@ -87,11 +87,11 @@ def test_under_a_page_limit_the_bar_counts_to_the_limit_and_the_receipt_names_it
         out, _ = process.communicate(timeout=90)
     assert process.returncode == 0
     assert re.search(r"\b\d+ of 40 at most", shown), shown
-    assert not re.search(r"of 501 page", shown)
+    assert not re.search(r"of 2001 page", shown)
     assert "left" in shown  # an estimate, although more pages are known than will be asked for
     receipt = json.loads(out)
-    assert (receipt["ended"], receipt["limits"]) == ("limit", {"pages": 461})
-    assert receipt["ended_message"] == "Limit reached: 40 pages at most (461 pages were not asked for)."
+    assert (receipt["ended"], receipt["limits"]) == ("limit", {"pages": 1961})
+    assert receipt["ended_message"] == "Limit reached: 40 pages at most (1,961 pages were not asked for)."
 
 
 def read_all(terminal: int) -> str:

@@ -122,13 +122,10 @@ def test_a_folded_group_says_what_was_changed_in_it() -> None:
     form = CrawlForm(user=PERSON, like=Crawl(start_urls=["https://a.example/"], options=options.to_plain()))
     said = {group.heading: group.changed for group in form.groups()}
     assert said["Links"] == ("Links to other sites: Check each of them once · Obey nofollow: on · Obey noindex: on")
-    assert said["Manners"].startswith(
+    assert said["Politeness"].startswith(
         "Obey robots.txt: off · Slow down when the site does: off · Connections per host: 1"
     )
-    assert (
-        said["Limits of time and size"]
-        == "Time for the crawl: 1h 30m · Time for a page: 1m 30s · Limit on bytes: 1500MB"
-    )
+    assert said["Limits"] == "Time for the crawl: 1h 30m · Time for a page: 1m 30s · Limit on bytes: 1500MB"
     assert said["Notices"].startswith("E-mail to: a@example.com, b@example.com · ")
 
 
@@ -145,7 +142,7 @@ def test_a_long_value_is_cut_short_where_the_group_is_summed_up() -> None:
 
 def test_only_a_group_with_an_error_is_unfolded() -> None:
     form = a_form(delay="soon", subdomains="on")
-    assert [group.heading for group in form.groups() if group.is_open] == ["Manners"]
+    assert [group.heading for group in form.groups() if group.is_open] == ["Politeness"]
 
 
 def test_a_form_like_a_crawl_of_private_addresses_has_its_box_ticked_for_superusers_alone() -> None:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from crawler.web.middleware import ALWAYS, OF_PAGES, OF_THE_REST
+from crawler.web.headers import ALWAYS, OF_PAGES, OF_THE_REST
 
 PLACE = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)\??")
 OF_SOME_KIND = {"crawl_id": "00000000-0000-0000-0000-000000000007", "object_id": "7", "format": "json"}

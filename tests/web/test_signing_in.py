@@ -122,7 +122,7 @@ def test_after_another_error_secrets_are_gone_and_asked_for_again(as_root: Clien
     assert "swordfish-" not in html
     assert "swordfish 6" not in html
     assert html.count("Type this again") == len(SECRETS)
-    (group,) = [group for group in response.context["form"].groups() if group.heading == "Signing in"]
+    (group,) = [group for group in response.context["form"].groups() if group.heading == "Authentication"]
     assert group.is_open
     assert group.changed.startswith("Headers: to be typed again · Cookies: to be typed again · ")
 
@@ -151,7 +151,7 @@ def test_a_crawls_page_shows_them_masked(as_ann: Client, ann: User) -> None:
 
 
 def test_a_crawl_without_any_says_nothing_of_them(as_ann: Client, ann: User) -> None:
-    assert "Signing in" not in as_ann.get(f"/crawls/{a_crawl(ann).id}/").content.decode()
+    assert "Authentication" not in as_ann.get(f"/crawls/{a_crawl(ann).id}/").content.decode()
 
 
 @pytest.mark.parametrize(

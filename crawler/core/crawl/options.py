@@ -74,15 +74,15 @@ EXTERNALS = Choice(
     unknown="Links to other sites can be left out, recorded or checked.",
 )
 
-FIRST = OptionGroup("", "", "how far it goes")
-LIMITS = OptionGroup("Limits of time and size", "when to stop", "how far it goes")
-SITE = OptionGroup("What belongs to the site", "hosts, paths, patterns", "what belongs to the site")
+FIRST = OptionGroup("", "", "limits")
+LIMITS = OptionGroup("Limits", "when to stop", "limits")
+SITE = OptionGroup("Scope", "hosts, paths, patterns", "scope")
 LINKS = OptionGroup("Links", "following them, links to other sites", "links and sitemaps")
-SERIES = OptionGroup("Endless series", "calendars, filters, parameters", "links and sitemaps")
+TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
 SITEMAPS = OptionGroup("Sitemaps", "pages the site names itself", "links and sitemaps")
-MANNERS = OptionGroup("Manners", "robots.txt, speed", "manners")
+POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
 REPORTS = OptionGroup("Reports", "what else is looked for", "reports")
-MEMORY = OptionGroup("What was crawled before", "asking for less", "asking for less")
+CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
 NOTICES = OptionGroup("Notices", "whom to tell, and of what")
 
 
@@ -205,7 +205,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     traps: bool = option(
         True,
         Switch(has_both=True),
-        SERIES,
+        TRAPS,
         FormField(
             "Watch for endless series",
             "Set pages aside that a calendar or a filter makes without end. You can let them in later.",
@@ -252,7 +252,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     delay: float = option(
         0.0,
         Seconds("The delay", "0.5", most=3600.0),
-        MANNERS,
+        POLITENESS,
         FormField("Delay", "Seconds between two requests to one host, at least, such as 0.5."),
         Argument("--delay", "seconds between two requests to a host"),
         description="Seconds between two requests to one host, at least.",
@@ -260,7 +260,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     per_minute: float | None = option(
         None,
         Number("Requests a minute", "30", most=60_000.0),
-        MANNERS,
+        POLITENESS,
         FormField("Requests a minute", "To one host, at most, such as 30."),
         Argument("--per-minute", "requests a minute to one host, at most"),
         description="Requests a minute to one host, at most.",
@@ -268,7 +268,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     concurrency: int = option(
         4,
         Whole("Connections per host", "4", most=64),
-        MANNERS,
+        POLITENESS,
         FormField("Connections per host", "At one time, over all workers, such as 1 for a small site."),
         Argument("--concurrency", "connections to a host at a time (default: %(default)s)"),
         description="Connections to one host at a time, over all workers.",
@@ -276,7 +276,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     throttle: bool = option(
         True,
         Switch(has_both=True),
-        MANNERS,
+        POLITENESS,
         FormField("Slow down when the site does", "Ask a host less often while its answers take long or are errors."),
         Argument("--throttle", "ask less of a slow host (default: yes)"),
         description="Ask a host less often while it is slow or in trouble.",
@@ -284,7 +284,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     obey_robots: bool = option(
         True,
         Switch(),
-        MANNERS,
+        POLITENESS,
         FormField("Obey robots.txt", "Leave this on for sites that are not yours."),
         Argument("--ignore-robots", "do not obey robots.txt (on sites you own)"),
         description="Obey robots.txt.",
@@ -300,7 +300,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     revisit: bool = option(
         False,
         Switch(),
-        MEMORY,
+        CACHING,
         FormField(
             "Ask only for what changed", "A page that is as it was when it was last crawled this way is not sent again."
         ),
@@ -310,7 +310,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     response_ttl: float | None = option(
         None,
         Span("The time an answer is good for", "10m", empty="never"),
-        MEMORY,
+        CACHING,
         FormField(
             "Reuse answers younger than",
             "Such as 10m. An answer another crawl got so recently is taken instead of asking again.",
