@@ -95,7 +95,7 @@ class Switch:
     example: str = ""
 
     def check(self, field: str, value: bool) -> None:
-        """Both are fine."""
+        """Both values can be used."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Option:
 
 @dataclass(frozen=True)
 class ByHand:
-    """An option for which the form and the command have their own code."""
+    """An option for which the form, the command and the check have their own code."""
 
     default: Any
     description: str
@@ -217,8 +217,8 @@ class DescribedStruct(msgspec.StructMeta):
     entries: dict[str, Option | ByHand]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> DescribedStruct:
-        entries = {name: value for name, value in namespace.items() if isinstance(value, (Option, ByHand))}
-        defaults = {name: entry.default for name, entry in entries.items()}
+        entries = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
+        defaults = {field: entry.default for field, entry in entries.items()}
         made = super().__new__(mcs, name, bases, {**namespace, **defaults}, **config)
         made.entries = entries
         return made
