@@ -39,7 +39,7 @@ def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
 
 def watch() -> str:
     """Stay at hand until something is due."""
-    from crawler.manager.idle_poller import watch as watch_crawls
+    from crawler.manager.idle_poller import poll_while_idle as watch_crawls
 
     return watch_crawls()
 

@@ -19,7 +19,7 @@ from crawler.accounts.login_links import invite, link_for
 from crawler.core.access.permissions import Scope
 from crawler.crawls import delete
 from crawler.crawls.delete import begin_delete
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.account.login import make_link
 from tests.accounts.factories import a_group
@@ -122,7 +122,7 @@ def test_what_is_done_by_the_way_was_asked_for_by_nobody(ann: User, root: User, 
     crawl = a_crawl(ann, state="paused", held_until=held)
     a_browser(root).get(f"/crawls/{crawl.id}/")  # whoever looks wakes what is due
     assert by(entry("crawl.resumed")) == ("", "system", "")
-    survey()
+    scan()
 
 
 def test_who_else_sees_a_crawl(ann: User) -> None:

@@ -20,7 +20,7 @@ from crawler.storage.queries import OpenPage
 
 
 @dataclass(frozen=True)
-class Desk:
+class TickContext:
     crawl: Crawl
     options: CrawlOptions
     frontier: Frontier
@@ -33,20 +33,20 @@ class Desk:
         return self.frontier.now()
 
 
-def waiting(page: OpenPage) -> Waiting:
-    """An open page as the window keeps it, in its lane of its host."""
+def queue_item(page: OpenPage) -> Waiting:
+    """An open page as an item of the ready queue, in its lane of its host."""
     lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
     return Waiting(page.id, lane, page.due_at, page.priority)
 
 
-def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
-    """See at which pace these hosts are to be handed out from now on."""
+def update_paces(context: TickContext, hosts: Iterable[str]) -> None:
+    """Set the pace at which pages of these hosts are handed out."""
     names = sorted(set(hosts))
     if not names:
         return
-    known, silent = HostBook(desk.frontier.redis).read(names, desk.now()), desk.frontier.silences.among(names)
-    paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
-    desk.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
+    known, silent = HostBook(context.frontier.redis).read(names, context.now()), context.frontier.silences.among(names)
+    paces = {host: _pace(context.options, manners) for host, manners in known.items() if _was_asked(manners)}
+    context.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
 
 
 def _was_asked(manners: Manners) -> bool:
@@ -62,7 +62,7 @@ def _pace(options: CrawlOptions, manners: Manners) -> Pace:
     return politeness.pace_of(delay, options.concurrency, manners.seconds, has_answered=manners.has_answered)
 
 
-def desk_of(crawl: Crawl) -> Desk:
+def context_of(crawl: Crawl) -> TickContext:
     options, redis = crawl.chosen, queues.connection()
     usual = _pace(options, Manners())
-    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))
+    return TickContext(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))

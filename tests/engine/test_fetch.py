@@ -22,7 +22,7 @@ from crawler.frontier.host_limiter import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
 from crawler.logs import Context
 from crawler.manager import dispatch
-from crawler.manager.reconcile import reconcile, survey
+from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Page
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
@@ -36,7 +36,7 @@ def batches(bench: Bench) -> list[Batch]:
 
 
 def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.desk.frontier.results.read(99)]
+    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
 
 
 def handed_out(bench: Bench, **options: Any) -> Batch:
@@ -55,7 +55,7 @@ def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
 
 def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
     batch = handed_out(bench)
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.window.forget()
     fetch(batch)
     assert bench.site.requests == []
 
@@ -70,17 +70,17 @@ def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
     batch = handed_out(bench, concurrency=1)
     gate = Gate(queues.connection(), 10)
-    gate.enter(bench.site.host, "somebody else", Wish("another"), bench.desk.now())
+    gate.enter(bench.site.host, "somebody else", Wish("another"), bench.context.now())
     fetch(batch)
     (report,) = reports(bench)
     assert (report.done, report.results) == (True, ())
-    assert report.next_at > bench.desk.now()
+    assert report.next_at > bench.context.now()
     assert bench.site.requests == []
 
 
 def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
     fetch(handed_out(bench, concurrency=1))
-    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", Wish("another"), bench.desk.now())
+    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", Wish("another"), bench.context.now())
 
 
 PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}
@@ -147,7 +147,7 @@ def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, sett
 @pytest.mark.site({"/": Reply(page(), after=RENEW_EVERY * 1.3)})
 def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
     fetch(handed_out(bench))
-    ((lease, look_at),) = bench.desk.frontier.leases.all()
+    ((lease, look_at),) = bench.context.frontier.leases.all()
     assert lease.since is not None
     assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
 
@@ -158,7 +158,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
 ) -> None:
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
-    monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
+    monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(queues, "worker_count", lambda: 3)
     handed_out(bench)
     (start,) = bench.batches()
@@ -169,7 +169,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
     reconcile()  # somebody has looked just now
     fetch(first)
     assert bench.jobs("crawl") == []
-    survey()
+    scan()
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
@@ -221,7 +221,7 @@ def test_its_return_value_tells_a_person_what_was_done_and_where_the_links_are(b
         "outcomes": {"2xx": 1},
         "pages": 1,
     }
-    assert bench.desk.frontier.keys.results in told["links_where"][0]
+    assert bench.context.frontier.keys.results in told["links_where"][0]
     assert list(told) == sorted(told)  # rq-dashboard shows it in this order, whatever ours is
 
 

@@ -101,8 +101,8 @@ class TestSweep:
         bench.start()
         bench.work("crawl", at_most=1)
         Crawl.objects.filter(id=bench.crawl.id).update(state="finished")
-        assert bench.desk.frontier.window.taken() == 1
-        reconcile.survey()
+        assert bench.context.frontier.window.taken() == 1
+        reconcile.scan()
         assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
         assert not queues.connection().smembers(CRAWLS)
 
@@ -110,5 +110,5 @@ class TestSweep:
         bench.start()
         name = str(bench.crawl.id)
         Crawl.objects.filter(id=bench.crawl.id).delete()
-        reconcile.survey()
+        reconcile.scan()
         assert queues.connection().exists(f"crawler:{name}:mark")

@@ -28,7 +28,7 @@ from crawler.crawls import import_urls
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import SILENCE, load_list
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Notice, Page
 
 HOST = "http://127.0.0.1:8801"
@@ -214,18 +214,18 @@ def test_a_redis_that_goes_away_at_the_very_end_costs_nothing(settings: Any, red
     crawl = loaded(numbered(import_urls.CHUNK), on_chunk=then(lose))
     assert crawl.state == State.RUNNING
     settings.REDIS_URL = redis_url
-    assert survey().woken == 1
+    assert scan().woken == 1
 
 
 def test_nothing_is_handed_out_while_a_list_is_read(real_redis: Any) -> None:
     def look(crawl: Crawl) -> None:
-        assert survey().running == 0
+        assert scan().running == 0
         assert not pause(crawl.id)
         assert crawl.state == State.LOADING
         assert not real_redis.keys("*manage*")
 
     loaded(numbered(MANY), on_chunk=then(look))
-    assert survey().running == 1
+    assert scan().running == 1
 
 
 def test_a_crawl_can_be_cancelled_while_its_list_is_read() -> None:
@@ -249,21 +249,21 @@ def silent_for(crawl: Crawl, silence: timedelta) -> None:
 
 def test_a_crawl_whose_loader_died_is_discarded_by_whoever_looks() -> None:
     silent_for(loaded(numbered(3)), SILENCE + timedelta(seconds=1))
-    survey()
+    scan()
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
 
 
 def test_a_loader_that_gave_a_sign_of_life_in_time_is_left_alone() -> None:
     silent_for(loaded(numbered(3)), SILENCE - timedelta(seconds=10))
-    survey()
+    scan()
     assert Crawl.objects.get().discovered == 3
 
 
 def test_a_loader_taken_for_dead_stops_when_it_comes_back() -> None:
     def oversleep(crawl: Crawl) -> None:
         silent_for(crawl, 2 * SILENCE)
-        survey()
+        scan()
 
     with pytest.raises(LoadStopped):
         loaded(numbered(MANY), on_chunk=then(oversleep))

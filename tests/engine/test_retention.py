@@ -12,7 +12,7 @@ from redis import Redis
 
 from crawler.core.crawl.completion import State
 from crawler.crawls import delete
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
@@ -81,7 +81,7 @@ def test_a_large_one_is_deleted_bit_by_bit_by_whoever_reconciles(monkeypatch: py
         a_page(crawl, f"https://example.com/{number}")
     delete.sweep(NOW)
     assert Page.objects.count() == 3
-    survey()
+    scan()
     assert not Crawl.objects.exists()
 
 

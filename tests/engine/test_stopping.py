@@ -56,7 +56,7 @@ def handed_out(bench: Bench, **options: Any) -> Batch:
 
 
 def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.desk.frontier.results.read(99)]
+    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
 
 
 def when(is_so: Callable[[], bool], then: Callable[[], object]) -> None:
@@ -184,7 +184,7 @@ def test_what_is_handed_back_waits_for_no_other_batch(
     batch = handed_out(bench)
     monkeypatch.setattr("crawler.frontier.leases.Leases.waiting", lambda leases: 99)
     stop.set()
-    bench.desk.frontier.results.clear_mark()
+    bench.context.frontier.results.clear_mark()
     fetch(batch)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
 
@@ -221,7 +221,7 @@ def test_a_tick_ends_between_two_transactions_of_a_long_sitemap(
     listed = "".join(f"<url><loc>{bench.site.url}/{number}</loc></url>" for number in range(20))
     bench.site.pages |= {"/robots.txt": f"Sitemap: {bench.site.url}/map.xml"}
     bench.site.pages |= {"/map.xml": Reply(SITEMAP.format(listed), headers={"Content-Type": "application/xml"})}
-    monkeypatch.setattr("crawler.manager.collect.LISTED_AT_ONCE", 5)
+    monkeypatch.setattr("crawler.manager.collect.SITEMAP_PAGES_PER_TRANSACTION", 5)
     bench.start(sitemaps=True)
     applied: list[int] = []
     apply = writer.apply

@@ -54,7 +54,7 @@ def test_each_suspect_is_noted_before_it_is_asked_for(bench: Bench) -> None:
     seen = list[InHand | None]()
 
     def look(before: int) -> Reply:
-        lease = bench.desk.frontier.leases.get(batch.id)
+        lease = bench.context.frontier.leases.get(batch.id)
         seen.append(lease.in_hand if lease is not None else None)
         return Reply(page())
 
@@ -80,7 +80,7 @@ def test_whoever_lost_the_lease_asks_for_no_suspect(bench: Bench, monkeypatch: p
 
     def claimed_and_lost(leases: Leases, *given: Any) -> bool:
         answer = claim(leases, *given)
-        bench.desk.frontier.window.forget()
+        bench.context.frontier.window.forget()
         return answer
 
     monkeypatch.setattr(Leases, "claim", claimed_and_lost)

@@ -15,7 +15,7 @@ from crawler.crawls import control
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices import delivery as announcing
 from crawler.notices import outbox
@@ -198,11 +198,11 @@ def test_meanwhile_nobody_is_sent_to_look_whether_it_is_over(bench: Bench) -> No
     tell_of_pages(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
     queues.end_pages(100.0)
-    found = survey()
+    found = scan()
     assert (found.pending, bench.jobs("crawl").count("tell people about a crawl")) == (1, 0)
     assert found.next_in is not None
     queues.end_pages(0.0)
-    survey()
+    scan()
     assert bench.jobs("crawl").count("tell people about a crawl") == 1
 
 

@@ -145,7 +145,7 @@ def test_if_whoever_releases_dies_after_the_commit_somebody_who_looks_goes_on(
         patch.setattr(verb, "wake", die)
         with pytest.raises(Killed):
             release(trapped.crawl.id)
-    assert reconcile.survey().woken == 1
+    assert reconcile.scan().woken == 1
     trapped.work()
     assert trapped.state() == "finished"
     assert "/found" in trapped.site.hits

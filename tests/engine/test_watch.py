@@ -19,7 +19,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.keys import BELL, RECONCILED
 from crawler.manager import idle_poller as watch_module
 from crawler.manager import reconcile as reconcile_module
-from crawler.manager.idle_poller import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.manager.idle_poller import MAX_POLL_S, POLL_INTERVAL_S, poll_while_idle
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
@@ -49,7 +49,7 @@ def time() -> GivenTime:
 
 
 def watched(time: GivenTime) -> str:
-    return watch(wait=time.sleep, clock=time.clock, sleep=time.sleep)
+    return poll_while_idle(wait=time.sleep, clock=time.clock, sleep=time.sleep)
 
 
 def leave_nothing_to_do(bench: Bench) -> None:
@@ -58,9 +58,9 @@ def leave_nothing_to_do(bench: Bench) -> None:
     for queue in ("crawl", "fetch"):
         bench.work(queue, at_most=1)
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
-    Page.objects.update(due_at=bench.desk.now() + 3600)
+    Page.objects.update(due_at=bench.context.now() + 3600)
     manage(bench.crawl.id)
-    Page.objects.update(due_at=bench.desk.now() + 3600)
+    Page.objects.update(due_at=bench.context.now() + 3600)
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
 
 
@@ -70,7 +70,7 @@ BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
 @BUSY
 def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.window.forget()
     watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
@@ -121,14 +121,14 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
         time.sleep(seconds)
         queues.connection().delete(RECONCILED)  # what Redis forgets after some seconds
 
-    watch(wait=finish_it, clock=time.clock)
-    assert time.time < WATCH_SECONDS
+    poll_while_idle(wait=finish_it, clock=time.clock)
+    assert time.time < MAX_POLL_S
 
 
 @BUSY
 def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    frontier = bench.desk.frontier
+    frontier = bench.context.frontier
     frontier.window.forget()
     frontier.results.clear_mark()
     watched(time)
@@ -148,8 +148,8 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
         if time.time >= 0.5:
             ending.set()
 
-    watch(wait=sleep, clock=time.clock)
-    assert 0.5 <= time.time <= 0.5 + LOOK_EVERY
+    poll_while_idle(wait=sleep, clock=time.clock)
+    assert 0.5 <= time.time <= 0.5 + POLL_INTERVAL_S
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -162,7 +162,7 @@ def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
     bench.work("fetch", at_most=1)
-    assert stopped_watch == [pytest.approx(LOOK_EVERY)]
+    assert stopped_watch == [pytest.approx(POLL_INTERVAL_S)]
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -178,7 +178,7 @@ def watch_that_is_stopped() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(seconds)
 
-    watch(wait=sleep, clock=time.clock)
+    poll_while_idle(wait=sleep, clock=time.clock)
     stopped_watch.append(time.time)
 
 
@@ -215,10 +215,12 @@ class TestWhatItCosts:
     @pytest.mark.parametrize("who", ["alone", "beside one who looks at the crawls"])
     def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
         leave_nothing_to_do(bench)
-        monkeypatch.setattr(watch_module, "WATCH_SECONDS", self.SECONDS)
-        monkeypatch.setattr(reconcile_module, "MS", 10**6)  # in Redis time passes by what is slept here, and only so
-        redis, time, hosts = queues.connection(), GivenTime(), bench.desk.frontier.keys.hosts
-        redis.zadd(hosts, {host: bench.desk.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
+        monkeypatch.setattr(watch_module, "MAX_POLL_S", self.SECONDS)
+        monkeypatch.setattr(
+            reconcile_module, "MS_PER_S", 10**6
+        )  # in Redis time passes by what is slept here, and only so
+        redis, time, hosts = queues.connection(), GivenTime(), bench.context.frontier.keys.hosts
+        redis.zadd(hosts, {host: bench.context.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
 
         def wait(seconds: float) -> None:
             time.sleep(seconds)
@@ -230,7 +232,7 @@ class TestWhatItCosts:
 
         redis.config_resetstat()
         with CaptureQueriesContext(connection) as statements:
-            assert watch(wait=wait, clock=time.clock) == "nothing to do yet"
+            assert poll_while_idle(wait=wait, clock=time.clock) == "nothing to do yet"
         helpers = ("pttl", "pexpire", "del", "config|resetstat", "info")
         said = redis.info("commandstats")
         commands = sum(one["calls"] for name, one in said.items() if name.removeprefix("cmdstat_") not in helpers)

@@ -96,7 +96,7 @@ class Actor:
         self._clock.pass_by(seconds)
 
     def survey(self) -> None:
-        reconcile.survey()
+        reconcile.scan()
 
     def pause(self) -> None:
         control.pause(_crawl())
