@@ -92,7 +92,7 @@ class SafeQueue(Queue):
         SafeQueue.takes_one = False
         if ends_soon.is_set():
             raise StopRequested
-        _fetch.kept.let_go()
+        _fetch.connection_pool.close_idle()
         if timeout is None:
             return None
         found = super().dequeue_any(wanted, timeout, connection, *more, **named)
@@ -112,7 +112,7 @@ class Worker(SimpleWorker):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.queue_class = SafeQueue
-        _fetch.kept.outlasts_jobs = True  # SafeQueue lets go of them
+        _fetch.connection_pool.outlasts_jobs = True  # SafeQueue lets go of them
         self._jobs_done, self._began = 0, time.monotonic()
         self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
@@ -129,7 +129,7 @@ class Worker(SimpleWorker):
                 raise
             log.warning("Redis does not answer: %s", error)
         finally:
-            _fetch.kept.let_go()
+            _fetch.connection_pool.close_idle()
             if self._was_stopped:
                 gc.freeze()  # a sixth of a second less: an ending Python looks through all objects but frozen ones
         if self._goes_on():
@@ -224,7 +224,7 @@ class Worker(SimpleWorker):
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
         if job.func_name != FETCH:  # a watch lasts for minutes, and would keep others from the hosts meanwhile
-            _fetch.kept.let_go()
+            _fetch.connection_pool.close_idle()
         try:
             super().execute_job(job, queue)
         finally:

@@ -41,7 +41,7 @@ def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[StopRequest]:
     request = StopRequest()
     monkeypatch.setattr(worker, "ends_soon", request)
     monkeypatch.setattr(worker, "_end_within", lambda seconds: None)
-    monkeypatch.setattr(loop.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
     yield request
     for number, handler in before:

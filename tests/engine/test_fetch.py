@@ -16,7 +16,7 @@ from crawler.core.crawl import politeness
 from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import links
-from crawler.fetcher.batch import ENOUGH
+from crawler.fetcher.batch import MIN_WAITING_BATCHES
 from crawler.fetcher.loop import fetch
 from crawler.frontier.host_limiter import Gate, Wish
 from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
@@ -165,7 +165,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
     fetch(start)
     bench.work("crawl")
     first, *others = bench.batches()
-    assert len(others) == ENOUGH
+    assert len(others) == MIN_WAITING_BATCHES
     reconcile()  # somebody has looked just now
     fetch(first)
     assert bench.jobs("crawl") == []
@@ -176,7 +176,7 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
 def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) -> None:
     """They will send none for this crawl."""
     batch = handed_out(bench)
-    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(ENOUGH)])
+    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(MIN_WAITING_BATCHES)])
     queues.keep_watch_last()
     reconcile()  # somebody has looked just now
     fetch(batch)

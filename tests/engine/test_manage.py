@@ -406,7 +406,7 @@ TWO_SLICES = {"/": page(*(f"/{number}" for number in range(80)))} | {f"/{number}
 @pytest.mark.site(TWO_SLICES)
 def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
-    monkeypatch.setattr(work_stealing, "TICK_LOOKS", 10**6)  # no tick is done beside the batch
+    monkeypatch.setattr(work_stealing, "TICK_CHECKS", 10**6)  # no tick is done beside the batch
     monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 1)  # all slices in one batch
     bench.start()
     bench.work("crawl", at_most=1)

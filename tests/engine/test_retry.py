@@ -36,7 +36,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
-    monkeypatch.setattr(batch, "ENOUGH", 1_000)  # a tick for each
+    monkeypatch.setattr(batch, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.fetcher.host_slot import Turns
+from crawler.fetcher.host_slot import HostSlot
 from crawler.frontier.host_limiter import Gate, Wish
 from crawler.frontier.host_state import HostBook
 from crawler.queueing import queues
@@ -18,8 +18,8 @@ def gate() -> Gate:
     return Gate(queues.connection(), 10)
 
 
-def turns(gate: Gate, holder: str) -> Turns:
-    return Turns(gate, HostBook(queues.connection()), HOST, holder, Wish("a-crawl"), lambda: NOW)
+def turns(gate: Gate, holder: str) -> HostSlot:
+    return HostSlot(gate, HostBook(queues.connection()), HOST, holder, Wish("a-crawl"), lambda: NOW)
 
 
 def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> None:

@@ -92,7 +92,7 @@ class Machine:
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
             (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
-            (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
+            (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)
         for module in (delivery, loop, batch, result_buffer, reconcile):
