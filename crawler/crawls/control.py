@@ -66,7 +66,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
 
 def _let_batches_end(crawl: Crawl) -> None:
     try:
-        Frontier(queues.connection(), str(crawl.id)).hold()
+        Frontier(queues.connection(), str(crawl.id)).mark_paused()
         send_out(crawl)
     except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
         log.warning("crawl %s is paused, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
@@ -87,7 +87,7 @@ def resume(crawl_id: UUID) -> bool:
         audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
     frontier = Frontier(queues.connection(), str(crawl_id))
-    frontier.let_go()
+    frontier.clear_paused()
     wake(frontier, crawl.site)
     keep_watch()
     return True

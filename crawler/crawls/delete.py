@@ -55,10 +55,10 @@ def _condemned(crawl_id: UUID) -> bool:
     cancel(crawl_id)
     crash_point("delete: cancelled")
     frontier = Frontier(queues.connection(), str(crawl_id))
-    if not frontier.is_condemned():
+    if not frontier.is_marked_deleted():
         with transaction.atomic():  # its rows go in many others; from here on somebody ends the deletion
             audit.note("crawl.deleted", crawl, before=_facts_of(crawl))
-            frontier.condemn()
+            frontier.mark_deleted()
     return True
 
 
@@ -77,7 +77,7 @@ def delete_some(crawl_id: UUID) -> bool:
         delete_of(str(crawl_id))
     result_cache.forget(crawl_id)
     Crawl.objects.filter(id=crawl_id).delete()
-    Frontier(queues.connection(), str(crawl_id)).bury()
+    Frontier(queues.connection(), str(crawl_id)).delete()
     keep_or_cut_lifeline()
     return True
 

@@ -31,7 +31,7 @@ def clear_away(crawl: Crawl) -> None:
     """Forget what Redis holds of a crawl that is over, and see that its notice goes out. Safe to repeat."""
     frontier = Frontier(queues.connection(), str(crawl.id))
     frontier.clear()
-    frontier.dead.expire_in(conf.dead_letter_seconds())
+    frontier.dead_letters.expire_in(conf.dead_letter_seconds())
     crash_point("end: keys deleted")
     send_out(crawl)
     keep_or_cut_lifeline()

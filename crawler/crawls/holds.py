@@ -100,7 +100,7 @@ def noted(error: Exception) -> Shortage | None:
 
 def note(short: Shortage) -> None:
     with suppress(RedisError):
-        capacity.note(queues.connection(), short)
+        capacity.note_shortage(queues.connection(), short)
 
 
 def may_go_on(crawl: Crawl, *, has_stored: bool) -> bool:
@@ -110,7 +110,7 @@ def may_go_on(crawl: Crawl, *, has_stored: bool) -> bool:
         return True
     short = shortage_now()
     if short is not None and short.is_of_database and has_stored:
-        capacity.database_has_room(queues.connection())
+        capacity.clear_database_shortage(queues.connection())
         short = None
     if short is None:
         _seen.at = time.monotonic()
@@ -154,7 +154,7 @@ def let_go_on(now: datetime) -> int:
         crawls = [crawl for crawl in crawls if not _concerns(short, crawl)]
     resumed = sum(control.resume(crawl.id) for crawl in crawls)
     if resumed and short is not None and short.is_of_database:
-        capacity.database_has_room(queues.connection())
+        capacity.clear_database_shortage(queues.connection())
     return resumed
 
 
@@ -169,6 +169,6 @@ def _concerns(short: Shortage, crawl: Crawl) -> bool:
 
 def _may_tell(crawl_id: UUID) -> bool:
     try:
-        return capacity.may_tell(queues.connection(), str(crawl_id), TOLD_EVERY)
+        return capacity.acquire_notice(queues.connection(), str(crawl_id), TOLD_EVERY)
     except RedisError:
         return True  # Redis is full, then; held crawls go on when there is a good deal of room, and so are seldom held

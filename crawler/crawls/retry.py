@@ -57,11 +57,11 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         if reopened:
             begin_round_if_over(crawl, now)
             audit.note("crawl.retried", crawl, after={"pages": reopened})
-        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+        frontier.ready_queue.rewind()  # before the commit: should we die behind it, the pages flow in all the same
     if not reopened:
         return 0
     crash_point("retry: committed")
-    frontier.revive(page_ids)
+    frontier.requeue_dead_letters(page_ids)
     wake(frontier, crawl.site)
     keep_watch()
     send_out(crawl)
@@ -100,7 +100,7 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
             audit.note("crawl.traps_released", crawl, after={"traps": traps, "pages": opened})
         if opened:
             begin_round_if_over(crawl, now)
-        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+        frontier.ready_queue.rewind()  # before the commit: should we die behind it, the pages flow in all the same
     if opened:
         crash_point("release: committed")
         wake(frontier, crawl.site)

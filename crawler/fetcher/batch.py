@@ -23,11 +23,11 @@ from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
-from crawler.frontier.leases import LEASE_SECONDS, InHand
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
+from crawler.frontier.robots import RobotsCache
 from crawler.http.factory import fetcher_for
 from crawler.http.guards import guard_of
 from crawler.logs import about
@@ -92,7 +92,7 @@ class BatchRun:
         for part in self.slices:
             part.renew()
         is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
-        self._lost = not is_ours or self.frontier.is_held()
+        self._lost = not is_ours or self.frontier.is_paused()
 
     def abort(self) -> None:
         """Abort the requests under way: their pages get no result."""
@@ -125,7 +125,7 @@ class BatchRun:
 
         def left() -> None:
             is_urgent = (
-                not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.waiting() < MIN_WAITING_BATCHES
+                not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
             )
             wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
 
@@ -136,16 +136,28 @@ class BatchRun:
         holder = holder_name(self._batch.crawl, self.id, number)
         redis = self.frontier.redis
         delay = chosen_delay(policy.delay, policy.per_minute)
-        host_policy = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
-        slot = HostSlot(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, host_policy, self.now)
-        memory = RobotsMemory.of(redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts)
+        host_policy = HostPolicy(self._batch.crawl, delay, policy.concurrency, policy.throttle)
+        slot = HostSlot(HostLimiter(redis, LEASE_TTL_S), HostStates(redis), part.host, holder, host_policy, self.now)
+        robots_cache = RobotsCache.of(
+            redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts
+        )
         note_suspect, add = self._note_suspect, partial(self.result_buffer.add, number)
-        silences = self.frontier.silences
+        unresponsive_hosts = self.frontier.unresponsive_hosts
         open_fetcher = partial(fetcher_for, policy, self._guard)
         return SliceRun(
-            part, policy, slot, open_fetcher, self._pool, memory, silences, holder, self.now, note_suspect, add
+            part,
+            policy,
+            slot,
+            open_fetcher,
+            self._pool,
+            robots_cache,
+            unresponsive_hosts,
+            holder,
+            self.now,
+            note_suspect,
+            add,
         )
 
     def _note_suspect(self, task: PageTask | None) -> bool:
-        suspect = InHand(task.id, task.attempt) if task is not None else None
-        return self.frontier.leases.take_in_hand(self.id, self._batch.token, suspect)
+        suspect = CurrentSuspect(task.id, task.attempt) if task is not None else None
+        return self.frontier.leases.note_suspect(self.id, self._batch.token, suspect)

@@ -15,8 +15,8 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import BUSY_STATUSES, Refusal, Throttle
 from crawler.core.urls.normalise import key_of
-from crawler.frontier.host_limiter import HEARD_WITHIN, Entry, Gate, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
+from crawler.frontier.host_state import HostStates
 from crawler.http.errors import Aborted
 from crawler.queueing import queues
 
@@ -31,7 +31,9 @@ class RateLimited:
 class HostSlot:
     """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` blocks."""
 
-    def __init__(self, limiter: Gate, host_states: HostBook, host: str, holder: str, policy: Wish, now: Clock) -> None:
+    def __init__(
+        self, limiter: HostLimiter, host_states: HostStates, host: str, holder: str, policy: HostPolicy, now: Clock
+    ) -> None:
         self._limiter, self._host_states, self._host = limiter, host_states, host
         self._own_holder = self._holder = holder
         self._policy, self._chosen_delay, self._now = policy, policy.delay, now
@@ -52,12 +54,12 @@ class HostSlot:
         crawls or slices."""
         with self._lock:
             self._holder = holder or self._own_holder
-            entry = self._limiter.enter(self._host, self._holder, self._policy, self._now())
-            self._has_slot = entry is not Entry.NONE_FREE
-            self._is_first_try = entry is Entry.FIRST_TIME
+            entry = self._limiter.take_slot(self._host, self._holder, self._policy, self._now())
+            self._has_slot = entry is not SlotResult.NONE_FREE
+            self._is_first_try = entry is SlotResult.FIRST_TIME
         return self._has_slot
 
-    def detach(self) -> tuple[Gate, str] | None:
+    def detach(self) -> tuple[HostLimiter, str] | None:
         """End without releasing the slot: its limiter and holder, for the slice that reuses the connection. None for a
         host with a delay: keeping its slot would only block others."""
         with self._lock:
@@ -71,7 +73,7 @@ class HostSlot:
         """Renew the slot, if there is one: a slice that has ended must not take it again."""
         with self._lock:
             if self._has_slot:
-                self._limiter.renew(self._host, self._holder, self._policy, self._now(), pipe)
+                self._limiter.renew_slot(self._host, self._holder, self._policy, self._now(), pipe)
 
     def end(self) -> None:
         """Release the slot, and report what was learned about the host."""
@@ -79,17 +81,17 @@ class HostSlot:
             if not self._has_slot:
                 return
             self._has_slot = False
-            self._limiter.leave(self._host, self._holder)
+            self._limiter.release_slot(self._host, self._holder)
         self._report_responses()
 
     def take_grant(self) -> RateLimited | None:
         """None if a request may be sent now. With a delay, the caller must end the grant by `note_sent` or
         `end_grant`."""
         now = self._now()
-        if self._delay <= 0 and now - self._checked_at < HEARD_WITHIN:
+        if self._delay <= 0 and now - self._checked_at < POLICY_RECHECK_S:
             return None
         host_policy = replace(self._policy, throttled=False) if self._is_first_try else self._policy
-        grant = self._limiter.turn(self._host, self._holder, host_policy, now)
+        grant = self._limiter.request_grant(self._host, self._holder, host_policy, now)
         self._checked_at, self._delay, self._on_trial = now, grant.delay, grant.on_trial
         self.next_at = grant.next_at if grant.delay > 0 or not grant.granted else 0.0
         self._has_grant = grant.granted and grant.delay > 0
@@ -111,7 +113,7 @@ class HostSlot:
         """A request was sent: the delay counts from now."""
         if self._delay > 0:
             now = self._now()
-            self._limiter.sent(self._host, self._holder, now)
+            self._limiter.note_sent(self._host, self._holder, now)
             self._has_grant, self.next_at = False, now + self._delay
 
     def end_grant(self) -> None:
@@ -149,7 +151,7 @@ class HostSlot:
         )
         refusal = Refusal(page, status, retry_after, is_repeat=is_repeat, others_answered=others_answered)
         now = self._now()
-        stop = self._limiter.refuse(self._host, refusal, now, conf.max_host_stop())
+        stop = self._limiter.note_refusal(self._host, refusal, now, conf.max_host_stop())
         self._on_trial, self._checked_at = stop.stops > 0, 0.0
         if stop.until > now:
             self.next_at = stop.until
@@ -166,7 +168,7 @@ class HostSlot:
             self._has_response_since_refusal = True
             self._response_seconds += seconds
             if self._on_trial:
-                self._limiter.resume(self._host)
+                self._limiter.clear_stop(self._host)
                 self._on_trial = False
             if self._delay > self._policy.delay:  # slowed down: see at once whether that may end
                 self._report_responses()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from redis.exceptions import RedisError
 
-from crawler.frontier.host_limiter import Gate
+from crawler.frontier.host_limiter import HostLimiter
 from crawler.frontier.inspect import crawl_of, holder_name
 from crawler.http.client import HttpFetcher
 
@@ -27,7 +27,7 @@ MAX_CONNECTIONS = 32  # idle at a time; one for each slice that has just ended
 @dataclass(frozen=True)
 class PooledConnection:
     fetcher: HttpFetcher
-    limiter: Gate
+    limiter: HostLimiter
     host: str
     holder: str  # of the slot
     since: float = field(default_factory=time.monotonic)
@@ -35,7 +35,7 @@ class PooledConnection:
     def close(self) -> None:
         self.fetcher.close()
         try:
-            self.limiter.leave(self.host, self.holder)
+            self.limiter.release_slot(self.host, self.holder)
         except RedisError as error:  # the slot expires by itself
             log.warning("Redis could not be told that a connection to %s is closed: %s", self.host, error)
 
@@ -45,7 +45,7 @@ class PooledConnection:
         if crawl_of(self.holder) == crawl:
             return self
         try:
-            self.limiter.leave(self.host, self.holder)
+            self.limiter.release_slot(self.host, self.holder)
         except RedisError:
             self.fetcher.close()
             raise

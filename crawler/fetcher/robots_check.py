@@ -10,7 +10,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
-from crawler.frontier.robots import RobotsMemo, RobotsMemory
+from crawler.frontier.robots import RobotsCache, RobotsEntry
 from crawler.http.fetcher import Fetcher
 from crawler.http.robots import RobotsFile, fetch_robots
 
@@ -37,8 +37,8 @@ class RobotsDecision:
 class RobotsChecker:
     """The robots.txt files of one slice's host (its http and its https origin)."""
 
-    def __init__(self, fetcher: Fetcher, memory: RobotsMemory, slot: HostSlot, holder: str, now: Clock) -> None:
-        self._fetcher, self._memory, self._slot, self._holder, self._now = fetcher, memory, slot, holder, now
+    def __init__(self, fetcher: Fetcher, cache: RobotsCache, slot: HostSlot, holder: str, now: Clock) -> None:
+        self._fetcher, self._cache, self._slot, self._holder, self._now = fetcher, cache, slot, holder, now
         self._known: dict[str, RobotsDecision] = {}
         self._fetching: str | None = None  # the origin whose file is being fetched
         self.requests = 0  # made for robots.txt files since they were last counted
@@ -48,35 +48,35 @@ class RobotsChecker:
         fetching the file."""
         origin = origin_of(url)
         if origin not in self._known:
-            memo = self._memory.get(origin) or self._fetch_locked(origin)
-            if isinstance(memo, RateLimited):
-                return memo
-            self._known[origin] = self._decision(memo)
+            entry = self._cache.get(origin) or self._fetch_locked(origin)
+            if isinstance(entry, RateLimited):
+                return entry
+            self._known[origin] = self._decision(entry)
         return self._known[origin]
 
     def renew(self) -> None:
         """Renew the lock of the file being fetched, which other workers wait for."""
         origin = self._fetching
         if origin is not None:
-            self._memory.still_asking(origin)
+            self._cache.renew_lock(origin)
 
     def take_request_count(self) -> int:
         """Requests made for robots.txt since the last call."""
         requests, self.requests = self.requests, 0
         return requests
 
-    def _fetch_locked(self, origin: str) -> RobotsMemo | RateLimited:
+    def _fetch_locked(self, origin: str) -> RobotsEntry | RateLimited:
         """Fetch the file, unless another worker does."""
-        if not self._memory.may_ask(origin, self._holder):
+        if not self._cache.acquire_lock(origin, self._holder):
             return RateLimited(self._now() + LOCK_POLL_S)
         self._fetching = origin
         try:
-            return self._memory.get(origin) or self._fetch(origin)
+            return self._cache.get(origin) or self._fetch(origin)
         finally:
             self._fetching = None
-            self._memory.asked(origin)
+            self._cache.release_lock(origin)
 
-    def _fetch(self, origin: str) -> RobotsMemo | RateLimited:
+    def _fetch(self, origin: str) -> RobotsEntry | RateLimited:
         limited = self._slot.take_grant()
         if limited is not None:
             return limited
@@ -86,38 +86,38 @@ class RobotsChecker:
         self._slot.record_refusal(f"{origin}/robots.txt", found.status, found.retry_after)
         self._slot.record_outcome(found.outcome, found.status, (self._now() - began) / max(1, found.requests))
         self.requests += found.requests
-        memo = _memo_of(found)
+        entry = _entry_of(found)
         reachable = verdict_of_status(found.status) is not RobotsAnswer.UNREACHABLE
-        if memo.outcome is not Outcome.PRIVATE_ADDRESS:  # another crawl may be allowed what this one is not
-            self._memory.keep(origin, memo, reachable=reachable)
-        return memo
+        if entry.outcome is not Outcome.PRIVATE_ADDRESS:  # another crawl may be allowed what this one is not
+            self._cache.put(origin, entry, reachable=reachable)
+        return entry
 
-    def _decision(self, memo: RobotsMemo) -> RobotsDecision:
-        match verdict_of_status(memo.status):
+    def _decision(self, entry: RobotsEntry) -> RobotsDecision:
+        match verdict_of_status(entry.status):
             case RobotsAnswer.ALLOW_ALL:
                 return RobotsDecision(reachable=True)
             case RobotsAnswer.UNREACHABLE:
-                return _unreachable(memo)
+                return _unreachable(entry)
             case RobotsAnswer.PARSE:
-                rules = parse(memo.body)
+                rules = parse(entry.body)
                 delay = rules.delay(conf.ROBOTS_TOKEN)
                 if delay:
                     self._slot.note_crawl_delay(delay)
                 return RobotsDecision(reachable=True, rules=rules)
 
 
-def _memo_of(found: RobotsFile) -> RobotsMemo:
+def _entry_of(found: RobotsFile) -> RobotsEntry:
     oddity = oddity_of(found.body, found.content_type)
-    return RobotsMemo(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)
+    return RobotsEntry(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)
 
 
 HOST_FAILURES = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT, Outcome.PRIVATE_ADDRESS})
 """Outcomes that concern the host rather than its robots.txt: its pages would fail as well."""
 
 
-def _unreachable(memo: RobotsMemo) -> RobotsDecision:
+def _unreachable(entry: RobotsEntry) -> RobotsDecision:
     """RFC 9309, 2.3.1.4: then nothing may be fetched. If the host itself fails, its outcome is reported instead."""
-    if memo.status is None and memo.outcome in HOST_FAILURES:
-        return RobotsDecision(reachable=False, outcome=memo.outcome, error=memo.error)
-    said = f"it answered {memo.status}" if memo.status else memo.error
+    if entry.status is None and entry.outcome in HOST_FAILURES:
+        return RobotsDecision(reachable=False, outcome=entry.outcome, error=entry.error)
+    said = f"it answered {entry.status}" if entry.status else entry.error
     return RobotsDecision(reachable=False, error=f"{NOT_HAD}, so nothing may be fetched: {said}")

@@ -19,8 +19,8 @@ from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.fetcher.page import PageFetcher
 from crawler.fetcher.pool import ConnectionPool, PooledConnection
 from crawler.fetcher.robots_check import RobotsChecker
-from crawler.frontier.robots import RobotsMemory
-from crawler.frontier.unresponsive_hosts import Silence, Silences
+from crawler.frontier.robots import RobotsCache
+from crawler.frontier.unresponsive_hosts import FailureStreak, UnresponsiveHosts
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 
@@ -42,19 +42,19 @@ class SliceRun:
         slot: HostSlot,
         open_fetcher: Callable[[], HttpFetcher],
         pool: ConnectionPool,
-        memory: RobotsMemory,
-        silences: Silences,
+        robots_cache: RobotsCache,
+        unresponsive_hosts: UnresponsiveHosts,
         holder: str,
         now: Clock,
         note_suspect: Callable[[PageTask | None], bool],
         add: Callable[[PageResult], None],
     ) -> None:
         self.slot = slot
-        self._part, self._policy, self._memory = part, policy, memory
+        self._part, self._policy, self._robots_cache = part, policy, robots_cache
         self._open_fetcher, self._pool, self._terms = open_fetcher, pool, (part.host, policy)
-        self._silences, self._holder, self._now, self._add = silences, holder, now, add
+        self._unresponsive_hosts, self._holder, self._now, self._add = unresponsive_hosts, holder, now, add
         self._note_suspect = note_suspect
-        self._unresponsive: Silence | None = None  # of the host, if it stops this slice
+        self._unresponsive: FailureStreak | None = None  # of the host, if it stops this slice
         self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
         self._unreported_requests = 0  # requests that no result has counted yet
         self._place = 0
@@ -71,7 +71,7 @@ class SliceRun:
             if not self._has_begun:
                 return self._wait_or_end(self._now() + SLOT_POLL_S, give_up_at=self._now() + SLOT_BUSY_DELAY_S)
             self._waiting_since = None
-            self._check_unresponsive(self._silences.of(self._part.host))
+            self._check_unresponsive(self._unresponsive_hosts.get(self._part.host))
         while self._place < len(self._part.pages) and may_go_on():
             task = self._part.pages[self._place]
             if task.expires_at is not None and self._now() >= task.expires_at:
@@ -181,12 +181,14 @@ class SliceRun:
             self.slot.record_result(result, url)
         if result.http_status is not None:
             if self._is_suspicious:
-                self._silences.is_over(self._part.host)
+                self._unresponsive_hosts.remove(self._part.host)
                 self._is_suspicious = False
         elif result.requests and (result.outcome in NO_RESPONSE or result.robots_unreachable):
-            self._check_unresponsive(self._silences.note(self._part.host, result.outcome, self._now()))
+            self._check_unresponsive(
+                self._unresponsive_hosts.record_failure(self._part.host, result.outcome, self._now())
+            )
 
-    def _check_unresponsive(self, streak: Silence | None) -> None:
+    def _check_unresponsive(self, streak: FailureStreak | None) -> None:
         """Stop fetching from a host that is given up, and, in this slice, from one that never responded. An unreachable
         robots.txt does not count as a response."""
         self._is_suspicious = streak is not None
@@ -198,7 +200,7 @@ class SliceRun:
         if self._is_hopeless or (self._page_fetcher is not None and not has_answered):
             self._unresponsive = streak
 
-    def _not_fetched(self, task: PageTask, streak: Silence) -> PageResult:
+    def _not_fetched(self, task: PageTask, streak: FailureStreak) -> PageResult:
         times = "once" if streak.times == 1 else f"{streak.times} times in a row"
         is_robots = streak.outcome is Outcome.ROBOTS
         what = f"robots.txt could not be had {times}" if is_robots else f"the host did not answer {times}"
@@ -223,7 +225,7 @@ class SliceRun:
                 raise Aborted
             self._fetcher.serve(self._note_sent)
             if self._policy.obey_robots:
-                self._robots = RobotsChecker(self._fetcher, self._memory, self.slot, self._holder, self._now)
+                self._robots = RobotsChecker(self._fetcher, self._robots_cache, self.slot, self._holder, self._now)
             self._page_fetcher = PageFetcher(
                 self._fetcher,
                 self._robots,

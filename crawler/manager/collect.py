@@ -80,7 +80,7 @@ def _still_leased(
 ) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
     """The reports whose slice is still leased under their token, with its lane and page ids. The other slices were
     reclaimed, or completed by another tick."""
-    leases = context.frontier.leases.of({report.batch for report in reports})
+    leases = context.frontier.leases.read({report.batch for report in reports})
     found = []
     for report in reports:
         lease = leases.get(report.batch)
@@ -108,13 +108,13 @@ def process_results(
     new_facts = _insert_long_sitemaps(context, new_facts, found, now, between)
     new = _check_traps(context, [found[fact] for fact in new_facts], places)
     on_closed = teller_of(context.options, closings)
-    rewind = context.frontier.window.rewind  # called before the commit: a crash behind it must not leave pages out
+    rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     applied = writer.apply(context.id, closings, retries_due, new, now, requests + wasted_requests, on_closed, rewind)
     crash_point("collect: committed")
     if applied.is_over:
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
     context.frontier.seen.add([fact for fact in new_facts if fact not in applied.left_out])
-    context.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
+    context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     store(context, to_cache)
 
 
@@ -156,12 +156,12 @@ def _possibly_new(context: TickContext, found: Mapping[bytes, Discovery]) -> lis
     """The facts that may not be in the table yet. With a depth limit this includes a redirect to a known page: see
     `writer.apply`. That page may lie behind the cursor of the ready queue, so the queue is refilled from the start."""
     facts = list(found)
-    unseen = [facts[place] for place in context.frontier.seen.unseen(facts)]
+    unseen = [facts[place] for place in context.frontier.seen.missing(facts)]
     if context.options.max_depth is None:
         return unseen
     redirected = [fact for fact, page in found.items() if page.hops]
     if redirected:
-        context.frontier.window.rewind()
+        context.frontier.ready_queue.rewind()
     return list(dict.fromkeys([*unseen, *redirected]))
 
 
@@ -204,5 +204,7 @@ def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:
     with context.frontier.redis.pipeline(transaction=False) as pipe:
         for report, lane, ids in ended:
             rest = [queue_item(still_open[page]) for page in ids if page in still_open]
-            context.frontier.leases.settle(report.batch, report.token, report.slice, lane, rest, report.next_at, pipe)
+            context.frontier.leases.complete_slice(
+                report.batch, report.token, report.slice, lane, rest, report.next_at, pipe
+            )
         pipe.execute()

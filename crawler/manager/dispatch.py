@@ -81,7 +81,7 @@ def _complete_empty(context: TickContext, drafts: Sequence[_BatchDraft]) -> None
     """Complete batches whose pages were all closed since they were enqueued: by a limit, a deadline, the cache."""
     for draft in drafts:
         for number, (lane, _) in enumerate(draft.slices):
-            context.frontier.leases.settle(draft.id, draft.token, number, lane, (), 0)
+            context.frontier.leases.complete_slice(draft.id, draft.token, number, lane, (), 0)
 
 
 def refill(context: TickContext) -> None:
@@ -93,20 +93,20 @@ def refill(context: TickContext) -> None:
     """
     soon = context.now() + MAX_LEVEL_WAIT_S
     depth = queries.shallowest_open(context.id, soon) if context.options.max_depth is not None else None
-    window, room = context.frontier.window, _free_capacity(context)
+    ready_queue, room = context.frontier.ready_queue, _free_capacity(context)
     tried = set[int]()
-    if not window.is_lined_up() and context.options.max_pages is not None:
+    if not ready_queue.has_cursor() and context.options.max_pages is not None:
         rows = queries.tried_before(context.id)  # under a page limit, these come first: they already count
         _enqueue(context, rows)
         tried = {row.id for row in rows}
         room -= len(tried)
     for priority in queries.priorities(context.id):
         level = Level(priority, -1 if depth is None else depth)
-        cursor = window.cursor(level)
+        cursor = ready_queue.cursor(level)
         rows = queries.next_open(context.id, priority, cursor, room, depth) if room > 0 else []
         _enqueue(context, rows)
         if rows or cursor == 0:
-            window.move_cursor(level, max((row.id for row in rows), default=0))
+            ready_queue.move_cursor(level, max((row.id for row in rows), default=0))
         room -= sum(row.id not in tried for row in rows)
 
 
@@ -114,15 +114,15 @@ def _enqueue(context: TickContext, rows: Sequence[OpenPage]) -> None:
     if not rows:
         return
     update_paces(context, [host_of(row.url) for row in rows])
-    context.frontier.window.put(queue_item(row) for row in rows)
+    context.frontier.ready_queue.enqueue(queue_item(row) for row in rows)
     crash_point("refill: pages let in")
 
 
 def _free_capacity(context: TickContext) -> int:
     """How many pages may be enqueued now. A page limit is hard: the ready queue never holds more pages than may still
     be requested; a page skipped without a request makes room for another. The owner's daily quota works the same."""
-    window = context.frontier.window
-    let_in = window.waiting()
+    ready_queue = context.frontier.ready_queue
+    let_in = ready_queue.size()
     room = min(MAX_REFILL_PAGES, MAX_READY_PAGES - let_in, _remaining_quota(context, let_in))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:
@@ -139,7 +139,7 @@ def _free_capacity(context: TickContext) -> int:
         error = f"beyond the limit of {limits.max_pages} pages"
         writer.close_rest(context.id, Outcome.LIMIT, error, context.now(), Limit.PAGES)
         return 0
-    return min(room, limits.max_pages - asked - let_in - window.taken())
+    return min(room, limits.max_pages - asked - let_in - ready_queue.handed_out())
 
 
 def _remaining_quota(context: TickContext, let_in: int) -> int:
@@ -149,7 +149,7 @@ def _remaining_quota(context: TickContext, let_in: int) -> int:
     share = quotas.share(context.crawl.owner_id, clock.now()) if context.crawl.owner_id is not None else None
     if share is None:
         return MAX_READY_PAGES
-    out = let_in + context.frontier.window.taken()
+    out = let_in + context.frontier.ready_queue.handed_out()
     return max(share - out, 0 if out else 1)
 
 
@@ -157,13 +157,13 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
     get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, queues.worker_count()
-    outstanding, waiting_now = leases.outstanding(), leases.waiting()
+    outstanding, waiting_now = leases.outstanding(), leases.unclaimed()
     room = min(MAX_OUTSTANDING_BATCHES - outstanding, workers + PREFETCH_BATCHES - waiting_now)
     if room <= 0:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a
     # queued slice would hold back a host with many pages.
-    ahead = PREFETCH_BATCHES if context.frontier.window.lanes() <= MAX_SLICES_PER_BATCH else 0
+    ahead = PREFETCH_BATCHES if context.frontier.ready_queue.lane_count() <= MAX_SLICES_PER_BATCH else 0
     wanted = min(room, max(1, workers + ahead - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_BatchDraft]()
     for place in range(wanted * MAX_SLICES_PER_BATCH):
@@ -171,7 +171,7 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
         if draft.pages >= MAX_PAGES_PER_BATCH:
             break
         alone = _new_draft() if len(own) <= room - wanted else None
-        picked = context.frontier.window.pick(
+        picked = context.frontier.ready_queue.dequeue(
             draft.id, draft.token, len(draft.slices), now, alone=(alone.id, alone.token) if alone else None
         )
         if picked is None:
@@ -270,13 +270,13 @@ def close_put_off(context: TickContext) -> int:
     """
     now = context.now()
     put_off = queries.count_put_off(context.id, now)
-    if not put_off or context.frontier.window.waiting() > put_off:
-        context.frontier.close_nothing()
+    if not put_off or context.frontier.ready_queue.size() > put_off:
+        context.frontier.clear_close_at()
         return 0
     discovered = Crawl.objects.values_list("discovered", flat=True).get(id=context.id)
-    if now < context.frontier.closing_at(discovered, now + conf.retry_after_wait()):
+    if now < context.frontier.deferred_close_at(discovered, now + conf.retry_after_wait()):
         return 0
     closed = writer.close_put_off(context.id, now, teller_of_closed(context.options))
     crash_point("conclude: put off pages closed")
-    context.frontier.dead.add(closed, now)
+    context.frontier.dead_letters.add(closed, now)
     return len(closed)

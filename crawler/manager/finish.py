@@ -25,7 +25,7 @@ def finish_if_done(context: TickContext) -> Verdict:
     if queue_side.only_waits:
         close_put_off(context)
     if queue_side.only_waits and not queries.has_open(context.id):
-        context.frontier.window.forget()  # the waiting pages were closed meanwhile, by a deadline or a limit
+        context.frontier.ready_queue.clear()  # the waiting pages were closed meanwhile, by a deadline or a limit
         queue_side = context.frontier.queue_side()
     if not queue_side.is_empty:
         return Verdict.GO_ON  # so the table need not be asked
@@ -64,4 +64,4 @@ def _rebuild(context: TickContext) -> None:
     log.warning("crawl %s: %s", context.id, what)
     Disagreement.objects.create(crawl=context.crawl, what=what)
     crash_point("conclude: disagreement noted")
-    context.frontier.window.forget()
+    context.frontier.ready_queue.clear()

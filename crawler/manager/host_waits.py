@@ -11,7 +11,7 @@ from crawler import clock
 from crawler.accounts import audit
 from crawler.core.crawl.completion import State
 from crawler.core.urls.normalise import origins_of
-from crawler.frontier.inspect import HostSeen, end_waits, pages_of, seen_of
+from crawler.frontier.inspect import HostSnapshot, end_waits, host_snapshots, pages_of
 from crawler.manager.context import context_of
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -45,12 +45,12 @@ def end_host_waits(host: str) -> EndedWaits:
     now = clock.epoch_seconds()
     crawls = [crawl for crawl, _ in crawls_of(redis, host)]
     with transaction.atomic():
-        before = _told(seen_of(redis, [host], now)[host], now)
+        before = _told(host_snapshots(redis, [host], now)[host], now)
         had_to_wait = end_waits(redis, host)
         for crawl in crawls:
             for origin in origins_of(host):
                 memory_of(redis, crawl).forget_unreachable(origin)
-            had_to_wait |= context_of(crawl).frontier.window.hasten(host, now)
+            had_to_wait |= context_of(crawl).frontier.ready_queue.make_due(host, now)
         if had_to_wait:
             audit.note("host.forgotten", kind="host", key=host[:64], name=host, before=before)
     for crawl in crawls:
@@ -59,8 +59,8 @@ def end_host_waits(host: str) -> EndedWaits:
     return EndedWaits(host, had_to_wait, len(crawls))
 
 
-def _told(seen: HostSeen, now: float) -> dict[str, Any]:
+def _told(seen: HostSnapshot, now: float) -> dict[str, Any]:
     """What is cleared, for the audit log."""
-    known = seen.manners
+    known = seen.state
     stop = {"until": moment(known.stop.until), "status": known.stop.status} if known.stop.until > now else {}
     return {**stop, **({"delay": known.throttle.delay} if known.throttle.delay else {})}

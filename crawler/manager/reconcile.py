@@ -28,7 +28,7 @@ from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CRAWLS, RECONCILED
-from crawler.frontier.results import FRESH_SECONDS, Mark, Tick
+from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
 from crawler.manager.dispatch import has_deadlines
 from crawler.models import NOT_OVER, Crawl
 from crawler.notices import outbox
@@ -79,12 +79,12 @@ def reconcile(*, at_once: bool = False) -> ScanResult | None:
 def scan_within(seconds: float) -> None:
     """Allow the next scan in so many seconds at the latest. Never postpones a scan: its finding may be outdated by the
     time it ends."""
-    scripts.run(queues.connection(), "sooner", [RECONCILED], [max(1, int(seconds * MS_PER_S))])
+    scripts.run(queues.connection(), "expire_sooner", [RECONCILED], [max(1, int(seconds * MS_PER_S))])
 
 
 def scan_when_due(frontier: Frontier, now: float) -> None:
     """Called at the end of a tick: it may leave a host that is due before the next scan."""
-    due = frontier.window.next_due()
+    due = frontier.ready_queue.next_due()
     if due is not None:
         scan_within(max(LEAST, due - now))
 
@@ -112,7 +112,7 @@ def _scan() -> ScanResult:
     woken = 0
     moments: list[float] = []
     _update_holds(now)
-    is_resting = capacity.is_noted_lately(redis)
+    is_resting = capacity.is_backing_off(redis)
     waiting = cache(partial(queues.queued, queues.CRAWL))
     crawls = list(Crawl.objects.filter(state__in=NOT_OVER).only(*SCAN_COLUMNS))
     if any(crawl.state == State.LOADING for crawl in crawls):
@@ -169,7 +169,7 @@ def _clean_up(redis: Redis, alive: set[str]) -> None:
     for name in known - alive:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
-        if frontier.is_condemned():
+        if frontier.is_marked_deleted():
             _resume_deletion(UUID(name))
         elif crawl is not None and crawl.is_over:
             clear_away(crawl)
@@ -198,10 +198,10 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.get(keys.closing)
         pipe.get(keys.tick)
         lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked = pipe.execute()
-    mark, last = Mark.read(raw), Tick.read(ticked)
+    mark, last = Mark.read(raw), TickEnd.read(ticked)
     losses = [now + lock_ms / 1000 + EXPIRY_SLACK_S] if lock_ms >= 0 else []
     losses += [look_at for _, look_at in next_lease]
-    losses += [mark.sent_at + FRESH_SECONDS + EXPIRY_SLACK_S] if mark is not None else []
+    losses += [mark.sent_at + MARK_FRESH_S + EXPIRY_SLACK_S] if mark is not None else []
     return Signs(
         locked=lock_ms != NO_SUCH_KEY,
         tick_coming=mark is not None and (mark.is_fresh(now) or mark.job in waiting()),
@@ -212,6 +212,6 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         next_expiry=queries.next_expiry(crawl.id) if has_deadlines(crawl.chosen) else None,
         closing_at=float(closing.split()[0]) if closing else None,
         paused=crawl.state != State.RUNNING,
-        rewound=not lined_up or (last is not None and last.is_to_come(now)),
+        rewound=not lined_up or (last is not None and last.is_in_future(now)),
         next_loss=min((loss for loss in losses if loss > now), default=None),
     )

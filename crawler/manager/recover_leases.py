@@ -8,7 +8,7 @@ from crawler import conf
 from crawler.core.crawl import retries
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.manager.context import TickContext, queue_item
 from crawler.notices.outbox import teller_of_closed
 from crawler.queueing import queues
@@ -34,12 +34,12 @@ def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
             _reclaim(context, lease)
             taken_back += 1
         elif lease.batch in queued:
-            context.frontier.leases.look_again(lease, now + LOOK_AFTER, None)
+            context.frontier.leases.postpone_check(lease, now + JOB_CHECK_INTERVAL_S, None)
         elif _is_lost(lease, lease.batch in started, now):
             _reclaim(context, lease)
             taken_back += 1
         else:
-            context.frontier.leases.look_again(lease, now + LOOK_AFTER, lease.absent_since or now)
+            context.frontier.leases.postpone_check(lease, now + JOB_CHECK_INTERVAL_S, lease.absent_since or now)
     return taken_back
 
 
@@ -48,7 +48,7 @@ def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
     to begin, or its worker died before it claimed the batch."""
     if lease.absent_since is None:
         return False
-    return now - lease.absent_since >= (STARTED_GRACE_S if is_started else LOOK_AFTER)
+    return now - lease.absent_since >= (STARTED_GRACE_S if is_started else JOB_CHECK_INTERVAL_S)
 
 
 def _count_death(context: TickContext, lease: Lease, now: float) -> None:
@@ -60,16 +60,16 @@ def _count_death(context: TickContext, lease: Lease, now: float) -> None:
         _ids(lease),
         lease.token,
         now,
-        in_hand=(lease.in_hand.page, lease.in_hand.attempt) if lease.in_hand else None,
+        in_hand=(lease.suspect.page, lease.suspect.attempt) if lease.suspect else None,
         crashed_from=conf.max_attempts() if is_alone else None,
         on_closed=teller_of_closed(context.options),
     )
-    context.frontier.dead.add(crashed, now)
+    context.frontier.dead_letters.add(crashed, now)
 
 
 def _reclaim(context: TickContext, lease: Lease) -> None:
     still_open = queries.open_pages(context.id, _ids(lease)).values()
-    context.frontier.take_back(lease, [queue_item(page) for page in still_open])
+    context.frontier.reclaim(lease, [queue_item(page) for page in still_open])
 
 
 def _ids(lease: Lease) -> list[int]:

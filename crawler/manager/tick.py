@@ -18,7 +18,7 @@ from crawler.crawls.finalize import clear_away
 from crawler.crawls.holds import hold, may_go_on, noted, ration
 from crawler.crawls.outages import patiently
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.results import Released
+from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
 from crawler.manager.collect import collect
 from crawler.manager.context import TickContext, context_of
@@ -68,7 +68,7 @@ def _tick(crawl_id: UUID) -> str:
         return "the crawl is over"
     context = context_of(crawl)
     token = secrets.token_hex(8)
-    if not context.frontier.results.lock(token):
+    if not context.frontier.results.acquire_lock(token):
         keep_watch()  # if the other tick is dead, its lock expires
         return "another tick is at work; it was left a mark"
     crash_point("tick: lock taken")
@@ -84,7 +84,7 @@ def _tick(crawl_id: UUID) -> str:
             return _defer_tick(context, token, began)
         patiently(lambda: _release_after_error(context, token))  # Redis or the database is down: another tick must run
         raise
-    context.frontier.results.drop_lock(token)
+    context.frontier.results.release_lock(token)
     crash_point("tick: lock given back")
     scan_when_due(context.frontier, context.now())
     _end_tick(crawl_id)
@@ -98,7 +98,7 @@ def _defer_tick(context: TickContext, token: str, began: float) -> str:
     said = "gave way: another connection to the database has locked the crawl's row"
     log.warning("crawl %s: %s", context.id, said)
     context.frontier.results.note_tick(context.now(), said, context.now() - began)
-    context.frontier.results.lock(token, ROW_LOCK_RETRY_S)
+    context.frontier.results.acquire_lock(token, ROW_LOCK_RETRY_S)
     stay_awake()
     return said
 
@@ -107,23 +107,23 @@ def _detect_clock_rollback(context: TickContext) -> None:
     """If Redis's clock was set back, rebuild the ready queue from the table, so that nothing waits for times written
     before. A process that was suspended may see this wrongly, so it reads the clock once more."""
     last = context.frontier.results.last_tick()
-    if last is None or not last.is_to_come(context.now()):
+    if last is None or not last.is_in_future(context.now()):
         return
     clock.shared.read()
-    if last.is_to_come(context.now()):
+    if last.is_in_future(context.now()):
         log.warning("crawl %s: Redis's clock was set back; its frontier is built again from the table", context.id)
-        context.frontier.window.forget()
+        context.frontier.ready_queue.clear()
 
 
 def _release_after_error(context: TickContext, token: str) -> None:
-    context.frontier.results.drop_lock(token)
+    context.frontier.results.release_lock(token)
     stay_awake()
 
 
 def _handle_missing_crawl(frontier: Frontier) -> str:
     """A crawl that is not in the table. Its keys are deleted only if it is marked as deleted: otherwise it may belong
     to another installation."""
-    if frontier.is_condemned():
+    if frontier.is_marked_deleted():
         frontier.clear()
         return "the crawl was deleted"
     log.warning("no crawl %s in this database; do two installations share one Redis?", frontier.keys.crawl)
@@ -162,7 +162,7 @@ def _work(context: TickContext, token: str) -> str:
 
 def _hand_over(context: TickContext, token: str) -> None:
     """Leave the rest to a new tick."""
-    context.frontier.results.drop_lock(token)
+    context.frontier.results.release_lock(token)
     context.frontier.results.clear_mark()  # the tick named by the mark may have found the lock taken
     wake(context.frontier, context.crawl.site)
 
@@ -194,7 +194,7 @@ def _run_passes(context: TickContext, token: str) -> str:
             break
         if said is Verdict.DISAGREE or not is_drained:
             continue  # the frontier was cleared: refill it at once; or there are more results
-        if results.release(token) is not Released.DIRTY:
+        if results.release_lock_if_clean(token) is not ReleaseResult.DIRTY:
             break
     return f"took in {counted(collected, 'report')}, handed out {counted(handed_out, 'batch')}"
 
@@ -206,7 +206,7 @@ def _drain(context: TickContext, token: str) -> tuple[int, bool]:
 
     def between() -> None:
         _check_stop()
-        results.lock(token)
+        results.acquire_lock(token)
 
     _check_stop()
     while taken_in := collect(context, between):

@@ -194,7 +194,7 @@ def keep_watch_last() -> None:
     for job in watches[1:]:
         if conn.lrem(queue, 1, job):
             conn.delete(Job.key_for(job))
-    if not watches or scripts.run(conn, "last", [queue], [watches[0]]) == 0:
+    if not watches or scripts.run(conn, "move_to_end", [queue], [watches[0]]) == 0:
         send_watch()
 
 

@@ -38,7 +38,7 @@ def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, 
         pipe.sadd(CRAWLS, frontier.keys.crawl)
         queues.send_tick(pipe, frontier.keys.crawl, site, job)
 
-    return frontier.results.leave(
+    return frontier.results.push(
         [encode_report(report) for report in reports],
         frontier.now(),
         tick_job=job,

@@ -130,7 +130,7 @@ def test_content_is_there_before_anybody_is_told_of_it(bench: Bench, folder: Pat
     (orphan,) = objects_of(str(bench.crawl.id))
     assert bench.context.frontier.results.read(9) == []
     grow_old(folder)
-    bench.context.frontier.window.forget()  # as when its lease has run out
+    bench.context.frontier.ready_queue.clear()  # as when its lease has run out
     queues.connection().delete(*queues.connection().keys("*gate*") or ["-"])
     scan()
     bench.work()

@@ -25,7 +25,7 @@ from crawler.fetcher import loop
 from crawler.fetcher import preview as trial
 from crawler.fetcher.preview import preview
 from crawler.frontier import keys
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.robots import RobotsCache
 from crawler.http import guards
 from crawler.http.guard import Guard
 from crawler.models import Page
@@ -90,7 +90,7 @@ def test_a_robots_txt_that_moved(bench: Bench, canary: str, settings: Any) -> No
 def test_what_is_refused_to_one_crawl_is_not_remembered_for_another(bench: Bench, canary: str) -> None:
     bench.site.pages["/"] = page(f"{canary}/link")
     crawled(bench, hosts=(canary.removeprefix("http://"),))
-    assert RobotsMemory(queues.connection()).get(canary) is None
+    assert RobotsCache(queues.connection()).get(canary) is None
 
 
 def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, canary: str) -> None:

@@ -18,8 +18,8 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import links
 from crawler.fetcher.batch import MIN_WAITING_BATCHES
 from crawler.fetcher.loop import fetch
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from crawler.logs import Context
 from crawler.manager import dispatch
 from crawler.manager.reconcile import reconcile, scan
@@ -55,7 +55,7 @@ def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
 
 def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
     batch = handed_out(bench)
-    bench.context.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     fetch(batch)
     assert bench.site.requests == []
 
@@ -69,8 +69,8 @@ def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(
 
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
     batch = handed_out(bench, concurrency=1)
-    gate = Gate(queues.connection(), 10)
-    gate.enter(bench.site.host, "somebody else", Wish("another"), bench.context.now())
+    gate = HostLimiter(queues.connection(), 10)
+    gate.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
     fetch(batch)
     (report,) = reports(bench)
     assert (report.done, report.results) == (True, ())
@@ -80,7 +80,9 @@ def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> 
 
 def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
     fetch(handed_out(bench, concurrency=1))
-    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", Wish("another"), bench.context.now())
+    assert HostLimiter(queues.connection(), 10).take_slot(
+        bench.site.host, "next", HostPolicy("another"), bench.context.now()
+    )
 
 
 PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}
@@ -144,12 +146,12 @@ def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, sett
     assert Page.objects.get().outcome == Outcome.CONNECT
 
 
-@pytest.mark.site({"/": Reply(page(), after=RENEW_EVERY * 1.3)})
+@pytest.mark.site({"/": Reply(page(), after=RENEW_INTERVAL_S * 1.3)})
 def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
     fetch(handed_out(bench))
     ((lease, look_at),) = bench.context.frontier.leases.all()
     assert lease.since is not None
-    assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
+    assert look_at - lease.since > LEASE_TTL_S + RENEW_INTERVAL_S / 2
 
 
 @pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})

@@ -10,7 +10,7 @@ from crawler.core.urls.addresses import EVERYTHING
 from crawler.fetcher import loop
 from crawler.fetcher.pool import MAX_CONNECTIONS, ConnectionPool, PooledConnection
 from crawler.frontier import keys
-from crawler.frontier.host_limiter import Gate, Wish
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from crawler.worker import SafeQueue, Worker
@@ -30,8 +30,8 @@ class Fetcher(HttpFetcher):
 
 
 def kept(redis: Redis, holder: str, since: float | None = None) -> PooledConnection:
-    gate = Gate(redis, 10)
-    assert gate.enter(HOST, holder, Wish("a-crawl", connections=MAX_CONNECTIONS + 1), now=1.0)
+    gate = HostLimiter(redis, 10)
+    assert gate.take_slot(HOST, holder, HostPolicy("a-crawl", connections=MAX_CONNECTIONS + 1), now=1.0)
     fetcher = Fetcher(Guard((EVERYTHING,)), "tests")
     return (
         PooledConnection(fetcher, gate, HOST, holder)
@@ -122,6 +122,6 @@ def test_a_connection_that_another_crawl_goes_on_with_is_counted_as_its_own(real
     taken = keep.for_crawl("other").take("terms")
     assert taken is not None
     assert (taken.fetcher, taken.holder) == (mine.fetcher, "other:fetch-1:0")
-    assert taken.limiter.enter(HOST, taken.holder, Wish("other", connections=MAX_CONNECTIONS + 1), now=1.0)
+    assert taken.limiter.take_slot(HOST, taken.holder, HostPolicy("other", connections=MAX_CONNECTIONS + 1), now=1.0)
     assert real_redis.zrange(keys.host_slots(HOST), 0, -1) == [b"other:fetch-1:0"]
     assert keep.for_crawl("other").take("terms") is None

@@ -9,7 +9,7 @@ from rq.registry import StartedJobRegistry
 from crawler.crawls.control import cancel, pause, resume
 from crawler.frontier import results
 from crawler.frontier.keys import CRAWLS
-from crawler.frontier.results import FRESH_SECONDS
+from crawler.frontier.results import MARK_FRESH_S
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -26,7 +26,7 @@ def planted() -> list[str]:
 @pytest.fixture
 def soon_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tick that does not come is missed after a fifth of the usual time, which the test must wait for."""
-    monkeypatch.setattr(results, "FRESH_SECONDS", FRESH_SECONDS / 5)
+    monkeypatch.setattr(results, "MARK_FRESH_S", MARK_FRESH_S / 5)
 
 
 def lose_every_job() -> None:
@@ -101,7 +101,7 @@ class TestSweep:
         bench.start()
         bench.work("crawl", at_most=1)
         Crawl.objects.filter(id=bench.crawl.id).update(state="finished")
-        assert bench.context.frontier.window.taken() == 1
+        assert bench.context.frontier.ready_queue.handed_out() == 1
         reconcile.scan()
         assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
         assert not queues.connection().smembers(CRAWLS)

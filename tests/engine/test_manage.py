@@ -18,7 +18,7 @@ from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import work_stealing
 from crawler.fetcher.loop import fetch
-from crawler.frontier.ready_queue import Level, page_of
+from crawler.frontier.ready_queue import Level, decode_member
 from crawler.manager import dispatch
 from crawler.manager import tick as manage_module
 from crawler.manager.collect import BetweenTransactions, collect, process_results
@@ -134,7 +134,7 @@ def test_a_frontier_that_lost_pages_is_found_out_and_rebuilt(bench: Bench) -> No
     """The queue side says empty, the table does not: the disagreement is recorded, and the crawl still ends right."""
     bench.start()
     frontier = bench.context.frontier
-    frontier.window.move_cursor(Level(5), 10**9)
+    frontier.ready_queue.move_cursor(Level(5), 10**9)
     bench.work()
     assert bench.state() == "finished"
     assert receipt_of(bench.crawl)["fetched"] == 4
@@ -236,17 +236,17 @@ def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Be
     urgent = Discovery(f"{bench.site.url}/urgent", 1, 0, None, priority=9)
     writer.apply(bench.crawl.id, [], [], [*later, urgent], bench.context.now())
     Page.objects.filter(url=urgent.url).update(attempts=1)
-    bench.context.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     refill(bench.context)
-    assert bench.context.frontier.window.count(bench.context.now()).waiting == 4
+    assert bench.context.frontier.ready_queue.counts(bench.context.now()).waiting == 4
     skipped = [PageResult(id=row.id, attempt=1, outcome=Outcome.ROBOTS) for row in Page.objects.filter(depth=0)]
     writer.apply(bench.crawl.id, skipped, [], [], bench.context.now())
-    bench.context.frontier.window.rewind()
+    bench.context.frontier.ready_queue.rewind()
     for _ in range(3):
         refill(bench.context)
     lined_up = {row.id for row in Page.objects.filter(status=Page.OPEN)}
     waits = bench.context.frontier.redis.zrange(bench.context.frontier.keys.queue(bench.site.host), 0, -1)
-    assert {page_of(member) for member in waits} <= lined_up | {result.id for result in skipped}
+    assert {decode_member(member) for member in waits} <= lined_up | {result.id for result in skipped}
     assert len(waits) == 4
 
 
@@ -259,7 +259,7 @@ def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(bench
     process_results(
         context, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))]
     )
-    assert context.frontier.seen.unseen([Discovery(link, 1, 0, None).fact]) == [0]
+    assert context.frontier.seen.missing([Discovery(link, 1, 0, None).fact]) == [0]
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=429, headers={"Retry-After": "30"}), "/b": page()})
@@ -308,7 +308,7 @@ def test_an_unreachable_robots_txt_forbids_everything_in_the_end(bench: Bench, s
 def test_one_tick_leaves_the_work_to_the_other(bench: Bench) -> None:
     bench.start()
     context = bench.context
-    context.frontier.results.lock("another tick")
+    context.frontier.results.acquire_lock("another tick")
     assert "another tick" in manage(bench.crawl.id)
     assert context.frontier.results.mark() is not None
 
@@ -366,7 +366,7 @@ def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, mon
             manage(bench.crawl.id)
     assert len(bench.context.frontier.results.read(9)) == 1
     links = [key_of(f"{bench.site.url}{path}") for path in ("/a", "/b")]
-    assert bench.context.frontier.seen.unseen(links) == [0, 1]  # the seen-set never knows more than the table
+    assert bench.context.frontier.seen.missing(links) == [0, 1]  # the seen-set never knows more than the table
     assert bench.jobs("crawl") != []  # somebody will look again
     manage(bench.crawl.id)
     assert Page.objects.filter(status=Page.CLOSED).count() == 1
@@ -421,13 +421,13 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
 
     def held_up(*args: Any) -> Any:
         done = apply(*args)
-        frontier.leases.settle(first.batch, first.token, first.slice, first.host, (), 0)
+        frontier.leases.complete_slice(first.batch, first.token, first.slice, first.host, (), 0)
         return done
 
     monkeypatch.setattr(writer, "apply", held_up)
     collect(bench.context)
     assert frontier.leases.outstanding() == 0
-    assert frontier.window.taken() == 0
+    assert frontier.ready_queue.handed_out() == 0
 
 
 @pytest.mark.site({"/": page()})

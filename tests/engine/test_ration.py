@@ -111,7 +111,7 @@ def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: Us
     crawl = start(bench, ann, recursive=False)
     bench.work("crawl", at_most=1)
     control.hold(crawl.id, datetime.now(UTC) + timedelta(days=1))
-    bench.context.frontier.let_go()  # the page is on its way already, and its answer comes in
+    bench.context.frontier.clear_paused()  # the page is on its way already, and its answer comes in
     bench.work()
     assert bench.state() == "finished"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.crawls.control import pause
-from crawler.frontier.results import FRESH_SECONDS
+from crawler.frontier.results import MARK_FRESH_S
 from crawler.manager.reconcile import ScanResult, reconcile, scan
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
@@ -38,7 +38,7 @@ def test_a_tick_that_rq_lost_is_sent_again(bench: Bench) -> None:
     frontier = bench.context.frontier
     mark = frontier.results.mark()
     assert mark is not None
-    queues.connection().set(frontier.keys.mark, f"{mark.job} {mark.sent_at - FRESH_SECONDS - 1}")
+    queues.connection().set(frontier.keys.mark, f"{mark.job} {mark.sent_at - MARK_FRESH_S - 1}")
     assert scan().woken == 1
     assert len(bench.jobs("crawl")) == 1
 

@@ -14,8 +14,8 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.retries import company
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import LEASE_SECONDS, InHand, Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
+from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect, Lease
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.manager.context import TickContext, context_of
 from crawler.manager.dispatch import dispatch
 from crawler.manager.recover_leases import STARTED_GRACE_S, recover_leases
@@ -66,11 +66,11 @@ class Handed:
     def take_in_hand(self, lease: Lease, page: int) -> None:
         """The worker is about to ask for a suspect."""
         attempt = Page.objects.get(id=page).attempts + 1
-        assert self.context.frontier.leases.take_in_hand(lease.batch, lease.token, InHand(page, attempt))
+        assert self.context.frontier.leases.note_suspect(lease.batch, lease.token, CurrentSuspect(page, attempt))
 
     def die(self) -> None:
         """The worker does; its claim runs out."""
-        self.time += LEASE_SECONDS
+        self.time += LEASE_TTL_S
         assert self.repair() == 1
 
     def lose_the_job(self) -> None:
@@ -81,8 +81,8 @@ class Handed:
         frontier = self.context.frontier
         return (
             frontier.leases.outstanding() == 0
-            and frontier.window.count(0).waiting == 1
-            and frontier.window.taken() == 0
+            and frontier.ready_queue.counts(0).waiting == 1
+            and frontier.ready_queue.handed_out() == 0
         )
 
 
@@ -100,9 +100,9 @@ def test_a_batch_that_waits_in_the_queue_is_never_late(handed: Handed) -> None:
 
 def test_a_lost_job_is_found_on_the_second_look(handed: Handed) -> None:
     handed.lose_the_job()
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 0
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 1
     assert handed.is_back()
     assert handed.page.attempts == 0  # nobody had it in hand
@@ -111,10 +111,10 @@ def test_a_lost_job_is_found_on_the_second_look(handed: Handed) -> None:
 def test_a_job_that_was_only_between_two_lists_is_left_alone(handed: Handed) -> None:
     jobs = handed.redis.lrange("rq:queue:fetch", 0, -1)
     handed.lose_the_job()
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     handed.repair()
     handed.redis.rpush("rq:queue:fetch", *jobs)
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 0
     assert handed.lease.absent_since is None
 
@@ -126,8 +126,8 @@ def test_a_job_that_started_and_never_claimed_its_batch_is_given_more_time(hande
     assert batch in queues.started(queues.FETCH)
     begun = handed.time
     while handed.repair() == 0:
-        handed.time += LOOK_AFTER
-        assert handed.time - begun <= STARTED_GRACE_S + 2 * LOOK_AFTER
+        handed.time += JOB_CHECK_INTERVAL_S
+        assert handed.time - begun <= STARTED_GRACE_S + 2 * JOB_CHECK_INTERVAL_S
     assert handed.time - begun > STARTED_GRACE_S
     assert handed.is_back()
 
@@ -136,7 +136,7 @@ def test_a_claim_that_is_renewed_is_left_alone(handed: Handed) -> None:
     lease = handed.lease
     handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
     for _ in range(5):
-        handed.time += LEASE_SECONDS - 1
+        handed.time += LEASE_TTL_S - 1
         handed.context.frontier.leases.renew(lease.batch, lease.token, handed.time)
         assert handed.repair() == 0
 
@@ -163,7 +163,7 @@ def test_a_page_that_waits_for_its_turn_is_not_in_hand(handed: Handed) -> None:
     dispatch(handed.context)
     lease = handed.claim()
     handed.take_in_hand(lease, handed.page.id)
-    handed.context.frontier.leases.take_in_hand(lease.batch, lease.token, None)
+    handed.context.frontier.leases.note_suspect(lease.batch, lease.token, None)
     handed.die()
     assert (handed.page.attempts, handed.page.deaths) == (0, 0)
 
@@ -196,7 +196,7 @@ def test_a_page_whose_report_came_in_is_not_blamed_for_a_death_behind_it(handed:
 def test_whoever_lost_the_lease_may_take_nothing_in_hand(handed: Handed) -> None:
     lease = handed.claim()
     handed.die()
-    assert not handed.context.frontier.leases.take_in_hand(lease.batch, lease.token, InHand(handed.page.id, 1))
+    assert not handed.context.frontier.leases.note_suspect(lease.batch, lease.token, CurrentSuspect(handed.page.id, 1))
     assert not handed.redis.exists(handed.context.frontier.keys.lease(lease.batch))
 
 
@@ -204,7 +204,7 @@ def test_a_lease_that_ran_out_while_the_reports_were_taken_in_is_left_for_the_ne
     """Its holder may have left reports since then."""
     handed.claim()
     overdue = handed.context.frontier.leases.overdue(handed.time)
-    handed.time += LEASE_SECONDS
+    handed.time += LEASE_TTL_S
     assert recover_leases(handed.context, overdue) == 0
     assert handed.repair() == 1
 
@@ -212,7 +212,7 @@ def test_a_lease_that_ran_out_while_the_reports_were_taken_in_is_left_for_the_ne
 def with_pages(bench: Bench) -> Handed:
     """The start page is closed, and has led to forty others."""
     handed = Handed(bench)
-    handed.context.frontier.take_back(handed.lease, [])
+    handed.context.frontier.reclaim(handed.lease, [])
     start = handed.page
     found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
     result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
@@ -225,7 +225,7 @@ def close(handed: Handed, lease: Lease, in_hand: list[int]) -> None:
     results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
     writer.apply(handed.context.id, results, [], [], handed.time)
     for number, (lane, _) in lease.slices.items():
-        handed.context.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
+        handed.context.frontier.leases.complete_slice(lease.batch, lease.token, number, lane, (), 0)
 
 
 class TestPoison:
@@ -248,7 +248,7 @@ class TestPoison:
                     deaths.append(len(in_hand))
                 else:
                     close(handed, lease, in_hand)
-            handed.time += LEASE_SECONDS
+            handed.time += LEASE_TTL_S
             handed.repair()
         return deaths
 
@@ -259,7 +259,7 @@ class TestPoison:
         assert (crashed.id, crashed.attempts, crashed.deaths) == (poison, 3, 3)
         assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 40
         assert not Page.objects.exclude(id=poison).filter(deaths__gt=0).exists()
-        assert [letter for letter, _ in handed.context.frontier.dead.newest(9)] == [poison]
+        assert [letter for letter, _ in handed.context.frontier.dead_letters.newest(9)] == [poison]
 
     @pytest.mark.parametrize(
         ("max_attempts", "deaths"), [(1, [24, 8, 1]), (2, [24, 8, 1]), (3, [24, 8, 1, 1]), (4, [24, 8, 1, 1, 1])]
@@ -288,7 +288,7 @@ class TestRandomKills:
             for lease, _ in handed.context.frontier.leases.all():
                 handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
                 self.work(handed, lease, chance, asked, died_over)
-            handed.time += LEASE_SECONDS
+            handed.time += LEASE_TTL_S
             handed.repair()
         rows = list(Page.objects.all())
         assert {row.id: row.deaths for row in rows if row.deaths} == dict(died_over)

@@ -51,7 +51,9 @@ def test_what_was_given_up_is_listed_for_good_and_remembered_for_a_day(bench: Be
     finished(bench)
     assert [letter.url.removeprefix(bench.site.url) for letter in dead_letters(bench.crawl)] == ["/b", "/c"]
     frontier = bench.context.frontier
-    assert {letter for letter, _ in frontier.dead.newest(9)} == {letter.id for letter in dead_letters(bench.crawl)}
+    assert {letter for letter, _ in frontier.dead_letters.newest(9)} == {
+        letter.id for letter in dead_letters(bench.crawl)
+    }
     assert 23 * 3600 < queues.connection().ttl(frontier.keys.dead) <= 24 * 3600
 
 
@@ -147,7 +149,7 @@ def test_if_the_sender_dies_right_after_its_commit_whoever_looks_sends_the_tick(
         bench.work(at_most=1)
     bench.work("crawl")
     Page.objects.filter(status=Page.OPEN).update(due_at=2e9)  # the others are far from due
-    bench.context.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     manage(bench.crawl.id)
     with monkeypatch.context() as patch:
         patch.setattr(retry, "wake", die)

@@ -227,9 +227,9 @@ def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
 def test_a_full_database_is_left_in_peace_for_a_moment(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     real_redis.delete("rq:queue:crawl", bench.context.frontier.keys.mark)
-    capacity.note(real_redis, Shortage.DATABASE_FULL)
+    capacity.note_shortage(real_redis, Shortage.DATABASE_FULL)
     assert scan().woken == 0
-    capacity.database_has_room(real_redis)
+    capacity.clear_database_shortage(real_redis)
     assert scan().woken == 1
 
 

@@ -182,7 +182,7 @@ def test_what_is_handed_back_waits_for_no_other_batch(
 ) -> None:
     """The end of a batch sends no tick while others of its crawl wait; a worker that ends does."""
     batch = handed_out(bench)
-    monkeypatch.setattr("crawler.frontier.leases.Leases.waiting", lambda leases: 99)
+    monkeypatch.setattr("crawler.frontier.leases.Leases.unclaimed", lambda leases: 99)
     stop.set()
     bench.context.frontier.results.clear_mark()
     fetch(batch)

@@ -70,7 +70,7 @@ BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
 @BUSY
 def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    bench.context.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
@@ -129,7 +129,7 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
 def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
     frontier = bench.context.frontier
-    frontier.window.forget()
+    frontier.ready_queue.clear()
     frontier.results.clear_mark()
     watched(time)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")

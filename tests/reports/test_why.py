@@ -16,10 +16,10 @@ from rq import Queue, SimpleWorker
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.leases import LEASE_SECONDS, Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
-from crawler.frontier.results import LOCK_SECONDS
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.leases import LEASE_TTL_S, Lease
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
+from crawler.frontier.results import LOCK_TTL_S
 from crawler.manager.context import TickContext
 from crawler.manager.dispatch import refill
 from crawler.manager.finish import finish_if_done
@@ -135,13 +135,13 @@ def test_a_batch_in_hand_shows_who_holds_it_and_its_lease(bench: Bench) -> None:
     [batch] = found["batches"]
     assert (batch["hold"], batch["holder"]) == ("fetching", "here:42")
     assert batch["since"] is not None
-    assert LEASE_SECONDS - 5 < batch["lease_left"] <= LEASE_SECONDS
+    assert LEASE_TTL_S - 5 < batch["lease_left"] <= LEASE_TTL_S
     assert found["open"]["shown"][0]["holder"] == "here:42"
 
 
 def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: SimpleWorker) -> None:
     claimed(bench)
-    found = told(bench, LEASE_SECONDS - 3)
+    found = told(bench, LEASE_TTL_S - 3)
     assert found["sentences"][0].startswith(
         "A worker seems to have died with 1 page in hand; it goes back to the others in "
     )
@@ -151,7 +151,7 @@ def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: S
 
 def test_a_lease_that_has_run_out_goes_back_at_the_next_run(bench: Bench, worker: SimpleWorker) -> None:
     claimed(bench)
-    assert answer(bench, LEASE_SECONDS + 5).endswith("it goes back to the others at the manager's next run.")
+    assert answer(bench, LEASE_TTL_S + 5).endswith("it goes back to the others at the manager's next run.")
 
 
 def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench, worker: SimpleWorker) -> None:
@@ -159,18 +159,18 @@ def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench,
     bench.work("crawl", at_most=1)
     queues.connection().delete("rq:queue:fetch")
     assert "is just being begun by a worker" in answer(bench)
-    later = context_later(bench, LOOK_AFTER + 1)
+    later = context_later(bench, JOB_CHECK_INTERVAL_S + 1)
     recover_leases(later, later.frontier.leases.overdue(later.now()))
-    found = told(bench, LOOK_AFTER + 2)
+    found = told(bench, JOB_CHECK_INTERVAL_S + 2)
     assert found["sentences"][0].startswith("The queue has lost 1 batch with 1 page")
-    assert 0 < found["batches"][0]["back_in"] <= LOOK_AFTER
+    assert 0 < found["batches"][0]["back_in"] <= JOB_CHECK_INTERVAL_S
 
 
 def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    for seconds in (0, LEASE_SECONDS + 5):  # a job that has ended is not one that died, however long it waits
+    for seconds in (0, LEASE_TTL_S + 5):  # a job that has ended is not one that died, however long it waits
         found = told(bench, seconds)
         assert found["sentences"][0] == (
             "1 report of fetched pages waits to be taken in by the manager, which waits for a free worker."
@@ -208,8 +208,8 @@ def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, wo
     bench.start(delay=60.0)
     context = bench.context
     refill(context)
-    Gate(context.frontier.redis, LEASE_SECONDS).turn(
-        bench.site.host, "a", Wish("another", delay=60.0), context.frontier.now()
+    HostLimiter(context.frontier.redis, LEASE_TTL_S).request_grant(
+        bench.site.host, "a", HostPolicy("another", delay=60.0), context.frontier.now()
     )
     assert "which may be asked again in" in answer(bench)
 
@@ -247,9 +247,11 @@ def test_a_page_that_failed_is_tried_again(bench: Bench, worker: SimpleWorker) -
 
 def busy_host(bench: Bench, crawl: str, connections: int = 1) -> None:
     """A crawl of this id uses all the connections that it wants to be used."""
-    gate, now = Gate(bench.context.frontier.redis, LEASE_SECONDS), bench.context.frontier.now()
+    gate, now = HostLimiter(bench.context.frontier.redis, LEASE_TTL_S), bench.context.frontier.now()
     for number in range(connections):
-        assert gate.enter(bench.site.host, f"{crawl}:batch:{number}", Wish(crawl, connections=connections), now)
+        assert gate.take_slot(
+            bench.site.host, f"{crawl}:batch:{number}", HostPolicy(crawl, connections=connections), now
+        )
 
 
 def test_connections_are_told_by_the_crawls_that_use_them(bench: Bench, worker: SimpleWorker) -> None:
@@ -307,7 +309,7 @@ def test_one_page_that_is_tried_after_a_stop_is_told(bench: Bench, worker: Simpl
 def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     refill(bench.context)
-    assert memory_of(bench.context.frontier.redis, bench.crawl).may_ask(bench.site.url, "somebody")
+    assert memory_of(bench.context.frontier.redis, bench.crawl).acquire_lock(bench.site.url, "somebody")
     assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being asked for."
 
 
@@ -362,9 +364,9 @@ def test_a_worker_that_rq_has_forgotten_is_not_called_dead(bench: Bench, real_re
 def test_a_run_of_the_manager_that_was_killed_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     results = bench.context.frontier.results
-    results.lock("somebody")
+    results.acquire_lock("somebody")
     assert told(bench)["manager"]["doing"] == "working"
-    queues.connection().pexpire(bench.context.frontier.keys.lock, int((LOCK_SECONDS - 11) * 1000))
+    queues.connection().pexpire(bench.context.frontier.keys.lock, int((LOCK_TTL_S - 11) * 1000))
     found = told(bench)
     assert found["manager"]["doing"] == "silent"
     assert any("The manager seems to have died at work" in sentence for sentence in found["sentences"])
