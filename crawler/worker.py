@@ -39,7 +39,7 @@ from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
 from crawler.queueing import queues, startup
-from crawler.queueing.queues import ends_soon
+from crawler.queueing.queues import stop_request
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
@@ -90,7 +90,7 @@ class SafeQueue(Queue):
             if found is not None:
                 return found
         SafeQueue.takes_one = False
-        if ends_soon.is_set():
+        if stop_request.is_set():
             raise StopRequested
         _fetch.connection_pool.close_idle()
         if timeout is None:
@@ -180,7 +180,7 @@ class Worker(SimpleWorker):
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.shutdown`."""
         self._was_stopped = True  # RQ notes it only while a job is at work
-        ends_soon.set()
+        stop_request.set()
         _end_within(STOP_SECONDS)
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 

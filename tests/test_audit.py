@@ -77,7 +77,7 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
 def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
     root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.crawls.delete.STEPS_AT_ONCE", 0)
+    monkeypatch.setattr("crawler.crawls.delete.DELETE_STEPS_PER_CALL", 0)
     crawl = a_crawl(root)
     for _ in range(2):
         begin_delete(crawl.id)

@@ -16,8 +16,8 @@ from crawler.core.crawl.messages import Batch, PageTask, SliceReport
 from crawler.core.crawl.politeness import chosen_delay
 from crawler.core.installation.backpressure import Shortage
 from crawler.crashpoints import crash_point
-from crawler.crawls.holds import note
-from crawler.crawls.outages import patiently
+from crawler.crawls.holds import note_shortage
+from crawler.crawls.outages import retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
@@ -47,7 +47,9 @@ class BatchRun:
         self.id, self.now, self.frontier, self._pool = batch.id, now, frontier, pool.for_crawl(batch.crawl)
         self._batch, self._lost = batch, False
         self._deadline = time.monotonic() + MAX_BATCH_S
-        self.result_buffer = ResultBuffer(batch, self._push_reports, on_full=partial(note, Shortage.STORAGE_FULL))
+        self.result_buffer = ResultBuffer(
+            batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
+        )
         self._guard = guard_of(batch.policy.private_hosts)
         self.slices = [self._slice(number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
@@ -123,13 +125,14 @@ class BatchRun:
         next one does. A crawl that is over has none, whatever is still in RQ's queue, so a tick deletes late results.
         A worker that is shutting down always sends a tick."""
 
-        def left() -> None:
-            is_urgent = (
-                not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
-            )
+        def push() -> None:
+            is_urgent = not self.is_over or queues.stop_request.is_set() or self._has_few_waiting()
             wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
 
-        patiently(left)
+        retry_on_outage(push)
+
+    def _has_few_waiting(self) -> bool:
+        return self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
 
     def _slice(self, number: int) -> SliceRun:
         policy, part = self._batch.policy, self._batch.slices[number]

@@ -105,7 +105,7 @@ class HostSlot:
         while (limited := self.take_grant()) is not None:
             if limited.at > until:
                 return False
-            if queues.ends_soon.wait(max(0.0, limited.at - self._now())):
+            if queues.stop_request.wait(max(0.0, limited.at - self._now())):
                 raise Aborted
         return True
 

@@ -69,12 +69,12 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     job.add(run)
     try:
         with Heartbeat(job.renew) as heartbeat:
-            job.work(lambda: heartbeat.lost.is_set() or queues.ends_soon.is_set())
+            job.work(lambda: heartbeat.lost.is_set() or queues.stop_request.is_set())
     finally:
         if not connection_pool.outlasts_jobs:
             connection_pool.close_idle()
     crash_point("fetch: reports left")
-    if not queues.ends_soon.is_set():
+    if not queues.stop_request.is_set():
         _reconcile()
     return job.summary()
 
@@ -148,7 +148,7 @@ class _Job:
         for run in tuple(self._runs):  # in the heartbeat's thread
             run.renew()
         if self._is_stopping():
-            queues.ends_soon.set()
+            queues.stop_request.set()
         return True
 
     def summary(self) -> dict[str, Any]:
@@ -169,14 +169,14 @@ class _Job:
                         self._do_housekeeping(stealer)
                         look_at = time.monotonic() + HOUSEKEEPING_INTERVAL_S
         finally:
-            threads.shutdown(wait=not queues.ends_soon.is_set())
+            threads.shutdown(wait=not queues.stop_request.is_set())
         for run in tuple(self._runs):
             run.end_all()
             self._finish_run(run)
 
     def _release_on_shutdown(self) -> Phase:
         """On shutdown, end the slices that wait, and later also abort the requests under way."""
-        now = phase(queues.ends_soon.seconds())
+        now = phase(queues.stop_request.seconds())
         if now is not Phase.WORK:
             waiting, self._heap = self._heap, []
             for _, _, run, number in waiting:
@@ -191,7 +191,7 @@ class _Job:
         connection_pool.close_idle(older_than=MAX_IDLE_S)
         for run in self._runs:
             run.result_buffer.flush_old()
-        if queues.ends_soon.is_set():
+        if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S
         has_room = self._running <= MAX_THREADS * 3 // 4 and len(self._heap) + self._running <= MAX_SLICES

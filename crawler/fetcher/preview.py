@@ -17,7 +17,7 @@ from crawler.core.extraction import extractor
 from crawler.core.html import charsets
 from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls.normalise import from_person, normalise, origin_of
-from crawler.crawls.start import check_sealed, judged
+from crawler.crawls.start import check_sealed, checked_options
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher
 from crawler.http.factory import fetcher_for
@@ -61,7 +61,7 @@ def preview(
     for as a crawl from `start_urls` would: robots.txt and addresses count alike, and credentials go where it would send
     them. BadInput for what cannot be used; trouble with the page is in the answer."""
     url = from_person(typed)
-    options = judged(options, allow_private=allow_private)
+    options = checked_options(options, allow_private=allow_private)
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
     guard = guard_of(options.private_hosts)

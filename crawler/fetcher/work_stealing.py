@@ -43,13 +43,13 @@ class WorkStealer:
         """Run the first queued tick, if any; yield the first queued batch, if one is wanted. Only jobs that waited at
         some checks before: a free worker would have taken them by now."""
         try:
-            self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.waiting_first()}
+            self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs()}
             if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
-                crawl = queues.adopt_tick(left_over)
+                crawl = queues.steal_tick(left_over)
                 if crawl is not None:
                     self._tick = self._thread.submit(_tick, crawl)
             if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
-                batch = queues.adopt_batch(left_over)
+                batch = queues.steal_batch(left_over)
                 if batch is not None:
                     yield batch
         except RedisError as error:
@@ -64,7 +64,7 @@ class WorkStealer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.shutdown(wait=not queues.ends_soon.is_set())
+        self._thread.shutdown(wait=not queues.stop_request.is_set())
 
 
 def _tick(crawl: str) -> None:

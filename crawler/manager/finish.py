@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from crawler import clock
 from crawler.core.crawl.completion import State, Verdict, verdict
 from crawler.crashpoints import crash_point
-from crawler.crawls.finalize import put_down
+from crawler.crawls.finalize import finalize
 from crawler.manager.context import TickContext
 from crawler.manager.dispatch import close_put_off
 from crawler.models import Crawl, Disagreement, Page
@@ -54,7 +54,7 @@ def mark_finished(crawl: Crawl) -> bool:
         if changed != 1:
             return False  # another got there first, or a page was opened meanwhile
         crawl.refresh_from_db()
-        put_down(crawl)
+        finalize(crawl)
     return True
 
 

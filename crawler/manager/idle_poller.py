@@ -19,11 +19,11 @@ from redis.exceptions import RedisError
 from crawler import clock
 from crawler.core.crawl.completion import LEAST
 from crawler.crashpoints import crash_point
-from crawler.crawls.outages import patiently
+from crawler.crawls.outages import retry_on_outage
 from crawler.manager.reconcile import reconcile, seconds_until_scan
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import HELD, RUNNING, keep_or_cut_lifeline, keep_watch, stay_awake
+from crawler.queueing.wakeups import HELD, RUNNING, ensure_poller, ensure_poller_if_idle, update_rescue_job
 
 log = logging.getLogger(__name__)
 
@@ -49,34 +49,34 @@ def poll_while_idle(
     except (RedisError, DatabaseError) as error:
         log.warning("the crawls could not be looked at: %s", error)
         sleep(POLL_INTERVAL_S)
-        patiently(stay_awake, sleep=sleep, clock=clock)
+        retry_on_outage(ensure_poller_if_idle, sleep=sleep, clock=clock)
         return "Redis or the database does not answer; another watch follows"
 
 
 def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
-    queues.plant_lifeline()  # first of all: this may be the rescue job itself
+    queues.ensure_rescue_job()  # first of all: this may be the rescue job itself
     if not _is_needed():
-        keep_or_cut_lifeline()
+        update_rescue_job()
         return "nothing to watch over"
     crash_point("watch: begun")
-    stay_awake()
+    ensure_poller_if_idle()
     until, keep_registered = clock() + MAX_POLL_S, queues.registration_of_stock_worker()
     for look in count():
         if clock() >= until or queues.is_stopping():
             break
         if queues.has_work():
-            keep_watch()  # another worker may take the job, and leave this one idle
+            ensure_poller()  # another worker may take the job, and leave this one idle
             return "there is work to do"
         if look % POLLS_PER_REGISTRATION == 0:
             keep_registered()
         found = reconcile(at_once=look == 0)  # this worker's last job may have changed what is due
         if found is not None and not found.running and not _is_needed():
-            keep_or_cut_lifeline()
+            update_rescue_job()
             return "nothing left to watch over"
         rest = seconds_until_scan()
         wait(POLL_INTERVAL_S if rest is None else min(POLL_INTERVAL_S, max(LEAST, rest)))
     if _is_needed():
-        stay_awake()
+        ensure_poller_if_idle()
     return "nothing to do yet"
 
 

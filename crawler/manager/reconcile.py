@@ -22,8 +22,8 @@ from crawler.accounts import audit
 from crawler.core.crawl.completion import LEAST, LONGEST, Signs, State, needs_tick, rest_after
 from crawler.core.errors import ServiceDown
 from crawler.crawls.delete import delete_some
-from crawler.crawls.finalize import clear_away
-from crawler.crawls.holds import hold_all, let_go_on, noted, shortage_now, shortage_of
+from crawler.crawls.finalize import clean_up
+from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
 from crawler.frontier.frontier import Frontier
@@ -102,7 +102,7 @@ def scan() -> ScanResult:
         with audit.as_system():
             return _scan()
     except DatabaseError as error:
-        noted(error)
+        note_shortage_from(error)
         raise
 
 
@@ -145,9 +145,9 @@ def _update_holds(now: float) -> None:
     if short is not None and not short.is_of_database:
         hold_all(short)
     try:
-        let_go_on(datetime.fromtimestamp(now, UTC))
+        resume_due(datetime.fromtimestamp(now, UTC))
     except DatabaseError as error:  # go on with the checks that only read
-        if noted(error) is None and not is_lock_timeout(error):
+        if note_shortage_from(error) is None and not is_lock_timeout(error):
             raise
 
 
@@ -157,7 +157,7 @@ def _next_notice() -> tuple[int, datetime | None]:
     of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
     moments = [said["first"]] if said["number"] else []
     if of_pages["number"]:
-        rested = clock.now() + timedelta(seconds=queues.rest_from_pages())
+        rested = clock.now() + timedelta(seconds=queues.page_notices_wait())
         moments.append(max(of_pages["first"], rested))
     return said["number"] + of_pages["number"], min(moments, default=None)
 
@@ -172,7 +172,7 @@ def _clean_up(redis: Redis, alive: set[str]) -> None:
         if frontier.is_marked_deleted():
             _resume_deletion(UUID(name))
         elif crawl is not None and crawl.is_over:
-            clear_away(crawl)
+            clean_up(crawl)
 
 
 def _resume_deletion(crawl_id: UUID) -> None:

@@ -13,10 +13,10 @@ from crawler.core.crawl.completion import State, Verdict
 from crawler.core.installation.backpressure import because
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
-from crawler.crawls.credentials import is_equipped
-from crawler.crawls.finalize import clear_away
-from crawler.crawls.holds import hold, may_go_on, noted, ration
-from crawler.crawls.outages import patiently
+from crawler.crawls.credentials import check_credentials
+from crawler.crawls.finalize import clean_up
+from crawler.crawls.holds import check_capacity, enforce_quota, hold, note_shortage_from
+from crawler.crawls.outages import retry_on_outage
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
@@ -28,7 +28,7 @@ from crawler.manager.reconcile import scan_when_due
 from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_watch, stay_awake, wake
+from crawler.queueing.wakeups import ensure_poller, ensure_poller_if_idle, wake
 from crawler.storage.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def manage(crawl_id: UUID) -> str:
         try:
             return _tick(crawl_id)
         except DatabaseError as error:
-            short = noted(error)
+            short = note_shortage_from(error)
             if short is None:
                 raise
             hold(crawl_id, short)
@@ -64,12 +64,12 @@ def _tick(crawl_id: UUID) -> str:
     if crawl is None:
         return _handle_missing_crawl(Frontier(queues.connection(), str(crawl_id)))
     if crawl.is_over:
-        clear_away(crawl)  # keys written by a late result
+        clean_up(crawl)  # keys written by a late result
         return "the crawl is over"
     context = context_of(crawl)
     token = secrets.token_hex(8)
     if not context.frontier.results.acquire_lock(token):
-        keep_watch()  # if the other tick is dead, its lock expires
+        ensure_poller()  # if the other tick is dead, its lock expires
         return "another tick is at work; it was left a mark"
     crash_point("tick: lock taken")
     began = context.now()
@@ -82,7 +82,7 @@ def _tick(crawl_id: UUID) -> str:
     except Exception as error:
         if is_lock_timeout(error):
             return _defer_tick(context, token, began)
-        patiently(lambda: _release_after_error(context, token))  # Redis or the database is down: another tick must run
+        retry_on_outage(lambda: _release_after_error(context, token))  # so that another tick runs
         raise
     context.frontier.results.release_lock(token)
     crash_point("tick: lock given back")
@@ -99,7 +99,7 @@ def _defer_tick(context: TickContext, token: str, began: float) -> str:
     log.warning("crawl %s: %s", context.id, said)
     context.frontier.results.note_tick(context.now(), said, context.now() - began)
     context.frontier.results.acquire_lock(token, ROW_LOCK_RETRY_S)
-    stay_awake()
+    ensure_poller_if_idle()
     return said
 
 
@@ -117,7 +117,7 @@ def _detect_clock_rollback(context: TickContext) -> None:
 
 def _release_after_error(context: TickContext, token: str) -> None:
     context.frontier.results.release_lock(token)
-    stay_awake()
+    ensure_poller_if_idle()
 
 
 def _handle_missing_crawl(frontier: Frontier) -> str:
@@ -137,10 +137,10 @@ def _end_tick(crawl_id: UUID) -> None:
     if crawl is None:
         _handle_missing_crawl(Frontier(queues.connection(), str(crawl_id)))
     elif crawl.is_over:
-        clear_away(crawl)
+        clean_up(crawl)
     is_running = crawl is not None and crawl.state == State.RUNNING
     if is_running or Crawl.objects.filter(state=State.RUNNING).exists():
-        keep_watch()
+        ensure_poller()
 
 
 class _StopRequested(Exception):
@@ -219,6 +219,6 @@ def _drain(context: TickContext, token: str) -> tuple[int, bool]:
 
 def _can_dispatch(context: TickContext, *, has_stored: bool) -> bool:
     """Checks the table again: the crawl may have been paused since this tick began."""
-    ration(context.crawl)
+    enforce_quota(context.crawl)
     is_running = Crawl.objects.filter(id=context.id, state=State.RUNNING).exists()
-    return is_running and is_equipped(context.crawl) and may_go_on(context.crawl, has_stored=has_stored)
+    return is_running and check_credentials(context.crawl) and check_capacity(context.crawl, has_stored=has_stored)

@@ -39,7 +39,7 @@ from crawler.notices.channels import discord, email, slack, webhook
 from crawler.notices.channels.transport import Message, TransportError
 from crawler.notices.outbox import TRY_SECONDS
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_or_cut_lifeline, keep_watch
+from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
 
 # One try of one delivery: what is sent, by which transport, and which addresses may be asked for it.
@@ -157,7 +157,7 @@ def announce() -> str:
     end begins no other, and leaves them to the watch."""
     queues.notify_begins()
     if _is_anything_pending():
-        keep_watch()  # should this worker die, somebody tries again
+        ensure_poller()  # should this worker die, somebody tries again
     came_of_it = Counter[str]()
     for delivery in outbox.due(clock.now()):
         if queues.is_stopping():
@@ -165,7 +165,7 @@ def announce() -> str:
         came_of_it[_try(delivery)] += 1
     came_of_it += _tell_of_pages()
     if not _is_anything_pending():
-        keep_or_cut_lifeline()
+        update_rescue_job()
     return f"delivered {came_of_it['delivered']}, failed {came_of_it['failed']}"
 
 
@@ -174,14 +174,14 @@ def _tell_of_pages() -> Counter[str]:
     no receiver, however slow, holds up what it is told of."""
     came_of_it = Counter[str]()
     due = outbox.due_pages(clock.now())
-    if not due or not queues.begin_pages():
+    if not due or not queues.begin_page_notices():
         return came_of_it
     began = time.monotonic()
     try:
         came_of_it.update(_try_for_a_while(due, began))
     finally:
         is_wanted = Crawl.objects.filter(state=State.RUNNING).exists()
-        queues.end_pages(PAGES_SHARE * (time.monotonic() - began) if is_wanted else 0.0)
+        queues.end_page_notices(PAGES_SHARE * (time.monotonic() - began) if is_wanted else 0.0)
     return came_of_it
 
 
@@ -262,7 +262,7 @@ def resend(crawl: Crawl, delivery_id: UUID) -> str | None:
             _once_more(delivery)
         audit.note("notice.sent_again", crawl, after={"delivery": str(delivery_id), "transport": delivery.transport})
     queues.send_notify()
-    keep_watch()
+    ensure_poller()
     return done
 
 

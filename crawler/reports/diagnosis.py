@@ -193,4 +193,4 @@ def rounded(seconds: float | None) -> float | None:
 
 def _to_do(jobs: Collection[str]) -> int:
     """How many of these jobs are work; a watch only waits for a worker that has none."""
-    return sum(not queues.is_watch(job) for job in jobs)
+    return sum(not queues.is_poller(job) for job in jobs)

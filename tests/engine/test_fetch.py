@@ -179,7 +179,7 @@ def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) 
     """They will send none for this crawl."""
     batch = handed_out(bench)
     queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(MIN_WAITING_BATCHES)])
-    queues.keep_watch_last()
+    queues.keep_poller_last()
     reconcile()  # somebody has looked just now
     fetch(batch)
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]

@@ -45,7 +45,7 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     bench.work("crawl")
     ending = queues.StopRequest()
     ending.set()
-    monkeypatch.setattr(queues, "ends_soon", ending)
+    monkeypatch.setattr(queues, "stop_request", ending)
     bench.work("fetch", at_most=1)
     assert not other.requests
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
@@ -80,12 +80,12 @@ def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
 def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
-    waiting = queues.waiting_first()
+    waiting = queues.next_jobs()
     with WorkStealer() as helper:
         assert [list(helper.steal(wants_batch=False)) for _ in range(3)] == [[], [], []]
         (batch,) = helper.steal(wants_batch=True)
     assert batch.crawl == str(bench.crawl.id)
-    assert queues.adopt_batch(waiting) is None
+    assert queues.steal_batch(waiting) is None
 
 
 @pytest.mark.long
@@ -93,7 +93,7 @@ def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None
     """Nobody has claimed it: it is found like a job that RQ has lost."""
     bench.start()
     bench.work("crawl", at_most=1)
-    assert queues.adopt_batch(queues.waiting_first()) is not None
+    assert queues.steal_batch(queues.next_jobs()) is not None
     began = time.monotonic()
     while bench.state() == "running" and time.monotonic() - began < 60:
         bench.work()

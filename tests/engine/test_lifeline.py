@@ -63,7 +63,7 @@ def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
 def test_there_is_one_however_often_it_is_planted(bench: Bench) -> None:
     bench.start()
     for _ in range(3):
-        queues.plant_lifeline()
+        queues.ensure_rescue_job()
     assert len(planted()) == 1
 
 
@@ -89,7 +89,7 @@ def test_it_stays_while_another_crawl_runs(bench: Bench) -> None:
 def test_a_resumed_crawl_has_one(bench: Bench) -> None:
     bench.start()
     pause(bench.crawl.id)
-    queues.cut_lifeline()
+    queues.remove_rescue_job()
     resume(bench.crawl.id)
     assert len(planted()) == 1
 

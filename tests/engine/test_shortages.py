@@ -18,7 +18,7 @@ from crawler.content.storage import Reader
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
-from crawler.crawls.outages import patiently
+from crawler.crawls.outages import retry_on_outage
 from crawler.frontier import capacity
 from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Crawl, Notice, PageFacts
@@ -37,7 +37,7 @@ FULL_REDIS = "It is paused, because Redis is full: it has used up its maxmemory.
 @pytest.fixture(autouse=True)
 def _unbounded(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each tick looks, and Redis has room again afterwards."""
-    monkeypatch.setattr(holds, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(holds, "CHECK_INTERVAL_S", 0.0)
     yield
     real_redis.config_set("maxmemory", 0)
     real_redis.config_set("maxmemory-policy", "noeviction")
@@ -166,7 +166,7 @@ def test_whoever_brings_results_waits_for_room_and_holds_the_crawls(bench: Bench
         assert bench.state() == "paused"
         real_redis.config_set("maxmemory", 0)
 
-    assert patiently(lambda: real_redis.set("result", 1), sleep=make_room)
+    assert retry_on_outage(lambda: real_redis.set("result", 1), sleep=make_room)
 
 
 def test_patience_with_a_full_redis_ends() -> None:
@@ -176,7 +176,7 @@ def test_patience_with_a_full_redis_ends() -> None:
         raise OutOfMemoryError("command not allowed when used memory > 'maxmemory'.")
 
     with pytest.raises(OutOfMemoryError):
-        patiently(refuse, sleep=lambda _: None, clock=lambda: float(next(moments)), hold=lambda _: None)
+        retry_on_outage(refuse, sleep=lambda _: None, clock=lambda: float(next(moments)), hold=lambda _: None)
 
 
 class FullDatabase:

@@ -32,14 +32,14 @@ SITEMAP = "<urlset>{}</urlset>"
 def stop(monkeypatch: pytest.MonkeyPatch) -> queues.StopRequest:
     """What the handler of SIGTERM sets."""
     request = queues.StopRequest()
-    monkeypatch.setattr(queues, "ends_soon", request)
+    monkeypatch.setattr(queues, "stop_request", request)
     return request
 
 
 @pytest.fixture
 def anew(stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From now on work is done by a worker that nobody asked to end."""
-    return lambda: monkeypatch.setattr(queues, "ends_soon", queues.StopRequest())
+    return lambda: monkeypatch.setattr(queues, "stop_request", queues.StopRequest())
 
 
 @pytest.fixture

@@ -197,11 +197,11 @@ def test_meanwhile_nobody_is_sent_to_look_whether_it_is_over(bench: Bench) -> No
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     tell_of_pages(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    queues.end_pages(100.0)
+    queues.end_page_notices(100.0)
     found = scan()
     assert (found.pending, bench.jobs("crawl").count("tell people about a crawl")) == (1, 0)
     assert found.next_in is not None
-    queues.end_pages(0.0)
+    queues.end_page_notices(0.0)
     scan()
     assert bench.jobs("crawl").count("tell people about a crawl") == 1
 

@@ -86,7 +86,7 @@ def test_it_gives_way_to_a_fetch_job_at_once(bench: Bench, time: GivenTime) -> N
 @BUSY
 def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    queues.send_watch()
+    queues.send_poller()
     assert not queues.has_work()
     queues.connection().rpush("rq:queue:crawl", "manage-1")
     assert watched(time) == "there is work to do"
@@ -141,7 +141,7 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
 ) -> None:
     leave_nothing_to_do(bench)
     ending = threading.Event()
-    monkeypatch.setattr(queues, "ends_soon", ending)
+    monkeypatch.setattr(queues, "stop_request", ending)
 
     def sleep(seconds: float) -> None:
         time.sleep(seconds)
@@ -262,8 +262,8 @@ class TestWhatItCosts:
             thread.join()
 
     def test_one_that_is_asked_to_end_is_woken_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        ending, redis = type(queues.ends_soon)(), queues.connection()
-        monkeypatch.setattr(queues, "ends_soon", ending)
+        ending, redis = type(queues.stop_request)(), queues.connection()
+        monkeypatch.setattr(queues, "stop_request", ending)
         thread = threading.Thread(target=queues.await_job, args=(9,))
         thread.start()
         while not redis.info("clients")["blocked_clients"]:

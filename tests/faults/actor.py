@@ -108,7 +108,7 @@ class Actor:
         control.cancel(_crawl())
 
     def delete(self) -> None:
-        delete.ROWS_AT_ONCE = 2
+        delete.DELETE_ROWS_PER_TRANSACTION = 2
         delete.delete(_crawl())
 
     def retry_failed(self) -> None:

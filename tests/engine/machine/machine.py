@@ -76,7 +76,7 @@ class Machine:
             (politeness, "SLICE_PAGES", 3),
             (politeness, "MOST_PAGES", 3),
             (dispatch, "MAX_SLICES_PER_BATCH", 2),
-            (delete, "ROWS_AT_ONCE", 5),
+            (delete, "DELETE_ROWS_PER_TRANSACTION", 5),
             (idle_poller, "MAX_POLL_S", 5.0),  # a story is short
             (
                 idle_poller,
@@ -91,7 +91,7 @@ class Machine:
             (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
-            (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
+            (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)
