@@ -17,4 +17,4 @@ class CrawlerConfig(AppConfig):
 
         checks.register_all()
         account_changes.watch()
-        postgresql.watch()
+        postgresql.apply_session_limits()

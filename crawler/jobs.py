@@ -46,6 +46,6 @@ def watch() -> str:
 
 def notify() -> str:
     """Deliver the notices that are due."""
-    from crawler.notices.delivery import announce
+    from crawler.notices.delivery import deliver_due
 
-    return announce()
+    return deliver_due()

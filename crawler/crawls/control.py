@@ -23,7 +23,7 @@ from crawler.crashpoints import crash_point
 from crawler.crawls.finalize import clean_up, finalize
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Schedule
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import queries, writer
@@ -42,7 +42,7 @@ def pause(crawl_id: UUID) -> bool:
             return held.update(held_until=None) == 1
         crawl = Crawl.objects.get(id=crawl_id)
         audit.note("crawl.paused", crawl)
-        tell(crawl, Event.PAUSED)
+        add_notice(crawl, Event.PAUSED)
     _end_batches(crawl)
     return True
 
@@ -56,7 +56,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
             return False
         crawl = Crawl.objects.get(id=crawl_id)
         if may_tell():
-            tell(crawl, Event.PAUSED)
+            add_notice(crawl, Event.PAUSED)
     _end_batches(crawl)
     with suppress(RedisError):  # Redis is full; `reconcile` runs as soon as it is not
         queues.ensure_rescue_job()  # somebody is to look at it when its hold is over
@@ -66,7 +66,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
 def _end_batches(crawl: Crawl) -> None:
     try:
         Frontier(queues.connection(), str(crawl.id)).mark_paused()
-        send_out(crawl)
+        request_delivery(crawl)
     except RedisError as error:  # then batches under way end by themselves, within half a minute
         log.warning("crawl %s is paused, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
 

@@ -113,6 +113,6 @@ def past_retention(now: datetime) -> QuerySet[Crawl]:
 def forget_expired(now: datetime) -> None:
     """Delete expired sessions, old usage counts, and audit log entries past their retention."""
     sessions.forget_expired()
-    usage.forget_before(now.date() - timedelta(days=usage.KEPT_DAYS))
+    usage.delete_before(now.date() - timedelta(days=usage.KEPT_DAYS))
     if days := conf.audit_days():
         audit.forget_before(now - timedelta(days=min(days, LONGEST)))

@@ -11,7 +11,7 @@ from crawler.core.crawl.notices import Event
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Disagreement
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports.progress import came_to_nothing
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 def finalize(crawl: Crawl) -> None:
     """Audit a crawl whose row says that it is over, and write its notice; called in the same transaction."""
     _audit(crawl)
-    tell(crawl, _end_event(crawl))
+    add_notice(crawl, _end_event(crawl))
     log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state, extra=logs.of(crawl.id))
 
 
@@ -33,7 +33,7 @@ def clean_up(crawl: Crawl) -> None:
     frontier.clear()
     frontier.dead_letters.expire_in(conf.dead_letter_seconds())
     crash_point("end: keys deleted")
-    send_out(crawl)
+    request_delivery(crawl)
     update_rescue_job()
     if crawl.chosen.keep:
         sweep(crawl.id)

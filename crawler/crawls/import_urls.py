@@ -37,7 +37,7 @@ from crawler.core.url_lists.reader import PIECE, Columns
 from crawler.crawls.start import check_sealed, checked_options, note_start, services_needed, wake_manager
 from crawler.http.guards import guard_of
 from crawler.models import Crawl
-from crawler.notices.outbox import tell
+from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
 from crawler.storage import writer
 
@@ -224,7 +224,7 @@ def _set_running(crawl_id: UUID) -> None:
     with transaction.atomic():
         if _loading(crawl_id).update(state=State.RUNNING) != 1:
             raise LoadStopped(STOPPED_MESSAGE)
-        tell(Crawl.objects.get(id=crawl_id), Event.STARTED)
+        add_notice(Crawl.objects.get(id=crawl_id), Event.STARTED)
 
 
 def _wake(crawl: Crawl) -> None:

@@ -17,7 +17,7 @@ from crawler.core.crawl.notices import Event
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import quarantine, writer
@@ -40,7 +40,7 @@ def begin_round_if_over(crawl: Crawl, now: float) -> None:
         round_began_at=began,
         idle_seconds=F("idle_seconds") + max(0.0, idle),
     )
-    tell(crawl, Event.STARTED)
+    add_notice(crawl, Event.STARTED)
 
 
 def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
@@ -64,7 +64,7 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     frontier.requeue_dead_letters(page_ids)
     wake(frontier, crawl.site)
     ensure_poller()
-    send_out(crawl)
+    request_delivery(crawl)
     return reopened
 
 
@@ -105,5 +105,5 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> ReleasedTr
         crash_point("release: committed")
         wake(frontier, crawl.site)
         ensure_poller()
-        send_out(crawl)
+        request_delivery(crawl)
     return ReleasedTraps(traps, opened, left_out)

@@ -26,7 +26,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard
 from crawler.http.guards import check_host, check_web_address, guard_of
 from crawler.models import Crawl
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import writer
@@ -109,7 +109,7 @@ def insert(crawl: Crawl) -> None:
     writer.open_start_pages(
         crawl, crawl.start_urls, clock.epoch_seconds(), to_begin_with(crawl.start_urls, crawl.chosen)
     )
-    tell(crawl, Event.STARTED)
+    add_notice(crawl, Event.STARTED)
     note_start(crawl)
     crash_point("start: rows inserted")
 
@@ -134,7 +134,7 @@ def wake_manager(crawl: Crawl) -> None:
     """Wake the manager of a crawl that is committed. If that fails, `reconcile` does it."""
     wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
     ensure_poller()
-    send_out(crawl)
+    request_delivery(crawl)
 
 
 def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:

@@ -18,7 +18,7 @@ from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
-from crawler.notices.outbox import teller_of
+from crawler.notices.outbox import page_notifier
 from crawler.storage import queries, writer
 from crawler.storage.writer import Retry
 
@@ -107,7 +107,7 @@ def process_results(
     new_facts = _possibly_new(context, found)
     new_facts = _insert_long_sitemaps(context, new_facts, found, now, between)
     new = _check_traps(context, [found[fact] for fact in new_facts], places)
-    on_closed = teller_of(context.options, closings)
+    on_closed = page_notifier(context.options, closings)
     rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
     applied = writer.apply(context.id, closings, retries_due, new, now, requests + wasted_requests, on_closed, rewind)
     crash_point("collect: committed")

@@ -22,7 +22,7 @@ from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.response_cache import CacheHits, look_up
 from crawler.models import Crawl
-from crawler.notices.outbox import teller_of_closed
+from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 from crawler.storage import queries, writer
@@ -96,7 +96,7 @@ def refill(context: TickContext) -> None:
     ready_queue, room = context.frontier.ready_queue, _free_capacity(context)
     tried = set[int]()
     if not ready_queue.has_cursor() and context.options.max_pages is not None:
-        rows = queries.tried_before(context.id)  # under a page limit, these come first: they already count
+        rows = queries.open_with_attempts(context.id)  # under a page limit, these come first: they already count
         _enqueue(context, rows)
         tried = {row.id for row in rows}
         room -= len(tried)
@@ -276,7 +276,7 @@ def close_put_off(context: TickContext) -> int:
     discovered = Crawl.objects.values_list("discovered", flat=True).get(id=context.id)
     if now < context.frontier.deferred_close_at(discovered, now + conf.retry_after_wait()):
         return 0
-    closed = writer.close_put_off(context.id, now, teller_of_closed(context.options))
+    closed = writer.close_put_off(context.id, now, closed_page_notifier(context.options))
     crash_point("conclude: put off pages closed")
     context.frontier.dead_letters.add(closed, now)
     return len(closed)

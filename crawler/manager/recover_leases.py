@@ -10,7 +10,7 @@ from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.manager.context import TickContext, queue_item
-from crawler.notices.outbox import teller_of_closed
+from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.storage import queries, writer
 
@@ -62,7 +62,7 @@ def _count_death(context: TickContext, lease: Lease, now: float) -> None:
         now,
         in_hand=(lease.suspect.page, lease.suspect.attempt) if lease.suspect else None,
         crashed_from=conf.max_attempts() if is_alone else None,
-        on_closed=teller_of_closed(context.options),
+        on_closed=closed_page_notifier(context.options),
     )
     context.frontier.dead_letters.add(crashed, now)
 

@@ -39,7 +39,7 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
     circle = _partition(context)
     results: list[PageResult] = []
     if options.response_ttl is not None:
-        for url, known in response_cache.recall(circle, wanted, context.now() - options.response_ttl).items():
+        for url, known in response_cache.load(circle, wanted, context.now() - options.response_ttl).items():
             row = wanted.pop(url)
             results.append(cache_policy.reused(row.id, row.attempts, known))
     if not options.revisit:
@@ -58,7 +58,7 @@ def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tu
     if not unchanged:
         return list(results), 0
     urls = _urls(context.id, unchanged)
-    known = response_cache.recall(_partition(context), urls.values())
+    known = response_cache.load(_partition(context), urls.values())
     kept: list[PageResult] = []
     in_vain = 0
     for result in results:
@@ -92,8 +92,8 @@ def store(context: TickContext, results: Mapping[str, PageResult]) -> None:
         return
     circle, now = _partition(context), context.now()
     unchanged = [url for url, result in results.items() if result.outcome is Outcome.UNCHANGED]
-    response_cache.confirm(circle, unchanged, now)
-    response_cache.remember(circle, {url: results[url] for url in results.keys() - unchanged}, now)
+    response_cache.refresh(circle, unchanged, now)
+    response_cache.store(circle, {url: results[url] for url in results.keys() - unchanged}, now)
 
 
 def _partition(context: TickContext) -> bytes:

@@ -42,11 +42,11 @@ _SILENT_LOCK = """
 """
 
 
-def watch() -> None:
+def apply_session_limits() -> None:
     """From now on every connection to PostgreSQL has these limits."""
-    connection_created.connect(_limit, dispatch_uid="crawler.storage.postgresql")
+    connection_created.connect(_set_limits, dispatch_uid="crawler.storage.postgresql")
     pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.postgresql")
-    post_migrate.connect(_limit_again, dispatch_uid="crawler.storage.postgresql")
+    post_migrate.connect(_restore_limits, dispatch_uid="crawler.storage.postgresql")
 
 
 def is_lock_timeout(error: BaseException) -> bool:
@@ -69,7 +69,7 @@ def silent_lock(crawl: UUID) -> SilentLock | None:
     return SilentLock(client or "", silent_for, limit - silent_for if limit else None)
 
 
-def _limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
+def _set_limits(connection: BaseDatabaseWrapper, **_: Any) -> None:
     """An operator who names one of them in DATABASE_URL (`?options=-c%20lock_timeout=5s`) has the last word."""
     named = _named(str(connection.settings_dict["OPTIONS"].get("options", "")))
     _set(connection, {name: value for name, value in LIMITS.items() if name not in named})
@@ -93,5 +93,5 @@ def _lift_limits(using: str, **_: Any) -> None:
     _set(connections[using], UNLIMITED)
 
 
-def _limit_again(using: str, **_: Any) -> None:
-    _limit(connections[using])
+def _restore_limits(using: str, **_: Any) -> None:
+    _set_limits(connections[using])

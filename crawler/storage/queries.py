@@ -31,7 +31,7 @@ class OpenPage:
     kind: str = PAGE
 
 
-def in_order(crawl: UUID) -> QuerySet[Page]:
+def all_rows(crawl: UUID) -> QuerySet[Page]:
     """All rows of a crawl, to be read side by side in the order of their discovery. What is always true of a row's id
     is asked for besides: with it SQLite takes the index that has them in this order, and without it never does, where
     one of the open pages alone or of the dead letters is the better."""
@@ -40,18 +40,18 @@ def in_order(crawl: UUID) -> QuerySet[Page]:
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
     """Where those of these pages stand that are open."""
-    facts = _named(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
+    facts = _open_rows(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
     return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
 
 
 def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
     """Which of these pages are open."""
-    return set(_named(crawl, ids).values_list("id", flat=True))
+    return set(_open_rows(crawl, ids).values_list("id", flat=True))
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
     """Those of these pages that are open."""
-    return {page.id: page for page in _open(_named(crawl, ids))}
+    return {page.id: page for page in _open(_open_rows(crawl, ids))}
 
 
 def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
@@ -68,7 +68,7 @@ def priorities(crawl: UUID) -> list[int]:
     return found or [USUAL_PRIORITY]
 
 
-def tried_before(crawl: UUID) -> list[OpenPage]:
+def open_with_attempts(crawl: UUID) -> list[OpenPage]:
     """Open pages that were asked for at least once, or may have been by a worker that died."""
     was_tried = Q(attempts__gt=0) | ~Q(died_with="")
     return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
@@ -112,7 +112,7 @@ def next_expiry(crawl: UUID) -> float | None:
     return soonest
 
 
-def _named(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
+def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
     """Those of these pages that are open. The crawl is asked for in a way that no index serves: SQLite would take that
     of its open pages, and read a million of them to find these few."""
     rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))

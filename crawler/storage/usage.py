@@ -23,7 +23,7 @@ def add(user: int, pages: int, now: float) -> None:
         cursor.execute(_ADD, [user, connection.ops.adapt_datefield_value(day), pages])
 
 
-def forget_before(day: date) -> None:
+def delete_before(day: date) -> None:
     Usage.objects.filter(day__lt=day).delete()
 
 

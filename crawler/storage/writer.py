@@ -34,9 +34,9 @@ from crawler.storage import quarantine, queries, sql, usage
 ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 """The heaps of pages that were asked for."""
 
-IDS_AT_ONCE = 900  # a statement; SQLite's smallest limit is 999 values
+IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
 
-MOVED = (
+COUNTER_FIELDS = (
     *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
     *("samples", "priorities", "recent"),
 )
@@ -55,7 +55,7 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Applied:
+class ApplyResult:
     """What came of applying results."""
 
     tallies: Tallies  # the crawl's, afterwards
@@ -64,7 +64,7 @@ class Applied:
 
 
 @dataclass
-class _Change:
+class _CounterChange:
     """What one transaction did to the counters."""
 
     discovered: int = 0
@@ -94,10 +94,10 @@ class _Change:
 
 
 @contextmanager
-def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _Change]]:
+def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _CounterChange]]:
     """One transaction, alone at the crawl's rows; at its end the crawl's counters move by what it changed."""
     with transaction.atomic():
-        row, change = Crawl.objects.select_for_update().get(id=crawl), _Change()
+        row, change = Crawl.objects.select_for_update().get(id=crawl), _CounterChange()
         yield row, change
         _move_counters(row, change, now)
 
@@ -126,7 +126,7 @@ def apply(
     requests: int = 0,
     on_closed: OnClosed | None = None,
     on_reopened: Callable[[], object] | None = None,
-) -> Applied:
+) -> ApplyResult:
     """Close pages, note retries and insert discoveries, all or nothing.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
@@ -142,7 +142,7 @@ def apply(
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
-                _lower([page for page in found if page.hops], row, change)
+                _move_up_redirect_targets([page for page in found if page.hops], row, change)
             judged = quarantine.sort_out(row, found, change.answered)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
@@ -151,7 +151,7 @@ def apply(
             if judged.reopened and on_reopened is not None:
                 on_reopened()
         crash_point("collect: rows changed")
-    return Applied(row.tallies, row.is_over, judged.left_out)
+    return ApplyResult(row.tallies, row.is_over, judged.left_out)
 
 
 def count_death(
@@ -268,7 +268,7 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
     return len(doomed)
 
 
-def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[int]:
+def _close(crawl: UUID, results: Iterable[PageResult], change: _CounterChange) -> set[int]:
     """Close those of these pages that are open; which they are. The others were closed before: by the same report read
     twice, or by another worker's.
 
@@ -288,13 +288,13 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
         changed = sql.close_rows(of_page[page] for page in sorted(closed))
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
-        sql.keep_links(crawl, (of_page[page] for page in closed))
-        sql.keep_facts(crawl, (of_page[page] for page in closed))
+        sql.store_links(crawl, (of_page[page] for page in closed))
+        sql.store_facts(crawl, (of_page[page] for page in closed))
         change.answered += [result for page, result in of_page.items() if page in closed]
     return closed
 
 
-def _lower(redirected: Iterable[Discovery], crawl: Crawl, change: _Change) -> None:
+def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, change: _CounterChange) -> None:
     """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
     up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
     for page in redirected:
@@ -313,7 +313,7 @@ def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
     return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
 
 
-def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> None:
+def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _CounterChange) -> None:
     """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
     nothing can change between the question and the statement."""
     if not retries:
@@ -333,7 +333,7 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> Non
     sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
 
 
-def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
+def _set_aside(traps: Mapping[int, Sequence[int]], change: _CounterChange) -> None:
     """Close open pages of traps (by their ids) that were learnt just now."""
     for trap, pages in traps.items():
         error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
@@ -344,10 +344,10 @@ def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE))
+    return (ids[at : at + IDS_PER_STATEMENT] for at in range(0, len(ids), IDS_PER_STATEMENT))
 
 
-def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: float) -> int:
+def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _CounterChange, now: float) -> int:
     """Open pages that were set aside; how many."""
     pages = pages.filter(outcome=Outcome.TRAP).order_by()
     change.priorities.update(pages.values_list("priority", flat=True).distinct())
@@ -360,7 +360,7 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: flo
 
 
 def _close_all(
-    pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change, limit: Limit | None = None
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: _CounterChange, limit: Limit | None = None
 ) -> None:
     given_up = outcome.kind is Kind.FAILED
     closed = pages.filter(status=Page.OPEN).update(
@@ -372,7 +372,7 @@ def _close_all(
             change.limits[limit] += closed
 
 
-def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
+def _insert(crawl: Crawl, found: Iterable[Discovery], change: _CounterChange, now: float) -> None:
     """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
     at once is asked for."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
@@ -399,7 +399,7 @@ def _limit_of(page: Discovery) -> Limit | None:
     return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
 
 
-def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
+def _move_counters(crawl: Crawl, change: _CounterChange, now: float) -> None:
     """Add what this transaction did to the crawl's row, which is locked until it ends."""
     tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
     crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
@@ -412,6 +412,6 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
     crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
     crawl.recent = with_closed(crawl.recent, change.answered)
-    crawl.save(update_fields=MOVED)
+    crawl.save(update_fields=COUNTER_FIELDS)
     if change.asked and crawl.owner_id is not None:
         usage.add(crawl.owner_id, change.asked, now)

@@ -17,7 +17,7 @@ from crawler.core.installation import shutdown
 from crawler.fetcher.loop import fetch
 from crawler.frontier import heartbeat
 from crawler.models import Delivery, Page
-from crawler.notices.delivery import announce
+from crawler.notices.delivery import deliver_due
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from crawler.storage import writer
@@ -250,7 +250,7 @@ def test_a_delivery_that_was_not_begun_is_left_to_another_worker(
     bench.start(notify_webhooks=(f"{bench.site.url}/one", f"{bench.site.url}/two"))
     bench.work("crawl", "fetch", at_most=3)
     stop.set()
-    announce()
+    deliver_due()
     assert set(Delivery.objects.values_list("state", "attempts")) == {(Delivery.PENDING, 0)}
     anew()
     bench.work()

@@ -61,7 +61,7 @@ class Clock:
             close_old_connections()
             reconcile()
             run_due(clock.now())
-            response_cache.sweep(clock.epoch_seconds())
+            response_cache.delete_expired(clock.epoch_seconds())
             idempotency.sweep(clock.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
