@@ -60,7 +60,7 @@ def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tu
     urls = _urls(context.id, unchanged)
     known = response_cache.load(_partition(context), urls.values())
     kept: list[PageResult] = []
-    in_vain = 0
+    wasted_requests = 0
     for result in results:
         if result.outcome is not Outcome.UNCHANGED or result.id not in urls:  # closed by the same report read before
             kept.append(result)
@@ -68,10 +68,10 @@ def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tu
         answer = known.get(urls[result.id])
         filled = cache_policy.confirmed(result, answer) if answer else None
         if filled is None:
-            in_vain += result.requests
+            wasted_requests += result.requests
         else:
             kept.append(filled)
-    return kept, in_vain
+    return kept, wasted_requests
 
 
 def select_cacheable(context: TickContext, closings: Iterable[PageResult]) -> dict[str, PageResult]:

@@ -1,8 +1,8 @@
-"""The memory of answers: the only reader and writer of its table. Crawls of one circle (`core.crawl.cache_policy`)
-share it.
+"""The HTTP response cache: the only reader and writer of its table. Crawls of one cache partition
+(`core.crawl.cache_policy`) share it.
 
-Nothing depends on it: an answer that is lost, or never stored because somebody died, is asked for again. So it is
-written after the pages are, in a transaction of its own, and what is too old is deleted a bit at a time.
+Nothing depends on it: a lost response is fetched again. So it is written after the pages, in a separate transaction,
+and expired rows are deleted in small steps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _decoder = msgspec.msgpack.Decoder(PageResult)
 
 
 def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, Remembered]:
-    """URL -> answer, of those that were known to be so after `since` (epoch seconds)."""
+    """URL -> response, of those stored or validated after `since` (epoch seconds)."""
     found: dict[str, Remembered] = {}
     for keys in _chunks(_keys(partition, urls)):
         rows = Answer.objects.filter(key__in=list(keys), stored_at__gt=since)
@@ -44,7 +44,7 @@ def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str,
 
 
 def validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """URL -> ETag and Last-Modified, of those answers that have either."""
+    """URL -> ETag and Last-Modified, of the responses that have either."""
     found: dict[str, tuple[str, str]] = {}
     for keys in _chunks(_keys(partition, urls)):
         rows = Answer.objects.filter(key__in=list(keys)).exclude(etag="", last_modified="")
@@ -54,7 +54,7 @@ def validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, st
 
 
 def store(partition: bytes, results: Mapping[str, PageResult], now: float) -> None:
-    """Store the answers of these URLs in place of older ones, and delete as many that nobody may use any more."""
+    """Store the responses of these URLs, replacing older ones, and delete some expired ones."""
     answers = [_answer(memory_key(url, partition), result, now) for url, result in results.items()]
     answers.sort(key=lambda answer: bytes(answer.key))  # two managers lock rows in one order, and never each other
     Answer.objects.bulk_create(
@@ -69,14 +69,14 @@ def store(partition: bytes, results: Mapping[str, PageResult], now: float) -> No
 
 
 def refresh(partition: bytes, urls: Iterable[str], now: float) -> None:
-    """The server said that these answers are what it would say now."""
+    """The server confirmed these responses (304): they are fresh from `now`."""
     for keys in _chunks(_keys(partition, urls)):
         Answer.objects.filter(key__in=list(keys)).update(stored_at=now)
 
 
 def delete_expired(now: float) -> int:
-    """Delete some of the answers that were not known to be so for CRAWLER_ANSWER_DAYS; how many. What another process
-    holds is left to it."""
+    """Delete some responses not validated for CRAWLER_ANSWER_DAYS; returns how many. Rows locked by another process are
+    skipped."""
     too_old = Answer.objects.filter(stored_at__lt=now - conf.answer_seconds()).order_by("stored_at")
     if not too_old.exists():
         return 0
@@ -92,7 +92,7 @@ def _answer(key: bytes, result: PageResult, now: float) -> Answer:
 
 
 def _unpacked(packed: bytes) -> PageResult | None:
-    """The result, or None when it cannot be read (of another version, say): then it is asked for again."""
+    """The result, or None if it cannot be decoded (for example of another version): then the page is fetched."""
     try:
         return _decoder.decode(zlib.decompress(packed))
     except (msgspec.MsgspecError, zlib.error) as error:
