@@ -26,7 +26,7 @@ from redis.exceptions import RedisError
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import Level, Waiting
+from crawler.frontier.ready_queue import Level, QueueItem
 from crawler.launch.redis_server import find_program
 
 WINDOW = 50_000  # pages Redis holds of a crawl, see `manager.dispatch`
@@ -40,21 +40,21 @@ def main() -> None:
     options.add_argument("--hosts", type=int, default=1000)
     chosen = options.parse_args()
     with _own_redis() as redis:
-        frontier = Frontier(redis, "a-crawl", usual=Pace(slices=4, pages=PAGES_A_SLICE))
+        frontier = Frontier(redis, "a-crawl", default_pace=Pace(slices=4, pages=PAGES_A_SLICE))
         empty = redis.info("memory")["used_memory"]
         _report("seen-set: add", chosen.pages, lambda: _see(frontier, chosen.pages))
         seen = redis.info("memory")["used_memory"]
         window = min(WINDOW, chosen.pages)
-        _report("window: put", window, lambda: frontier.window.put(_waiting(window, chosen.hosts)))
-        frontier.window.move_cursor(Level(5), window)
+        _report("window: put", window, lambda: frontier.ready_queue.enqueue(_waiting(window, chosen.hosts)))
+        frontier.ready_queue.move_cursor(Level(5), window)
         full = redis.info("memory")["used_memory"]
         print(
             f"Redis: {(full - empty) / MIB:.1f} MiB for {chosen.pages:,} open pages on {chosen.hosts:,} hosts", end=""
         )
         print(f" ({(seen - empty) / MIB:.1f} the seen-set, {(full - seen) / MIB:.1f} the window)")
-        _report("seen-set: look up", 100_000, lambda: frontier.seen.unseen(list(_keys(100_000))))
-        _report("window: put again", window, lambda: frontier.window.put(_waiting(window, chosen.hosts)))
-        _report("window: count", 100, lambda: [frontier.window.count(frontier.now()) for _ in range(100)])
+        _report("seen-set: look up", 100_000, lambda: frontier.seen.missing(list(_keys(100_000))))
+        _report("window: put again", window, lambda: frontier.ready_queue.enqueue(_waiting(window, chosen.hosts)))
+        _report("window: count", 100, lambda: [frontier.ready_queue.counts(frontier.now()) for _ in range(100)])
         slices = window // PAGES_A_SLICE // 2
         _report("pick a slice", slices, lambda: _pick(frontier, slices))
         _report("settle a slice", slices, lambda: _settle(frontier))
@@ -101,23 +101,23 @@ def _keys(pages: int) -> Iterator[bytes]:
         yield blake2b(b"%d" % page, digest_size=16).digest()
 
 
-def _waiting(pages: int, hosts: int) -> Iterator[Waiting]:
+def _waiting(pages: int, hosts: int) -> Iterator[QueueItem]:
     for page in range(1, pages + 1):
-        yield Waiting(page, f"host{page % hosts}.example", 0.0)
+        yield QueueItem(page, f"host{page % hosts}.example", 0.0)
 
 
 def _pick(frontier: Frontier, slices: int) -> None:
     for number in range(slices):
         batch = f"batch-{number // 100}"
-        if frontier.window.pick(batch, "token", number, frontier.now()) is None:
+        if frontier.ready_queue.dequeue(batch, "token", number, frontier.now()) is None:
             raise SystemExit(f"nothing to pick after {number} slices")
 
 
 def _settle(frontier: Frontier) -> None:
     for lease, _ in frontier.leases.all():
         for number, (lane, pages) in lease.slices.items():
-            back = [Waiting(page, lane, 0.0) for page in pages]
-            frontier.leases.settle(lease.batch, lease.token, number, lane, back, 0)
+            back = [QueueItem(page, lane, 0.0) for page in pages]
+            frontier.leases.complete_slice(lease.batch, lease.token, number, lane, back, 0)
 
 
 def _report(what: str, operations: int, act: Callable[[], object]) -> None:

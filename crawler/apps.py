@@ -17,5 +17,5 @@ class CrawlerConfig(AppConfig):
 
         checks.register_all()
         account_changes.watch()
-        postgresql.watch()
+        postgresql.apply_session_limits()
         upgrade.watch()

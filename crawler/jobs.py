@@ -1,7 +1,7 @@
-"""The doors RQ calls. A bare `rq worker crawl fetch`, which knows nothing of Django, sets it up by importing this.
+"""RQ job entry points. A stock `rq worker crawl fetch`, which does not set up Django, does so by importing this.
 
-A stock worker forks for each job and imports everything anew, so each door loads only what its own job needs: a tick
-without the HTTP and HTML libraries begins in two thirds of the time.
+A stock worker forks for each job and imports everything again, so each entry point imports only what its job needs: a
+tick without the HTTP and HTML libraries starts in two thirds of the time.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
 
 
 def watch() -> str:
-    """Stay at hand until something is due."""
-    from crawler.manager.idle_poller import watch as watch_crawls
+    """Poll while workers are idle, until something is due."""
+    from crawler.manager.idle_poller import poll_while_idle as watch_crawls
 
     return watch_crawls()
 
 
 def notify() -> str:
     """Deliver the notices that are due."""
-    from crawler.notices.delivery import announce
+    from crawler.notices.delivery import deliver_due
 
-    return announce()
+    return deliver_due()

@@ -39,7 +39,7 @@ from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
 from crawler.queueing import queues, startup
-from crawler.queueing.queues import ends_soon
+from crawler.queueing.queues import stop_request
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
@@ -90,9 +90,9 @@ class SafeQueue(Queue):
             if found is not None:
                 return found
         SafeQueue.takes_one = False
-        if ends_soon.is_set():
+        if stop_request.is_set():
             raise StopRequested
-        _fetch.kept.let_go()
+        _fetch.connection_pool.close_idle()
         if timeout is None:
             return None
         found = super().dequeue_any(wanted, timeout, connection, *more, **named)
@@ -112,7 +112,7 @@ class Worker(SimpleWorker):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.queue_class = SafeQueue
-        _fetch.kept.outlasts_jobs = True  # SafeQueue lets go of them
+        _fetch.connection_pool.outlasts_jobs = True  # SafeQueue lets go of them
         self._jobs_done, self._began = 0, time.monotonic()
         self._is_worn = self._was_stopped = False
         self._lasts = False  # it works until it is stopped
@@ -129,7 +129,7 @@ class Worker(SimpleWorker):
                 raise
             log.warning("Redis does not answer: %s", error)
         finally:
-            _fetch.kept.let_go()
+            _fetch.connection_pool.close_idle()
             if self._was_stopped:
                 gc.freeze()  # a sixth of a second less: an ending Python looks through all objects but frozen ones
         if self._goes_on():
@@ -180,7 +180,7 @@ class Worker(SimpleWorker):
     def request_stop(self, signum: int, frame: Any) -> None:
         """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.shutdown`."""
         self._was_stopped = True  # RQ notes it only while a job is at work
-        ends_soon.set()
+        stop_request.set()
         _end_within(STOP_SECONDS)
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
@@ -224,7 +224,7 @@ class Worker(SimpleWorker):
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
         if job.func_name != FETCH:  # a watch lasts for minutes, and would keep others from the hosts meanwhile
-            _fetch.kept.let_go()
+            _fetch.connection_pool.close_idle()
         try:
             super().execute_job(job, queue)
         finally:

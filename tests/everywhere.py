@@ -11,7 +11,7 @@ from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
 from crawler.core.crawl.options import CrawlOptions
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Notice, Page, PageFacts
 from crawler.queueing import queues
 from tests.web.factories import a_delivery, a_finished_crawl, a_page
@@ -29,7 +29,7 @@ def a_crawl_everywhere(owner: Any = None, **fields: Any) -> Crawl:
     places = shelf.put({"text": packed(b"Hello")})
     PageFacts.objects.create(page_id=page.pk, crawl=crawl, kept=named(places, shelf.clear()))
     a_delivery(crawl)
-    Frontier(queues.connection(), str(crawl.pk)).window.put([Waiting(page.pk, "example.com", 0.0, 5)])
+    Frontier(queues.connection(), str(crawl.pk)).ready_queue.enqueue([QueueItem(page.pk, "example.com", 0.0, 5)])
     return crawl
 
 

@@ -19,7 +19,7 @@ from crawler.accounts.login_links import invite, link_for
 from crawler.core.access.permissions import Scope
 from crawler.crawls import delete
 from crawler.crawls.delete import begin_delete
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.account.login import make_link
 from tests.accounts.factories import a_group
@@ -77,7 +77,7 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
 def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
     root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.crawls.delete.STEPS_AT_ONCE", 0)
+    monkeypatch.setattr("crawler.crawls.delete.DELETE_STEPS_PER_CALL", 0)
     crawl = a_crawl(root)
     for _ in range(2):
         begin_delete(crawl.id)
@@ -122,7 +122,7 @@ def test_what_is_done_by_the_way_was_asked_for_by_nobody(ann: User, root: User, 
     crawl = a_crawl(ann, state="paused", held_until=held)
     a_browser(root).get(f"/crawls/{crawl.id}/")  # whoever looks wakes what is due
     assert by(entry("crawl.resumed")) == ("", "system", "")
-    survey()
+    scan()
 
 
 def test_who_else_sees_a_crawl(ann: User) -> None:

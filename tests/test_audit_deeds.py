@@ -28,7 +28,7 @@ from crawler.crawls import control, schedules, start
 from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import release, retry_failed
-from crawler.manager.host_waits import forget
+from crawler.manager.host_waits import end_host_waits
 from crawler.models import AuditEntry, Channel, Crawl, Schedule
 from crawler.notices.delivery import resend
 from crawler.notices.user_channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
@@ -80,8 +80,8 @@ def _traps_released(ann: User) -> None:
 
 def _host_forgotten(ann: User) -> None:
     stop_host(queues.connection(), "example.com", 60, time.time())
-    forget("example.com")
-    forget("example.com")  # there is nothing left to forget
+    end_host_waits("example.com")
+    end_host_waits("example.com")  # there is nothing left to forget
 
 
 def _kept(ann: User) -> Crawl:

@@ -45,7 +45,7 @@ def by_the_command(user: User, crawl: Crawl) -> None:
 
 def by_retention(user: User, crawl: Crawl) -> None:
     Crawl.objects.filter(pk=crawl.pk).update(finished_at=timezone.now() - timedelta(days=31))
-    assert delete.sweep(timezone.now()) == 1
+    assert delete.delete_past_retention(timezone.now()) == 1
 
 
 def by_the_admin(user: User, crawl: Crawl) -> None:

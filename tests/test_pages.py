@@ -95,7 +95,7 @@ def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
 
 
 def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
-    names = [str(number) for number in range(2 * sql.INSERT_ROWS + 7)]
+    names = [str(number) for number in range(2 * sql.ROWS_PER_INSERT + 7)]
     tallies = writer.apply(crawl.id, [], [], found(*names), NOW).tallies
     assert tallies.discovered == 2 + len(names)
     assert_counters_match_rows(crawl)
@@ -259,7 +259,7 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
     options = CrawlOptions(page_ttl=60.0).to_plain()
     started, listed = (Crawl.objects.create(start_urls=[START], options=options, round_began_at=began) for _ in "ab")
     writer.open_start_pages(started, [START], now)
-    entries = [Entry(number, f"{START}{number}", 5) for number in range(sql.LISTED_ROWS)]
+    entries = [Entry(number, f"{START}{number}", 5) for number in range(sql.LISTED_ROWS_PER_INSERT)]
     assert (
         writer.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
     )

@@ -116,16 +116,16 @@ def test_only_the_crawl_whose_row_it_is_is_locked(postgres_stack: PostgresStack)
 def test_a_look_at_all_crawls_goes_by_one_that_is_locked(postgres_stack: PostgresStack, crawl: UUID) -> None:
     """The one is held, and would go on by now; the other wants a tick."""
 
-    def look() -> reconcile.Reconciled:
+    def look() -> reconcile.ScanResult:
         Crawl.objects.create(start_urls=[URL], options={})
-        return reconcile.survey()
+        return reconcile.scan()
 
     over = timezone.now() - timedelta(seconds=1)
     held = Crawl.objects.filter(id=crawl)
     assert postgres_stack.within(lambda: held.update(state=State.PAUSED, held_until=over)) == 1
     with row_locked(postgres_stack, crawl):
         assert postgres_stack.within(look).woken == 1
-    assert postgres_stack.within(reconcile.survey).running == 2
+    assert postgres_stack.within(reconcile.scan).running == 2
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from gunicorn.config import Config
 from rq.cli.cli import main as rq_command
 
 from crawler.core.installation.shutdown import STOP_SECONDS
-from crawler.frontier.leases import RENEW_EVERY
+from crawler.frontier.leases import RENEW_INTERVAL_S
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "systemd"
@@ -99,7 +99,7 @@ def test_the_programs_understand_their_arguments() -> None:
 def test_systemd_waits_as_long_as_a_worker_may_take_to_end_and_hardly_longer() -> None:
     assert seconds_to_stop(WORKER) == STOP_SECONDS + TO_SPARE
     # The job of a stock worker reads of the request when it renews its lease.
-    assert 0 <= seconds_to_stop(STOCK) - (RENEW_EVERY + STOP_SECONDS + TO_SPARE) < 1
+    assert 0 <= seconds_to_stop(STOCK) - (RENEW_INTERVAL_S + STOP_SECONDS + TO_SPARE) < 1
 
 
 def test_systemd_waits_as_long_as_gunicorn_does_for_its_requests() -> None:

@@ -63,7 +63,7 @@ def plan_of(sql: str) -> str:
     "ask",
     [
         queries.has_open,
-        queries.tried_before,
+        queries.open_with_attempts,
         lambda crawl: queries.shallowest_open(crawl, NOW),
         lambda crawl: queries.next_open(crawl, 5, 0, 10, None),
         lambda crawl: writer.close_rest(crawl, Outcome.CANCELLED, "", NOW),

@@ -91,5 +91,5 @@ def test_what_is_older_than_a_year_is_forgotten() -> None:
     ann = a_person("ann")
     for now in (NOW, NOW + 86400):
         usage.add(ann.pk, 1, now)
-    usage.forget_before(date(1970, 1, 13))
+    usage.delete_before(date(1970, 1, 13))
     assert [row.day for row in Usage.objects.all()] == [date(1970, 1, 13)]

@@ -39,9 +39,9 @@ def test_what_it_takes_up_is_told_in_megabytes() -> None:
 def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[StopRequest]:
     """What a worker in this process sets when it is asked to end; this process does not end with it."""
     request = StopRequest()
-    monkeypatch.setattr(worker, "ends_soon", request)
+    monkeypatch.setattr(worker, "stop_request", request)
     monkeypatch.setattr(worker, "_end_within", lambda seconds: None)
-    monkeypatch.setattr(loop.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
     yield request
     for number, handler in before:

@@ -23,7 +23,7 @@ from redis import RedisError
 from crawler import conf
 from crawler.core.access.client_address import NOBODY, home_of
 from crawler.core.errors import CrawlerError
-from crawler.frontier.rate_limit import Count, Counted, Counts, InMemory, InRedis
+from crawler.frontier.rate_limit import Limit, LimitResult, MemoryRateLimiter, RateLimiter, RedisRateLimiter
 from crawler.queueing import queues
 
 WHILE = 900.0  # seconds a count lasts
@@ -36,7 +36,7 @@ Answer = TypeVar("Answer")
 
 log = logging.getLogger(__name__)
 
-_own = InMemory(WHILE)
+_own = MemoryRateLimiter(WHILE)
 _salt = "crawler.accounts.login_throttle.browser"
 
 
@@ -53,7 +53,7 @@ class TooManyTries(CrawlerError):
 class Attempt:
     """A try that was counted."""
 
-    counts: tuple[Count, ...]
+    counts: tuple[Limit, ...]
     made: int  # of the name, or of the browser, this one among them
 
     def succeeded(self) -> None:
@@ -73,11 +73,11 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
     no difference."""
     limit = conf.login_tries()
     if limit == 0:  # counted all the same, for the audit log
-        return _begun((Count(f"name:{_digest(name)}", NO_LIMIT),))
+        return _begun((Limit(f"name:{_digest(name)}", NO_LIMIT),))
     known = _known(browser, name)
     if known:
-        return _begun((Count(f"browser:{known}", limit),))
-    counts = [Count(f"name:{_digest(name)}", limit)]
+        return _begun((Limit(f"browser:{known}", limit),))
+    counts = [Limit(f"name:{_digest(name)}", limit)]
     if address != NOBODY:
         counts.append(_of_address(address, limit))
     return _begun(tuple(counts))
@@ -86,7 +86,7 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
 def begin_change(account: int) -> Attempt:
     """Count a try to say the password one has, in order to change it."""
     limit = conf.login_tries()
-    return _begun((Count(f"password:{account}", limit),)) if limit else Attempt((), 0)
+    return _begun((Limit(f"password:{account}", limit),)) if limit else Attempt((), 0)
 
 
 def failed(address: str) -> None:
@@ -112,8 +112,8 @@ def _known(browser: str, name: str) -> str:
     return str(number) if of == _digest(name) else ""
 
 
-def _of_address(address: str, limit: int) -> Count:
-    return Count(f"address:{home_of(address)}", limit * OF_AN_ADDRESS)
+def _of_address(address: str, limit: int) -> Limit:
+    return Limit(f"address:{home_of(address)}", limit * OF_AN_ADDRESS)
 
 
 def _digest(name: str) -> str:
@@ -121,16 +121,16 @@ def _digest(name: str) -> str:
     return salted_hmac(_salt, name.strip().casefold(), algorithm="sha256").hexdigest()[:32]
 
 
-def _begun(counts: tuple[Count, ...]) -> Attempt:
-    counted: Counted = _asked(lambda where: where.take(counts))
+def _begun(counts: tuple[Limit, ...]) -> Attempt:
+    counted: LimitResult = _asked(lambda where: where.take(counts))
     if counted.wait:
         raise TooManyTries(counted.wait)
     return Attempt(counts, counted.made[0])
 
 
-def _asked(what: Callable[[Counts], Answer]) -> Answer:
+def _asked(what: Callable[[RateLimiter], Answer]) -> Answer:
     try:
-        return what(InRedis(queues.connection(), WHILE))
+        return what(RedisRateLimiter(queues.connection(), WHILE))
     except RedisError as error:
         log.warning("failed logins are counted by each process for itself, because Redis does not answer: %s", error)
         return what(_own)

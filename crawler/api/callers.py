@@ -18,7 +18,7 @@ from crawler.accounts.idempotency import Mine
 from crawler.accounts.login_throttle import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
 from crawler.core.access.permissions import EVERY, Scope, held
-from crawler.frontier.rate_limit import WINDOW, count_call
+from crawler.frontier.rate_limit import WINDOW_S, count_call
 from crawler.models import ApiToken
 from crawler.queueing import queues
 
@@ -153,7 +153,7 @@ def counted(caller: Caller) -> dict[str, str]:
         "RateLimit-Limit": str(limit),
         "RateLimit-Remaining": str(left),
         "RateLimit-Reset": str(calls.ends_in),
-        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW}',
+        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW_S}',
         "RateLimit": f'"minute";r={left};t={calls.ends_in}',
     }
     if calls.made > limit:

@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from crawler.api.callers import ApiRequest, caller_of, counted
 from crawler.api.idempotency import done_once, key_of
 from crawler.api.problems import NOTHING_HERE, Problem, problem, service_down
-from crawler.crawls.holds import database_trouble
+from crawler.crawls.holds import database_error_message
 
 View = Callable[..., HttpResponseBase]
 Call = Callable[[], HttpResponseBase]
@@ -56,7 +56,7 @@ def behind_the_gate(door: View) -> View:
             response = problem(400, f"What was sent cannot be read: {error}.")
         except (OperationalError, InterfaceError) as error:
             log.error("the database does not answer: %s", error)
-            response = service_down(database_trouble(error)).response()
+            response = service_down(database_error_message(error)).response()
         return _finished(response, limit_headers)
 
     return guarded

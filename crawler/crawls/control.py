@@ -1,4 +1,4 @@
-"""Pause, resume and cancel. Each is one conditional update: repeating it, or racing another, changes nothing."""
+"""Pause, resume and cancel. Each is one conditional update: idempotent, and safe under concurrency."""
 
 from __future__ import annotations
 
@@ -20,62 +20,60 @@ from crawler.core.crawl.notices import Event
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
 from crawler.crashpoints import crash_point
-from crawler.crawls.finalize import clear_away, put_down
+from crawler.crawls.finalize import clean_up, finalize
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Schedule
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_watch, wake
+from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import queries, writer
 
 log = logging.getLogger(__name__)
 
 
 def pause(crawl_id: UUID) -> bool:
-    """Nothing new is handed out; batches on their way end within seconds, and are taken in. Whether it was this call
-    that paused."""
+    """Nothing new is handed out; batches under way end within seconds, and their results are processed. True if this
+    call paused the crawl."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
         if running.update(state=State.PAUSED, paused_at=clock.now()) != 1:
-            # One that its owner's quota holds would go on by itself; now it waits for a person.
+            # A held crawl would resume by itself; now it waits for the user.
             held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__isnull=False)
             return held.update(held_until=None) == 1
         crawl = Crawl.objects.get(id=crawl_id)
         audit.note("crawl.paused", crawl)
-        tell(crawl, Event.PAUSED)
-    _let_batches_end(crawl)
+        add_notice(crawl, Event.PAUSED)
+    _end_batches(crawl)
     return True
 
 
 def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lambda: True) -> bool:
-    """Pause a running crawl until then: its owner's pages of the day are used up, or there is no room for more. Whoever
-    reconciles after that moment resumes it. Whether it was this call that paused. `may_tell`: whether people are to be
-    told, asked only then."""
+    """Pause a running crawl until then: its owner's daily page quota is exhausted, or capacity is short. `reconcile`
+    resumes it after that time. True if this call paused it; only then `may_tell` is asked whether to notify users."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
         if running.update(state=State.PAUSED, held_until=until, paused_at=clock.now()) != 1:
             return False
         crawl = Crawl.objects.get(id=crawl_id)
         if may_tell():
-            tell(crawl, Event.PAUSED)
-    _let_batches_end(crawl)
-    with suppress(RedisError):  # it is full, then, and somebody looks as soon as it is not
-        queues.plant_lifeline()  # somebody is to look at it when its hold is over
+            add_notice(crawl, Event.PAUSED)
+    _end_batches(crawl)
+    with suppress(RedisError):  # Redis is full; `reconcile` runs as soon as it is not
+        queues.ensure_rescue_job()  # somebody is to look at it when its hold is over
     return True
 
 
-def _let_batches_end(crawl: Crawl) -> None:
+def _end_batches(crawl: Crawl) -> None:
     try:
-        Frontier(queues.connection(), str(crawl.id)).hold()
-        send_out(crawl)
-    except RedisError as error:  # then what is out takes its time, a good quarter of a minute at most
+        Frontier(queues.connection(), str(crawl.id)).mark_paused()
+        request_delivery(crawl)
+    except RedisError as error:  # then batches under way end by themselves, within half a minute
         log.warning("crawl %s is paused, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def resume(crawl_id: UUID) -> bool:
-    """Go on with a paused crawl. Whether it was this call that resumed; not so while its owner's pages of the day are
-    used up."""
-    if _must_wait(crawl_id):
+    """Resume a paused crawl. True if this call resumed it; False while its owner's daily page quota is exhausted."""
+    if _is_out_of_quota(crawl_id):
         return False
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.PAUSED).first()
@@ -87,20 +85,20 @@ def resume(crawl_id: UUID) -> bool:
         audit.note("crawl.resumed", crawl)
     crash_point("resume: committed")
     frontier = Frontier(queues.connection(), str(crawl_id))
-    frontier.let_go()
+    frontier.clear_paused()
     wake(frontier, crawl.site)
-    keep_watch()
+    ensure_poller()
     return True
 
 
 def _end_pause(crawl: Crawl, now: datetime) -> None:
-    """Count the pause it is in, if it is in one; its row is locked, and saved afterwards."""
+    """Add the current pause, if any, to the idle time; the caller has locked the row and saves it."""
     if crawl.paused_at is not None:
         crawl.idle_seconds += max(0.0, (now - crawl.paused_at).total_seconds())
         crawl.paused_at = None
 
 
-def _must_wait(crawl_id: UUID) -> bool:
+def _is_out_of_quota(crawl_id: UUID) -> bool:
     now = clock.now()
     held = Crawl.objects.filter(id=crawl_id, state=State.PAUSED, held_until__gt=now, owner__isnull=False)
     owner = held.values_list("owner", flat=True).first()
@@ -108,10 +106,10 @@ def _must_wait(crawl_id: UUID) -> bool:
 
 
 def cancel(crawl_id: UUID) -> bool:
-    """Close what is open as cancelled and end the crawl, in one transaction. Whether it was this call that cancelled.
+    """Close open pages as cancelled and end the crawl, in one transaction. True if this call cancelled it.
 
-    Fetch jobs find their leases gone and stop asking within seconds; what they report is too late and changes nothing.
-    It works while Redis is away: what is left there is swept up by whoever reconciles.
+    Fetch jobs find their leases gone and stop within seconds; their reports come too late and change nothing. It works
+    while Redis is down: `reconcile` deletes the keys later.
     """
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id, state__in=predecessors(State.CANCELLED)).first()
@@ -123,21 +121,21 @@ def cancel(crawl_id: UUID) -> bool:
         writer.close_rest(crawl_id, Outcome.CANCELLED, "the crawl was cancelled", clock.epoch_seconds())
         crawl.refresh_from_db()
         audit.note("crawl.cancelled", crawl)
-        put_down(crawl)
+        finalize(crawl)
     crash_point("cancel: committed")
     try:
-        clear_away(crawl)
+        clean_up(crawl)
     except RedisError as error:
         log.warning("crawl %s is cancelled, but Redis could not be told: %s", crawl_id, error, extra=logs.of(crawl_id))
     return True
 
 
-# Says who else may look at a crawl or a schedule, and whether it is kept whatever its age.
+# Who may see a crawl or a schedule, and whether a crawl is exempt from retention.
 
 
 def share(item: Crawl | Schedule, user: User, group: Group | None, *, group_controls: bool = False) -> bool:
-    """Share with a group, or (None) with nobody any more; whether anything changed. BadInput for a group that this
-    person is not in. The caller has checked that the crawl or schedule is theirs to share."""
+    """Share with a group, or stop sharing (None); True if anything changed. BadInput for a group that this user is not
+    in. The caller has checked that the user may share the crawl or schedule."""
     if group is not None and group.pk != item.group_id and not groups_of(user).filter(pk=group.pk).exists():
         raise BadInput("group", f"You are not in the group {group.name}; choose one of yours.")
     controls = group_controls and group is not None
@@ -156,7 +154,7 @@ def _shared(item: Crawl | Schedule) -> dict[str, object]:
 
 
 def share_begun(crawl: Crawl, owner: User, group: Group | None, *, group_controls: bool) -> None:
-    """Share a crawl that has just begun, and the schedule it was begun with."""
+    """Share a crawl that was just started, and the schedule it belongs to."""
     if group is None:
         return
     share(crawl, owner, group, group_controls=group_controls)
@@ -165,7 +163,7 @@ def share_begun(crawl: Crawl, owner: User, group: Group | None, *, group_control
 
 
 def keep(crawl: Crawl, *, is_kept: bool) -> bool:
-    """Keep a crawl whatever its age, or no longer; whether anything changed."""
+    """Exempt a crawl from retention, or no longer; True if anything changed."""
     with transaction.atomic():
         if Crawl.objects.filter(pk=crawl.pk, keep=not is_kept).update(keep=is_kept) != 1:
             return False

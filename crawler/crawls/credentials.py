@@ -13,21 +13,25 @@ from crawler.models import Crawl, Page
 
 log = logging.getLogger(__name__)
 
-OTHER_HOSTS = "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
-LOST = "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
+OTHER_HOSTS_MESSAGE = (
+    "They were given for other hosts than this crawl would send them to. Leave this out, and give them again."
+)
+UNREADABLE_MESSAGE = (
+    "They cannot be read any more, because SECRET_KEY was changed. Leave this out, and give them again."
+)
 
 
 def own_hosts_of(crawl: Crawl) -> tuple[str, ...]:
-    """Where the crawl's credentials may go; none when it has none."""
+    """The hosts that may get the crawl's credentials; empty if it has none."""
     if not crawl.sealed:
         return ()
     options = crawl.chosen
     return own_hosts(crawl.start_urls, options.hosts, subdomains=options.subdomains, listed=bool(crawl.source))
 
 
-def is_equipped(crawl: Crawl) -> bool:
-    """Whether the crawl's credentials can be read. One whose cannot is paused: nothing is asked for without them, and
-    `why` says what to do."""
+def check_credentials(crawl: Crawl) -> bool:
+    """Whether the crawl's credentials can be decrypted. Otherwise it is paused: no page is fetched without them, and
+    the crawl's diagnosis says what to do."""
     if encryption.is_readable(crawl.sealed) or not Page.objects.filter(crawl=crawl, status=Page.OPEN).exists():
         return True
     if control.pause(crawl.id):
@@ -40,12 +44,12 @@ def is_equipped(crawl: Crawl) -> bool:
 
 
 def taken_over(earlier: Crawl, own_hosts: Collection[str]) -> str:
-    """The credentials of an earlier crawl, sealed, for one with these own hosts. BadInput ("same_credentials") when a
-    host would be sent them that was not before: whoever gives another start URL may have forgotten what comes along."""
+    """The encrypted credentials of an earlier crawl, for one with these own hosts. BadInput ("same_credentials") if a
+    new host would get them: a user who changes the start URL may have forgotten the credentials."""
     try:
         known = encryption.opened(earlier.sealed)
     except SealBroken:
-        raise BadInput("same_credentials", LOST) from None
+        raise BadInput("same_credentials", UNREADABLE_MESSAGE) from None
     if request_headers(known) and not set(own_hosts) <= set(own_hosts_of(earlier)):
-        raise BadInput("same_credentials", OTHER_HOSTS)
+        raise BadInput("same_credentials", OTHER_HOSTS_MESSAGE)
     return earlier.sealed

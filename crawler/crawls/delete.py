@@ -19,20 +19,20 @@ from crawler.crawls.control import cancel
 from crawler.frontier.frontier import Frontier
 from crawler.models import NOT_OVER, Crawl
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_or_cut_lifeline
+from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports import result_cache
 from crawler.storage import usage, writer
 
-ROWS_AT_ONCE = 5000  # in one transaction, so that other crawls can write in between
-STEPS_AT_ONCE = 10  # of a deletion nobody waits for
+DELETE_ROWS_PER_TRANSACTION = 5000  # so that other crawls can write in between
+DELETE_STEPS_PER_CALL = 10  # of a deletion in the background
 
 
 def delete(crawl_id: UUID) -> bool:
-    """End the crawl if it is not over, then delete its rows and its keys. Whether there was such a crawl.
+    """End the crawl if it is not over, then delete its rows and its keys. True if the crawl existed.
 
-    What a crash leaves is a crawl that is over, with a part of its pages. Whoever reconciles goes on with it.
+    A crash leaves a crawl that is over, with a part of its pages. `reconcile` continues the deletion.
     """
-    if not _condemned(crawl_id):
+    if not _mark_deleted(crawl_id):
         return False
     while not delete_some(crawl_id):
         crash_point("delete: some rows deleted")
@@ -40,25 +40,25 @@ def delete(crawl_id: UUID) -> bool:
 
 
 def begin_delete(*crawl_ids: UUID) -> None:
-    """The same of one or many: all of them end, and as much of them is deleted as takes about a second; whoever
-    reconciles goes on with it."""
-    steps = iter(range(STEPS_AT_ONCE))
-    for crawl_id in [crawl_id for crawl_id in crawl_ids if _condemned(crawl_id)]:
+    """Begin to delete one or many crawls: all of them end, and about a second is spent on deleting rows; `reconcile`
+    continues."""
+    steps = iter(range(DELETE_STEPS_PER_CALL))
+    for crawl_id in [crawl_id for crawl_id in crawl_ids if _mark_deleted(crawl_id)]:
         any(delete_some(crawl_id) for _ in steps)
 
 
-def _condemned(crawl_id: UUID) -> bool:
-    """End the crawl, and note that it is to be deleted, once; whether there was one."""
+def _mark_deleted(crawl_id: UUID) -> bool:
+    """End the crawl and mark it for deletion, once; True if it existed."""
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return False
     cancel(crawl_id)
     crash_point("delete: cancelled")
     frontier = Frontier(queues.connection(), str(crawl_id))
-    if not frontier.is_condemned():
-        with transaction.atomic():  # its rows go in many others; from here on somebody ends the deletion
+    if not frontier.is_marked_deleted():
+        with transaction.atomic():  # its rows are deleted in many others; from here on the deletion is always completed
             audit.note("crawl.deleted", crawl, before=_facts_of(crawl))
-            frontier.condemn()
+            frontier.mark_deleted()
     return True
 
 
@@ -68,40 +68,40 @@ def _facts_of(crawl: Crawl) -> dict[str, object]:
 
 
 def delete_some(crawl_id: UUID) -> bool:
-    """Delete some rows of a crawl that is over, and last of all its kept content; whether that was the end of it.
-    ServiceDown when the storage of that content does not answer; then it can be gone on with later."""
-    if writer.delete_rows(crawl_id, ROWS_AT_ONCE):
+    """Delete some rows of a crawl that is over, and last its kept content; True if nothing is left. ServiceDown if the
+    content storage does not respond; the deletion can be continued later."""
+    if writer.delete_rows(crawl_id, DELETE_ROWS_PER_TRANSACTION):
         return False
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is not None and crawl.chosen.keep:
         delete_of(str(crawl_id))
     result_cache.forget(crawl_id)
     Crawl.objects.filter(id=crawl_id).delete()
-    Frontier(queues.connection(), str(crawl_id)).bury()
-    keep_or_cut_lifeline()
+    Frontier(queues.connection(), str(crawl_id)).delete()
+    update_rescue_job()
     return True
 
 
-# Deletes crawls that were over for longer than they are kept, and what else has run out. `clock` calls it.
+# Deletes crawls past retention, and other expired rows. `clock` calls it.
 
-AT_ONCE = 3  # crawls begun to be deleted in one go; the others' turn comes a moment later
+CRAWLS_PER_SWEEP = 3  # the others follow in the next call
 
 log = logging.getLogger(__name__)
 
 
-def sweep(now: datetime) -> int:
-    """Begin to delete some of the crawls whose time is up; how many. Their rows go bit by bit: here, and by whoever
-    reconciles."""
-    doomed = list(outdated(now)[:AT_ONCE])
+def delete_past_retention(now: datetime) -> int:
+    """Begin to delete some of the crawls past retention; returns how many. Their rows are deleted in steps, here and by
+    `reconcile`."""
+    doomed = list(past_retention(now)[:CRAWLS_PER_SWEEP])
     for crawl in doomed:
         log.info("crawl %s of %s is deleted: its time was up", crawl.id, crawl.site, extra=logs.of(crawl.id))
         begin_delete(crawl.id)
     return len(doomed)
 
 
-def outdated(now: datetime) -> QuerySet[Crawl]:
-    """Crawls whose time is up, the oldest first. Not those somebody keeps, and none that the run after it, which is
-    not over, is compared with."""
+def past_retention(now: datetime) -> QuerySet[Crawl]:
+    """Crawls past retention, the oldest first. Not those marked as kept, and not those a running next run is compared
+    with."""
     days = conf.keep_days()
     if not days:
         return Crawl.objects.none()
@@ -111,9 +111,8 @@ def outdated(now: datetime) -> QuerySet[Crawl]:
 
 
 def forget_expired(now: datetime) -> None:
-    """Forget sessions that have run out, what was asked for more than a year ago, and what the audit log was to keep
-    until now."""
+    """Delete expired sessions, old usage counts, and audit log entries past their retention."""
     sessions.forget_expired()
-    usage.forget_before(now.date() - timedelta(days=usage.KEPT_DAYS))
+    usage.delete_before(now.date() - timedelta(days=usage.KEPT_DAYS))
     if days := conf.audit_days():
         audit.forget_before(now - timedelta(days=min(days, LONGEST)))

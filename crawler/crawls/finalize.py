@@ -1,4 +1,4 @@
-"""What belongs to the end of a crawl, however it ends: an audit of its counters, and the outbox row."""
+"""Finalizes an ended crawl: audit of its counters, outbox row, clean-up of its keys."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from crawler.core.crawl.notices import Event
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl, Disagreement
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_or_cut_lifeline
+from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports.progress import came_to_nothing
 from crawler.storage import queries
 
 log = logging.getLogger(__name__)
 
 
-def put_down(crawl: Crawl) -> None:
-    """Audit a crawl whose row says that it is over, and write its notice; to be called in that same transaction."""
+def finalize(crawl: Crawl) -> None:
+    """Audit a crawl whose row says that it is over, and write its notice; called in the same transaction."""
     _audit(crawl)
-    tell(crawl, _end_of(crawl))
+    add_notice(crawl, _end_event(crawl))
     log.info("crawl %s of %s is %s", crawl.id, crawl.site, crawl.state, extra=logs.of(crawl.id))
 
 
-def clear_away(crawl: Crawl) -> None:
-    """Forget what Redis holds of a crawl that is over, and see that its notice goes out. Safe to repeat."""
+def clean_up(crawl: Crawl) -> None:
+    """Delete the Redis keys of a crawl that is over, and send its notice. Idempotent."""
     frontier = Frontier(queues.connection(), str(crawl.id))
     frontier.clear()
-    frontier.dead.expire_in(conf.dead_letter_seconds())
+    frontier.dead_letters.expire_in(conf.dead_letter_seconds())
     crash_point("end: keys deleted")
-    send_out(crawl)
-    keep_or_cut_lifeline()
+    request_delivery(crawl)
+    update_rescue_job()
     if crawl.chosen.keep:
         sweep(crawl.id)
 
 
 def _audit(crawl: Crawl) -> None:
-    """Count the rows anew. The counters move with the rows and must equal them; the rows are right if they do not."""
+    """Recount the rows. The counters change with the rows and must equal them; if they do not, the rows are right."""
     counted = queries.count_rows(crawl.id)
     if counted == crawl.tallies:
         return
@@ -51,7 +51,7 @@ def _audit(crawl: Crawl) -> None:
     crawl.save(update_fields=["discovered", "outcomes", "statuses"])
 
 
-def _end_of(crawl: Crawl) -> Event:
+def _end_event(crawl: Crawl) -> Event:
     if crawl.state == State.CANCELLED:
         return Event.CANCELLED
     return Event.FAILED if came_to_nothing(crawl) else Event.FINISHED

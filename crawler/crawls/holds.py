@@ -1,5 +1,5 @@
-"""Holds crawls whose owner has used up the pages of the day; `shortages` lets them go on the next day. Nothing is lost
-by it: a hold is a pause that ends by itself."""
+"""Holds crawls whose owner's daily page quota is exhausted, or while Redis, the database or the content storage is
+full, and resumes them. A hold is a pause that ends by itself."""
 
 from __future__ import annotations
 
@@ -27,55 +27,56 @@ from crawler.storage.postgresql import is_lock_timeout
 log = logging.getLogger(__name__)
 
 
-def ration(crawl: Crawl) -> None:
-    """Hold a running crawl that may ask for no more today, unless nothing is left to ask for; one that is held and has
-    nothing left may go on, and so finish. What is on its way when it is held is still taken in: where several crawls of
-    its owner run, a day may have some more pages than it should by that."""
+def enforce_quota(crawl: Crawl) -> None:
+    """Hold a running crawl whose owner's daily quota is exhausted, unless it has no open page; resume a held one that
+    has none, so that it finishes. Results under way are still processed: with several crawls of one owner the quota may
+    be exceeded by some pages."""
     if crawl.owner_id is None:
         return
     facts = Crawl.objects.filter(id=crawl.id).values_list("state", "held_until").first()
     now = clock.now()
     match facts:
         case State.RUNNING, _ if not quotas.has_left(crawl.owner_id, now) and queries.has_open(crawl.id):
-            _hold(crawl.id, next_day(now))
+            _hold_for_quota(crawl.id, next_day(now))
         case State.PAUSED, datetime() if not queries.has_open(crawl.id):
             control.resume(crawl.id)
 
 
-def _hold(crawl_id: UUID, until: datetime) -> None:
+def _hold_for_quota(crawl_id: UUID, until: datetime) -> None:
     if control.hold(crawl_id, until):
         why = "its owner's pages of the day are used up"
         log.info("crawl %s is held until %s: %s", crawl_id, until, why, extra=logs.of(crawl_id))
 
 
-# Holds crawls while there is no room in Redis, in the database or where content is kept, and lets them go on once
-# there is. Nothing is lost by it: a hold is a pause that ends by itself.
+# Holds crawls while Redis, the database or the content storage is full.
 #
-# The hold is a row's state, like that of `ration`. While not even that can be written, the note in Redis alone keeps
-# crawls from going on, and says why.
+# The hold is stored in the crawl's row, as by `enforce_quota`. While not even that can be written, the note in Redis
+# alone stops crawls, and says why.
 
-HOLD = timedelta(seconds=3)  # then somebody sees whether there is room by now
-LOOK_EVERY = 0.25  # seconds for which a process believes that there is room: ticks may be many and short
-TOLD_EVERY = 3600  # seconds within which people are told once that a crawl is held, however often it is tried again
-
-
-class _Seen:
-    at = float("-inf")  # monotonic seconds when this process found room for everything
+HOLD_TIME = timedelta(seconds=3)  # then the capacity is checked again
+CHECK_INTERVAL_S = 0.25  # seconds for which a process believes that there is room: ticks may be many and short
+NOTICE_INTERVAL_S = (
+    3600  # seconds within which people are told once that a crawl is held, however often it is tried again
+)
 
 
-_seen = _Seen()
+class _LastCheck:
+    at = float("-inf")  # monotonic seconds when this process found enough capacity
+
+
+_last_check = _LastCheck()
 
 
 def shortage_of(error: Exception) -> Shortage | None:
-    """What an error of Redis or the database says is short; None = it is about something else."""
+    """The shortage named by an error of Redis or the database; None for other errors."""
     if isinstance(error, RedisError):
         return of_redis(str(error))
     sqlstate = getattr(error.__cause__, "sqlstate", None) or getattr(error.__cause__, "pgcode", None)
     return of_database(sqlstate or "", str(error))
 
 
-def database_trouble(error: Exception) -> str:
-    """What an error of the database says to a person, in sentences."""
+def database_error_message(error: Exception) -> str:
+    """A message for users about an error of the database."""
     if is_lock_timeout(error):
         return "Another process is changing this at the moment: try again in a few seconds."
     short = shortage_of(error)
@@ -83,37 +84,37 @@ def database_trouble(error: Exception) -> str:
 
 
 def shortage_now(*, held: bool = False) -> Shortage | None:
-    """What is short now; None also when Redis does not answer."""
+    """What is short now; None also if Redis does not respond."""
     try:
         return capacity.shortage(queues.connection(), held=held)
     except RedisError:
         return None
 
 
-def noted(error: Exception) -> Shortage | None:
-    """What this error says is short, noted for everybody to know."""
+def note_shortage_from(error: Exception) -> Shortage | None:
+    """The shortage named by this error, noted in Redis for all processes."""
     short = shortage_of(error)
     if short is not None and not isinstance(error, RedisError):
-        note(short)
+        note_shortage(short)
     return short
 
 
-def note(short: Shortage) -> None:
+def note_shortage(short: Shortage) -> None:
     with suppress(RedisError):
-        capacity.note(queues.connection(), short)
+        capacity.note_shortage(queues.connection(), short)
 
 
-def may_go_on(crawl: Crawl, *, has_stored: bool) -> bool:
-    """Whether there is room for what a running crawl would find next; if not, it is held, unless nothing is left of
-    it. `has_stored`: some of what it found was stored just now, so that the database has room."""
-    if time.monotonic() - _seen.at < LOOK_EVERY:
+def check_capacity(crawl: Crawl, *, has_stored: bool) -> bool:
+    """Whether there is capacity for a running crawl; if not, it is held, unless it has no open page. `has_stored`: some
+    of its results were stored just now, so the database has capacity."""
+    if time.monotonic() - _last_check.at < CHECK_INTERVAL_S:
         return True
     short = shortage_now()
     if short is not None and short.is_of_database and has_stored:
-        capacity.database_has_room(queues.connection())
+        capacity.clear_database_shortage(queues.connection())
         short = None
     if short is None:
-        _seen.at = time.monotonic()
+        _last_check.at = time.monotonic()
         return True
     if not _concerns(short, crawl):
         return True
@@ -124,18 +125,18 @@ def may_go_on(crawl: Crawl, *, has_stored: bool) -> bool:
 
 
 def hold_all(short: Shortage) -> None:
-    """Hold all running crawls, and go on holding those that are held."""
+    """Hold all running crawls, and extend the holds of the others."""
     with suppress(DatabaseError):
         for crawl in Crawl.objects.filter(state=State.RUNNING).only("id", "state", "options"):
             if _concerns(short, crawl):
                 hold(crawl.id, short)
-        _go_on_holding(clock.now() + HOLD / 2)
+        _extend_holds(clock.now() + HOLD_TIME / 2)
 
 
 def hold(crawl_id: UUID, short: Shortage) -> bool:
-    """Hold a running crawl; whether it could be written down that it is."""
+    """Hold a running crawl; True if the database accepted it."""
     try:
-        is_new = control.hold(crawl_id, clock.now() + HOLD, may_tell=lambda: _may_tell(crawl_id))
+        is_new = control.hold(crawl_id, clock.now() + HOLD_TIME, may_tell=lambda: _may_notify(crawl_id))
     except DatabaseError:
         return False
     if is_new:
@@ -143,32 +144,32 @@ def hold(crawl_id: UUID, short: Shortage) -> bool:
     return True
 
 
-def let_go_on(now: datetime) -> int:
-    """Resume the crawls whose hold is over, whatever it was for; how many. While there is no room, they go on being
-    held."""
+def resume_due(now: datetime) -> int:
+    """Resume the crawls whose hold is over, for whatever reason; returns how many. While capacity is short, their holds
+    are extended."""
     over = Crawl.objects.filter(state=State.PAUSED, held_until__lte=now)
     crawls = list(over.only("id", "state", "options"))
     short = shortage_now(held=True) if crawls else None
-    if short is not None and not short.is_of_database:  # of the database the resuming itself is the trial
-        _go_on_holding(now, [crawl.id for crawl in crawls if _concerns(short, crawl)])
+    if short is not None and not short.is_of_database:  # for the database, resuming is the test
+        _extend_holds(now, [crawl.id for crawl in crawls if _concerns(short, crawl)])
         crawls = [crawl for crawl in crawls if not _concerns(short, crawl)]
     resumed = sum(control.resume(crawl.id) for crawl in crawls)
     if resumed and short is not None and short.is_of_database:
-        capacity.database_has_room(queues.connection())
+        capacity.clear_database_shortage(queues.connection())
     return resumed
 
 
-def _go_on_holding(before: datetime, among: list[UUID] | None = None) -> None:
+def _extend_holds(before: datetime, among: list[UUID] | None = None) -> None:
     held = Crawl.objects.filter(state=State.PAUSED, held_until__lte=before)
-    (held if among is None else held.filter(id__in=among)).update(held_until=clock.now() + HOLD)
+    (held if among is None else held.filter(id__in=among)).update(held_until=clock.now() + HOLD_TIME)
 
 
 def _concerns(short: Shortage, crawl: Crawl) -> bool:
     return concerns(short, keeps=bool(crawl.chosen.keep))
 
 
-def _may_tell(crawl_id: UUID) -> bool:
+def _may_notify(crawl_id: UUID) -> bool:
     try:
-        return capacity.may_tell(queues.connection(), str(crawl_id), TOLD_EVERY)
+        return capacity.acquire_notice(queues.connection(), str(crawl_id), NOTICE_INTERVAL_S)
     except RedisError:
-        return True  # Redis is full, then; held crawls go on when there is a good deal of room, and so are seldom held
+        return True  # Redis is full; held crawls resume only with some reserve, and so are seldom held

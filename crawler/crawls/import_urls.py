@@ -1,8 +1,7 @@
-"""Starts a crawl over a list of URLs of any length: the list is read into the table piece by piece, then the crawl may
-run.
+"""Starts a crawl over a list of URLs of any length: the list is read into the table in chunks, then the crawl runs.
 
-Until then the crawl is in state LOADING, which nothing is handed out of. Its row bears a sign of life of whoever reads
-the list. If that one dies, whoever reconciles discards the crawl (`crawls.import_urls`): half a list is none.
+Until then the crawl is in state LOADING, and nothing of it is handed out. Its row has a heartbeat of the loader, the
+process that reads the list. If the loader dies, `reconcile` discards the crawl: half a list is none.
 """
 
 from __future__ import annotations
@@ -35,68 +34,68 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE, Columns
-from crawler.crawls.start import check_sealed, judged, note_start, services_needed, set_going
+from crawler.crawls.start import check_sealed, checked_options, note_start, services_needed, wake_manager
 from crawler.http.guards import guard_of
 from crawler.models import Crawl
-from crawler.notices.outbox import tell
+from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
 from crawler.storage import writer
 
-# Discards crawls whose list was not read to its end: half a list is none.
+# Discards crawls whose list was not read to its end.
 
-SILENCE = timedelta(seconds=60)  # after which whoever read the list is taken for dead
-ROWS_AT_ONCE = 5000  # in one transaction, so that other crawls can write in between
+LOADER_TIMEOUT = timedelta(seconds=60)  # without a heartbeat the loader is presumed dead after this
+DELETE_ROWS_PER_TRANSACTION = 5000  # so that other crawls can write in between
 
 
 def discard(crawl_id: UUID) -> None:
-    """Delete a crawl that is loading; not one that was let run, or was cancelled, meanwhile."""
-    _condemn(Crawl.objects.filter(id=crawl_id))
+    """Delete a crawl that is loading; not one that was started or cancelled meanwhile."""
+    _mark_abandoned(Crawl.objects.filter(id=crawl_id))
     while not discard_some(crawl_id):
         pass
 
 
 def discard_abandoned(at_most: int) -> None:
-    """Go on deleting what nobody loads any more, in so many steps a crawl. The database's clock judges all loaders."""
-    _condemn(Crawl.objects.filter(loaded_at__lt=Now() - SILENCE))
+    """Delete crawls without a loader, in so many steps per crawl. Heartbeats go by the database's clock."""
+    _mark_abandoned(Crawl.objects.filter(loaded_at__lt=Now() - LOADER_TIMEOUT))
     for crawl_id in list(Crawl.objects.filter(state=State.LOADING, loaded_at=None).values_list("id", flat=True)):
         any(discard_some(crawl_id) for _ in range(at_most))
 
 
 def discard_some(crawl_id: UUID) -> bool:
-    """Delete some rows of a condemned crawl; whether that was the end of it. Nothing of it is in Redis yet."""
+    """Delete some rows of an abandoned crawl; True if nothing is left. Nothing of it is in Redis yet."""
     with transaction.atomic():
         condemned = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.LOADING, loaded_at=None).first()
         if condemned is None:
             return True  # another got there first
-        if writer.delete_rows(crawl_id, ROWS_AT_ONCE):
+        if writer.delete_rows(crawl_id, DELETE_ROWS_PER_TRANSACTION):
             return False
         condemned.delete()
     return True
 
 
-def _condemn(crawls: QuerySet[Crawl]) -> None:
-    """Take the sign of life away: a loader that was only slow finds out with its next lines, and stops."""
+def _mark_abandoned(crawls: QuerySet[Crawl]) -> None:
+    """Clear the heartbeat: a loader that was only slow notices with its next lines, and stops."""
     crawls.filter(state=State.LOADING).update(loaded_at=None)
 
 
 log = logging.getLogger(__name__)
 
-CHUNK = 5000  # lines in one transaction
-ALIVE_EVERY = 5.0  # seconds between two signs of life, while lines come slowly or not at all
+LINES_PER_TRANSACTION = 5000  # lines in one transaction
+HEARTBEAT_INTERVAL_S = 5.0  # while lines come slowly or not at all
 
-WITHOUT_A_MEANING = (
+LINK_OPTIONS = (
     *("max_depth", "include", "exclude", "subdomains", "hosts", "path_prefixes"),
     *("externals", "sitemaps", "sitemap_urls"),
 )
-"""Options that say which links are followed: a list has all its pages on it."""
+"""Options about following links, which do not apply: a list names all its pages."""
 
-STOPPED = "The crawl was cancelled or deleted by somebody while its list was being read."
+STOPPED_MESSAGE = "The crawl was cancelled or deleted by somebody while its list was being read."
 
 Item = Entry | Invalid
 
 
 class OnChunk(Protocol):
-    """Is told what was read so far, and the lines that came to nothing since it was told last."""
+    """Gets the report so far, and the invalid lines since the last call."""
 
     def __call__(self, report: ListReport, invalid: Sequence[Invalid]) -> None: ...
 
@@ -120,59 +119,59 @@ def load_list(
     BadInput, ServiceDown, or LoadStopped when somebody cancelled or deleted the crawl meanwhile. After the first two,
     as after an interruption, nothing of the crawl is left.
     """
-    _refuse_without_meaning(options, sealed)
-    options = judged(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
+    _refuse_link_options(options, sealed)
+    options = checked_options(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
     check_sealed(guard_of(options.private_hosts), sealed)
-    _check_somebody_is_sent_them(options, sealed)
-    sign = _SignOfLife()
-    items = entries_of(_pieces(stream, name, sign.give), name, columns)
-    first = list(islice(items, CHUNK))  # a list that is none is refused before anything is made
+    _check_credential_hosts(options, sealed)
+    sign = _LoaderHeartbeat()
+    items = entries_of(_pieces(stream, name, sign.beat), name, columns)
+    first = list(islice(items, LINES_PER_TRANSACTION))  # a list that is none is refused before anything is made
     with services_needed():
         queues.connection().ping()
-        crawl = sign.crawl = _made(first, name, options, owner, sealed, crawl_id or uuid4())
-    with _discarded_on_trouble(crawl), services_needed():
+        crawl = sign.crawl = _create_crawl(first, name, options, owner, sealed, crawl_id or uuid4())
+    with _discard_on_error(crawl), services_needed():
         report = ListReport()
         for chunk in chain([first], _chunks(items)):
-            report = _take_in(crawl.id, chunk, report)
+            report = _insert_chunk(crawl.id, chunk, report)
             if on_chunk is not None:
                 on_chunk(report, [item for item in chunk if isinstance(item, Invalid)])
-        _let_run(crawl.id)
+        _set_running(crawl.id)
     crawl.refresh_from_db()
     _wake(crawl)
     return crawl
 
 
-class _SignOfLife:
-    """Renews the sign of life of a crawl, once it has one, while its list is read slowly."""
+class _LoaderHeartbeat:
+    """Renews the heartbeat of a crawl, once it has one, while its list is read slowly."""
 
     def __init__(self) -> None:
         self.crawl: Crawl | None = None
-        self._given_at = time.monotonic()
+        self._last_beat = time.monotonic()
 
-    def give(self) -> None:
-        if self.crawl is None or time.monotonic() - self._given_at < ALIVE_EVERY:
+    def beat(self) -> None:
+        if self.crawl is None or time.monotonic() - self._last_beat < HEARTBEAT_INTERVAL_S:
             return
-        self._given_at = time.monotonic()
+        self._last_beat = time.monotonic()
         if _loading(self.crawl.id).update(loaded_at=Now()) != 1:
-            raise LoadStopped(STOPPED)
+            raise LoadStopped(STOPPED_MESSAGE)
 
 
-def _refuse_without_meaning(options: CrawlOptions, sealed: str) -> None:
+def _refuse_link_options(options: CrawlOptions, sealed: str) -> None:
     usual = CrawlOptions()
-    for name in WITHOUT_A_MEANING:
+    for name in LINK_OPTIONS:
         if name == "hosts" and sealed:  # they say who is sent the credentials, see `core.access.credentials`
             continue
         if getattr(options, name) != getattr(usual, name):
             raise BadInput(name, f"A list has all its pages on it, and no link is followed; leave out {name}.")
 
 
-def _check_somebody_is_sent_them(options: CrawlOptions, sealed: str) -> None:
+def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
     if request_headers(encryption.opened(sealed)) and not options.hosts:
         what = "A list may name anybody's pages. Say which hosts are sent the headers, cookies or passwords"
         raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
 
 
-def _made(
+def _create_crawl(
     first: Sequence[Item], name: str, options: CrawlOptions, owner: User | None, sealed: str, crawl_id: UUID
 ) -> Crawl:
     url = next(item.url for item in first if isinstance(item, Entry))
@@ -193,72 +192,72 @@ def _made(
 
 
 @contextmanager
-def _discarded_on_trouble(crawl: Crawl) -> Iterator[None]:
+def _discard_on_error(crawl: Crawl) -> Iterator[None]:
     try:
         yield
-    except BaseException:  # a Ctrl-C too leaves nothing half-made
-        with suppress(DatabaseError):  # it is away: whoever reconciles does it
+    except BaseException:  # also after Ctrl-C no half-loaded crawl is left
+        with suppress(DatabaseError):  # it is down: `reconcile` does it
             discard(crawl.id)
         raise
 
 
 def _chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
-    while chunk := list(islice(items, CHUNK)):
+    while chunk := list(islice(items, LINES_PER_TRANSACTION)):
         yield chunk
 
 
-def _take_in(crawl_id: UUID, chunk: Sequence[Item], report: ListReport) -> ListReport:
-    """Insert the pages of some lines, with the report and a sign of life, in one transaction."""
+def _insert_chunk(crawl_id: UUID, chunk: Sequence[Item], report: ListReport) -> ListReport:
+    """Insert the pages of some lines, with the report and a heartbeat, in one transaction."""
     entries = [item for item in chunk if isinstance(item, Entry)]
     with transaction.atomic():
         try:
             taken = writer.open_listed_pages(crawl_id, entries, clock.epoch_seconds())
         except Crawl.DoesNotExist:
-            raise LoadStopped(STOPPED) from None
+            raise LoadStopped(STOPPED_MESSAGE) from None
         report = report.plus(chunk, taken)
         if _loading(crawl_id).update(loaded_at=Now(), source_report=report.to_plain()) != 1:
-            raise LoadStopped(STOPPED)
+            raise LoadStopped(STOPPED_MESSAGE)
     return report
 
 
-def _let_run(crawl_id: UUID) -> None:
+def _set_running(crawl_id: UUID) -> None:
     with transaction.atomic():
         if _loading(crawl_id).update(state=State.RUNNING) != 1:
-            raise LoadStopped(STOPPED)
-        tell(Crawl.objects.get(id=crawl_id), Event.STARTED)
+            raise LoadStopped(STOPPED_MESSAGE)
+        add_notice(Crawl.objects.get(id=crawl_id), Event.STARTED)
 
 
 def _wake(crawl: Crawl) -> None:
     try:
-        set_going(crawl)
+        wake_manager(crawl)
     except RedisError as error:
         log.warning("crawl %s is complete, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def _loading(crawl_id: UUID) -> QuerySet[Crawl]:
-    """The crawl, as long as it is loading and nobody took its loader for dead (`crawls.import_urls`)."""
+    """The crawl, as long as it is loading and its loader was not presumed dead."""
     return Crawl.objects.filter(id=crawl_id, state=State.LOADING, loaded_at__isnull=False)
 
 
-def _pieces(stream: BinaryIO, name: str, sign_of_life: Callable[[], None]) -> Iterator[bytes]:
-    """The bytes of a stream as they come; with signs of life meanwhile, where they may be long in coming."""
+def _pieces(stream: BinaryIO, name: str, beat: Callable[[], None]) -> Iterator[bytes]:
+    """The bytes of a stream as they arrive, with heartbeats meanwhile where the stream may block."""
     read = getattr(stream, "read1", stream.read)  # of a pipe: what is there, not what fills a piece
     may_wait = _may_wait(stream)
     try:
         while True:
-            while may_wait and not select.select([stream], [], [], ALIVE_EVERY)[0]:
-                sign_of_life()
+            while may_wait and not select.select([stream], [], [], HEARTBEAT_INTERVAL_S)[0]:
+                beat()
             piece = read(PIECE)
             if not piece:
                 return
             yield piece
-            sign_of_life()
+            beat()
     except OSError as error:
         raise BadInput("list", f"{name} cannot be read to its end: {error.strerror or error}.") from error
 
 
 def _may_wait(stream: BinaryIO) -> bool:
-    """Whether it is a pipe or a terminal, and no file, on disk or in memory."""
+    """Whether it is a pipe or a terminal, and not a file on disk or in memory."""
     try:
         return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except (AttributeError, OSError):

@@ -1,5 +1,4 @@
-"""Outlasts a Redis that is away for a while, because it is being restarted or is still reading its data, and one that
-takes nothing in, because it is full."""
+"""Retries while Redis is down (restarting, or loading its data) or full."""
 
 from __future__ import annotations
 
@@ -18,22 +17,22 @@ from crawler.crawls.holds import hold_all, shortage_of
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 60.0  # seconds
-PAUSE = 0.5  # seconds between two tries
-SAID_EVERY = 5.0  # seconds between two lines of the log, and between two looks at the crawls
+MAX_WAIT_S = 60.0
+RETRY_INTERVAL_S = 0.5
+LOG_INTERVAL_S = 5.0  # between two lines of the log, and between two attempts to hold the crawls
 
 Answer = TypeVar("Answer")
 
 
-def patiently(
+def retry_on_outage(
     act: Callable[[], Answer],
     *,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
     hold: Callable[[Shortage], None] = hold_all,
 ) -> Answer:
-    """What `act`, which must be safe to repeat, answers; the last error once Redis has been away for PATIENCE, or full.
-    While it is full, crawls are held."""
+    """Call `act`, which must be idempotent, until it succeeds; the last error once Redis was down or full for
+    MAX_WAIT_S. While it is full, crawls are held."""
     began, said_at = clock(), float("-inf")
     while True:
         try:
@@ -41,13 +40,13 @@ def patiently(
         except RedisError as error:
             short = shortage_of(error)
             now = clock()
-            if (short is None and not isinstance(error, RedisAway | RedisSilent)) or now >= began + PATIENCE:
+            if (short is None and not isinstance(error, RedisAway | RedisSilent)) or now >= began + MAX_WAIT_S:
                 raise
-            if now - said_at >= SAID_EVERY:
+            if now - said_at >= LOG_INTERVAL_S:
                 log.warning("Redis is away or full (%s); trying again", error)
                 _held(short, hold)
                 said_at = now
-            sleep(PAUSE)
+            sleep(RETRY_INTERVAL_S)
 
 
 def _held(short: Shortage | None, hold: Callable[[Shortage], None]) -> None:
@@ -56,4 +55,4 @@ def _held(short: Shortage | None, hold: Callable[[Shortage], None]) -> None:
     is_new = connection.connection is None
     hold(short)
     if is_new:
-        connection.close()  # a thread that asks for pages has none of its own
+        connection.close()  # a fetching thread has no connection of its own

@@ -1,4 +1,4 @@
-"""Sends dead letters again: opens pages that were given up, and with them a crawl that was over."""
+"""Retries dead letters: reopens failed pages, and with them a crawl that was over; releases traps."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from crawler.core.crawl.notices import Event
 from crawler.crashpoints import crash_point
 from crawler.frontier.frontier import Frontier
 from crawler.models import Crawl
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_watch, wake
+from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import quarantine, writer
 
-# Lets a crawl that was over run once more, in its next round: it finishes anew, with a notice of its own.
+# A crawl that was over runs again in its next round, and finishes with another notice.
 
 
 def begin_round_if_over(crawl: Crawl, now: float) -> None:
-    """Begin the next round of a crawl that is over; one that is not goes on as it is. The crawl's row is locked, and
-    pages of it were opened in the same transaction."""
+    """Begin the next round of a crawl that is over; does nothing for others. The caller has locked the crawl's row, and
+    opened pages of it in the same transaction."""
     if not crawl.is_over:
         return
     over = [state for state in predecessors(State.RUNNING) if state.is_over]
@@ -40,13 +40,13 @@ def begin_round_if_over(crawl: Crawl, now: float) -> None:
         round_began_at=began,
         idle_seconds=F("idle_seconds") + max(0.0, idle),
     )
-    tell(crawl, Event.STARTED)
+    add_notice(crawl, Event.STARTED)
 
 
 def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
-    """Ask again for all dead letters of a crawl, or for those among `page_ids`; how many there were.
+    """Retry all dead letters of a crawl, or those among `page_ids`; returns how many.
 
-    A crawl that was over runs again, in its next round: it finishes anew, with a new notice. A paused one stays paused.
+    A crawl that was over runs again in its next round, and finishes with another notice. A paused one stays paused.
     """
     now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
@@ -57,40 +57,40 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
         if reopened:
             begin_round_if_over(crawl, now)
             audit.note("crawl.retried", crawl, after={"pages": reopened})
-        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+        frontier.ready_queue.rewind()  # before the commit: a crash behind it must not leave pages out
     if not reopened:
         return 0
     crash_point("retry: committed")
-    frontier.revive(page_ids)
+    frontier.requeue_dead_letters(page_ids)
     wake(frontier, crawl.site)
-    keep_watch()
-    send_out(crawl)
+    ensure_poller()
+    request_delivery(crawl)
     return reopened
 
 
-# Releases traps: what was quarantined as an endless series is asked for after all, because a person knows better.
+# Releases traps: pages quarantined as an endless series are fetched after all, at a user's request.
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedTraps:
     """What was released."""
 
     traps: int
     pages: int  # that are open now
-    left_out: int  # links that had no row, on pages that are not asked for again: they do not come back by this
+    left_out: int  # links without a row, on pages that are not fetched again: they are not recovered
 
 
-def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
-    """Release all traps of a crawl, or those among `trap_ids`, and open their pages. They quarantine nothing any more.
+def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> ReleasedTraps:
+    """Release all traps of a crawl, or those among `trap_ids`, and open their pages. They no longer quarantine pages.
 
-    A crawl that was over runs again, in its next round. What has no row because its trap had rows enough is found again
-    only where a page links to it that is still to be asked for.
+    A crawl that was over runs again in its next round. A URL without a row, because its trap had enough, is found again
+    only if a page that is still to be fetched links to it.
     """
     now, frontier = clock.epoch_seconds(), Frontier(queues.connection(), str(crawl_id))
     with transaction.atomic():
         crawl = Crawl.objects.select_for_update().filter(id=crawl_id).first()
         if crawl is None:
-            return Released(0, 0, 0)
+            return ReleasedTraps(0, 0, 0)
         chosen = quarantine.shown(crawl).filter(released=False)
         if trap_ids is not None:
             chosen = chosen.filter(id__in=list(trap_ids))
@@ -100,10 +100,10 @@ def release(crawl_id: UUID, trap_ids: Sequence[int] | None = None) -> Released:
             audit.note("crawl.traps_released", crawl, after={"traps": traps, "pages": opened})
         if opened:
             begin_round_if_over(crawl, now)
-        frontier.window.rewind()  # before the commit: should we die behind it, the pages flow in all the same
+        frontier.ready_queue.rewind()  # before the commit: a crash behind it must not leave pages out
     if opened:
         crash_point("release: committed")
         wake(frontier, crawl.site)
-        keep_watch()
-        send_out(crawl)
-    return Released(traps, opened, left_out)
+        ensure_poller()
+        request_delivery(crawl)
+    return ReleasedTraps(traps, opened, left_out)

@@ -1,4 +1,4 @@
-"""Crawls that are begun again and again. Only `clock` looks for those that are due; two clocks begin one run."""
+"""Recurring crawls. Only `clock` starts due runs; two clocks start one run."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.schedule import Timetable, parse
 from crawler.core.errors import BadInput
 from crawler.crashpoints import crash_point
-from crawler.crawls.start import EVERY_ADDRESS, drafted, insert, services_needed, set_going
+from crawler.crawls.start import EVERY_ADDRESS, draft, insert, services_needed, wake_manager
 from crawler.models import Crawl, Schedule
 from crawler.queueing import queues
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 20  # schedules begun in one go; the others' turn comes a second later
-STILL_GOING = "The run before was not over, so this one was left out."
+SCHEDULES_PER_RUN = 20  # the others follow a second later
+PREVIOUS_RUNNING_MESSAGE = "The run before was not over, so this one was left out."
 
 
 def timetable_of(rule: str) -> Timetable:
-    """When a rule fires; a cron line means the clock of Django's TIME_ZONE."""
+    """When a rule fires; cron expressions are in Django's TIME_ZONE."""
     return parse(rule, timezone.get_default_timezone())
 
 
@@ -43,13 +43,13 @@ def add_schedule(
     sealed: str = "",
     schedule_id: UUID | None = None,
 ) -> Schedule:
-    """A new schedule, whose first run begins when its time has come.
+    """A new schedule, whose first run starts when it is due.
 
-    Raises BadInput ("schedule" for the rule, else as `start_crawl`) and ServiceDown. Then nothing was made.
+    Raises BadInput ("schedule" for the rule, else as `start_crawl`) and ServiceDown. Then nothing was created.
     """
     timetable = timetable_of(rule)
-    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
-    schedule = _like(crawl, rule, timetable)
+    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    schedule = _schedule_like(crawl, rule, timetable)
     schedule.id = schedule_id or schedule.id
     with services_needed(), transaction.atomic():
         _save(schedule)
@@ -66,18 +66,18 @@ def begin_schedule(
     sealed: str = "",
     crawl_id: UUID | None = None,
 ) -> Crawl:
-    """The first run of a new schedule, begun at once; all or nothing, as above."""
+    """The first run of a new schedule, started at once; all or nothing, as above."""
     timetable = timetable_of(rule)
-    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     crawl.id = crawl_id or crawl.id
-    crawl.schedule = _like(crawl, rule, timetable)
+    crawl.schedule = _schedule_like(crawl, rule, timetable)
     with services_needed():
         queues.connection().ping()
         with transaction.atomic():
             _save(crawl.schedule)
             insert(crawl)
         crash_point("schedule: committed")
-        set_going(crawl)
+        wake_manager(crawl)
     crawl.refresh_from_db()
     return crawl
 
@@ -87,7 +87,7 @@ def _save(schedule: Schedule) -> None:
     audit.note("schedule.made", schedule, after={"rule": schedule.rule, "signs_in": bool(schedule.sealed)})
 
 
-def _like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
+def _schedule_like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
     return Schedule(
         start_urls=crawl.start_urls,
         options=crawl.options,
@@ -99,18 +99,18 @@ def _like(crawl: Crawl, rule: str, timetable: Timetable) -> Schedule:
 
 
 def run_due(now: datetime) -> int:
-    """Begin the runs that are due; how many were begun.
+    """Start the runs that are due; returns how many.
 
-    A time that was missed, because no clock ran or Redis was away, is made up for once, however often it came round.
+    Runs missed because no clock ran or Redis was down are made up for by one run.
     """
-    due = list(Schedule.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")[:AT_ONCE])
+    due = list(Schedule.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")[:SCHEDULES_PER_RUN])
     if due:
-        queues.connection().ping()  # without Redis their time has not come yet
+        queues.connection().ping()  # without Redis no run is started
     return sum(_run(schedule, now) for schedule in due)
 
 
 def pause_schedule(schedule: UUID) -> bool:
-    """Begin no more runs; whether it was this call that said so."""
+    """Start no more runs; True if this call paused the schedule."""
     with transaction.atomic():
         if Schedule.objects.filter(id=schedule, enabled=True).update(enabled=False) != 1:
             return False
@@ -119,7 +119,7 @@ def pause_schedule(schedule: UUID) -> bool:
 
 
 def resume_schedule(schedule_id: UUID) -> bool:
-    """Begin runs again, from the next time on: those that were left out are not made up for."""
+    """Start runs again, from the next time on: skipped runs are not made up for."""
     schedule = Schedule.objects.filter(id=schedule_id, enabled=False).first()
     if schedule is None:
         return False
@@ -133,7 +133,7 @@ def resume_schedule(schedule_id: UUID) -> bool:
 
 
 def remove_schedule(schedule: UUID) -> bool:
-    """Forget a schedule; its runs stay. Whether there was one."""
+    """Delete a schedule; its runs stay. True if it existed."""
     with transaction.atomic():
         found = Schedule.objects.select_for_update().filter(id=schedule).first()
         if found is None:
@@ -144,33 +144,33 @@ def remove_schedule(schedule: UUID) -> bool:
 
 
 def _run(schedule: Schedule, now: datetime) -> bool:
-    """Begin one run, or note why not. The conditional update of `next_at` decides which clock does it."""
+    """Start one run, or note why not. The conditional update of `next_at` decides which clock does it."""
     try:
         next_at = timetable_of(schedule.rule).next_after(now, since=schedule.next_at)
-    except BadInput as error:  # of another version's making
+    except BadInput as error:  # the rule was stored by another version
         Schedule.objects.filter(id=schedule.id).update(enabled=False, last_error=error.message)
         return False
     crawl, trouble = _next_crawl(schedule)
     with transaction.atomic():
         this_time = Schedule.objects.filter(id=schedule.id, enabled=True, next_at=schedule.next_at)
         if this_time.update(next_at=next_at, last_error=trouble) != 1:
-            return False  # another clock was first, or somebody paused or removed it
+            return False  # another clock was first, or a user paused or removed it
         if crawl is not None:
             insert(crawl)
     if crawl is None:
         log.warning("schedule %s begins no crawl of %s: %s", schedule.id, schedule.start_urls[0], trouble)
         return False
     crash_point("schedule: committed")
-    set_going(crawl)
+    wake_manager(crawl)
     return True
 
 
 def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
-    """The run that is to begin, or why it cannot. What may be asked is judged anew: settings, names and people change.
-    Of nobody are those made on the command line."""
+    """The run to start, or why it cannot. Permissions are checked again: settings, addresses and users change.
+    Schedules created on the command line have no owner."""
     previous = schedule.runs.order_by("-created_at").first()
     if previous is not None and not previous.is_over:
-        return None, STILL_GOING
+        return None, PREVIOUS_RUNNING_MESSAGE
     options = CrawlOptions.from_plain(schedule.options)
     owner, allow_private = schedule.owner, EVERY_ADDRESS in options.private_hosts
     if owner is not None:
@@ -179,7 +179,7 @@ def _next_crawl(schedule: Schedule) -> tuple[Crawl | None, str]:
             return None, trouble
     try:
         quotas.check(owner, clock.now())
-        crawl = drafted(schedule.start_urls, options, owner=owner, allow_private=allow_private, sealed=schedule.sealed)
+        crawl = draft(schedule.start_urls, options, owner=owner, allow_private=allow_private, sealed=schedule.sealed)
     except BadInput as error:
         return None, error.message
     crawl.schedule, crawl.previous = schedule, previous

@@ -1,4 +1,4 @@
-"""Starts a crawl: judge what a person typed, insert the rows, wake the manager. All of it or nothing."""
+"""Starts a crawl: validate the input, insert the rows, wake the manager. All or nothing."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from crawler.frontier.frontier import Frontier
 from crawler.http.guard import Guard
 from crawler.http.guards import check_host, check_web_address, guard_of
 from crawler.models import Crawl
-from crawler.notices.outbox import send_out, tell
+from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_watch, wake
+from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import writer
 
 EVERY_ADDRESS = "*"
@@ -43,14 +43,14 @@ def start_crawl(
     sealed: str = "",
     crawl_id: UUID | None = None,
 ) -> Crawl:
-    """A running crawl over these URLs, written as a person writes them ("example.com/docs" will do). `sealed` is what
-    it sends beside them: `encryption.seal(credentials.parse(...))`, or what an earlier crawl has. `crawl_id` is for
-    whoever may be asked twice, and chooses it beforehand: there are never two with one id.
+    """Start a crawl over these URLs as a user types them ("example.com/docs" is accepted). `sealed` are its encrypted
+    credentials: `encryption.seal(credentials.parse(...))`, or those of an earlier crawl. `crawl_id` makes the call
+    idempotent: there are never two crawls with one id.
 
-    Raises BadInput (a URL, option or address that cannot be used; RefusedAddress and OverQuota among them) and
-    ServiceDown (Redis or the database does not answer). Then nothing was made.
+    Raises BadInput (an invalid URL, option or address; RefusedAddress and OverQuota among them) and ServiceDown (Redis
+    or the database does not respond). Then nothing was created.
     """
-    crawl = drafted(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
+    crawl = draft(references, options, owner=owner, allow_private=allow_private, sealed=sealed)
     crawl.id = crawl_id or crawl.id
     with services_needed():
         queues.connection().ping()
@@ -58,15 +58,15 @@ def start_crawl(
             insert(crawl)
     crash_point("start: committed")
     try:
-        set_going(crawl)
+        wake_manager(crawl)
     except RedisError as error:
         _undo(crawl)
-        raise ServiceDown(_nothing_started(error, "Redis went away")) from error
+        raise ServiceDown(_failure_message(error, "Redis went away")) from error
     crawl.refresh_from_db()
     return crawl
 
 
-def drafted(
+def draft(
     references: Sequence[str],
     options: CrawlOptions,
     *,
@@ -74,11 +74,11 @@ def drafted(
     allow_private: bool = False,
     sealed: str = "",
 ) -> Crawl:
-    """A crawl over these URLs that is in no table yet; BadInput when it cannot be begun."""
+    """A crawl over these URLs that is not saved yet; BadInput if it cannot be started."""
     start_urls = list(dict.fromkeys(from_person(reference) for reference in references))
     if not start_urls:
         raise BadInput("start_urls", "Give at least one URL to start from, such as https://example.com/.")
-    options = judged(options, allow_private=allow_private)
+    options = checked_options(options, allow_private=allow_private)
     sitemap_urls = tuple(dict.fromkeys(from_person(reference) for reference in options.sitemap_urls))
     options = msgspec.structs.replace(options, sitemap_urls=sitemap_urls)
     guard = guard_of(options.private_hosts)
@@ -91,7 +91,7 @@ def drafted(
 
 
 def check_sealed(guard: Guard, sealed: str) -> None:
-    """BadInput when the credentials cannot be read, or the proxy among them may not be asked."""
+    """BadInput if the credentials cannot be decrypted, or their proxy may not be used."""
     try:
         proxy = encryption.opened(sealed).proxy
     except SealBroken as error:
@@ -102,20 +102,20 @@ def check_sealed(guard: Guard, sealed: str) -> None:
 
 
 def insert(crawl: Crawl) -> None:
-    """Insert a drafted crawl and its first pages, in the transaction that is open; OverQuota when its owner may not
-    have another."""
+    """Insert a drafted crawl and its first pages, in the open transaction; OverQuota if its owner may not have
+    another."""
     quotas.claim(crawl.owner, clock.now())
     crawl.save()
     writer.open_start_pages(
         crawl, crawl.start_urls, clock.epoch_seconds(), to_begin_with(crawl.start_urls, crawl.chosen)
     )
-    tell(crawl, Event.STARTED)
+    add_notice(crawl, Event.STARTED)
     note_start(crawl)
     crash_point("start: rows inserted")
 
 
 def note_start(crawl: Crawl) -> None:
-    """In the audit log, in the transaction that begins it."""
+    """Write the start to the audit log, in the transaction that starts the crawl."""
     after: dict[str, object] = {"start_urls": len(crawl.start_urls), "signs_in": bool(crawl.sealed)}
     if EVERY_ADDRESS in crawl.chosen.private_hosts:
         after["allow_private"] = True
@@ -130,15 +130,15 @@ def _undo(crawl: Crawl) -> None:
         crawl.delete()
 
 
-def set_going(crawl: Crawl) -> None:
-    """Wake the manager of a crawl that is committed. Should that fail, whoever reconciles does it."""
+def wake_manager(crawl: Crawl) -> None:
+    """Wake the manager of a crawl that is committed. If that fails, `reconcile` does it."""
     wake(Frontier(queues.connection(), str(crawl.id)), crawl.site)
-    keep_watch()
-    send_out(crawl)
+    ensure_poller()
+    request_delivery(crawl)
 
 
-def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
-    """The options as a crawl keeps them, with the addresses it may ask; BadInput when one cannot be used."""
+def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
+    """The validated options as stored with a crawl, with the private addresses it may fetch; BadInput if invalid."""
     check_options(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     return msgspec.structs.replace(
@@ -146,15 +146,15 @@ def judged(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
         private_hosts=allowed,
         notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
         **{
-            field: _sealed(guard_of(allowed), means, getattr(options, field), field)
+            field: _encrypted_addresses(guard_of(allowed), means, getattr(options, field), field)
             for means, field in RECEIVERS.items()
             if field in MAY_BE_SECRET
         },
     )
 
 
-def _sealed(guard: Guard, means: Means, addresses: Sequence[str], field: str) -> tuple[str, ...]:
-    """Web addresses as a crawl's row keeps them: encrypted."""
+def _encrypted_addresses(guard: Guard, means: Means, addresses: Sequence[str], field: str) -> tuple[str, ...]:
+    """Web addresses as stored in a crawl's row: encrypted."""
     try:
         for address in addresses:
             check_web_address(guard, encryption.opened_address(address), field, is_secret=is_secret(means, address))
@@ -165,16 +165,16 @@ def _sealed(guard: Guard, means: Means, addresses: Sequence[str], field: str) ->
 
 @contextmanager
 def services_needed() -> Iterator[None]:
-    """ServiceDown when Redis or the database does not answer."""
+    """ServiceDown if Redis or the database does not respond."""
     try:
         yield
     except RedisError as error:
-        raise ServiceDown(_nothing_started(error, "Redis does not answer")) from error
+        raise ServiceDown(_failure_message(error, "Redis does not answer")) from error
     except DatabaseError as error:
-        raise ServiceDown(_nothing_started(error, "The database does not answer")) from error
+        raise ServiceDown(_failure_message(error, "The database does not answer")) from error
 
 
-def _nothing_started(error: Exception, what: str) -> str:
+def _failure_message(error: Exception, what: str) -> str:
     short = shortage_of(error)
     if short is None:
         return f"{what} ({_first_line(error)}); nothing was started."

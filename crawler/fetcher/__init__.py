@@ -8,7 +8,7 @@ robots_check   whether robots.txt allows a page
 host_slot      a slice's client of the host limiter
 capture        extraction and content capture
 result_buffer  gathers results and leaves them for the manager
-pool           connections kept for the next slice of a host
+pool           keep-alive connections for the next slice of a host
 work_stealing  takes other jobs while the batch is blocked
 preview        extraction rules tried on one page
 """

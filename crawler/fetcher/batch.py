@@ -1,4 +1,4 @@
-"""One batch at work: its lease, its slices, and what is reported of them."""
+"""One batch being fetched: its lease, its slices and their reports."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from crawler.core.crawl.messages import Batch, PageTask, SliceReport
 from crawler.core.crawl.politeness import chosen_delay
 from crawler.core.installation.backpressure import Shortage
 from crawler.crashpoints import crash_point
-from crawler.crawls.holds import note
-from crawler.crawls.outages import patiently
-from crawler.fetcher.host_slot import Turns
-from crawler.fetcher.pool import Keep
-from crawler.fetcher.result_buffer import Reporter
+from crawler.crawls.holds import note_shortage
+from crawler.crawls.outages import retry_on_outage
+from crawler.fetcher.host_slot import HostSlot
+from crawler.fetcher.pool import ConnectionPool
+from crawler.fetcher.result_buffer import ResultBuffer
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
-from crawler.frontier.leases import LEASE_SECONDS, InHand
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
+from crawler.frontier.robots import RobotsCache
 from crawler.http.factory import fetcher_for
 from crawler.http.guards import guard_of
 from crawler.logs import about
@@ -36,114 +36,131 @@ from crawler.queueing.wakeups import wake
 
 log = logging.getLogger(__name__)
 
-ENOUGH = 2  # batches that wait, so that a worker finds one even while another collects
-BATCH_SECONDS = 20.0  # a page is begun no later than this; the rest of the batch is handed back
+MIN_WAITING_BATCHES = 2  # queued batches of a crawl below which the end of a batch sends a tick
+MAX_BATCH_S = 20.0  # no page is begun after this; the rest of the batch is handed back
 
 
 class BatchRun:
     """The batch must have been claimed, see `claimed`."""
 
-    def __init__(self, batch: Batch, frontier: Frontier, now: Clock, keep: Keep) -> None:
-        self.id, self.now, self.frontier, self._keep = batch.id, now, frontier, keep.of(batch.crawl)
+    def __init__(self, batch: Batch, frontier: Frontier, now: Clock, pool: ConnectionPool) -> None:
+        self.id, self.now, self.frontier, self._pool = batch.id, now, frontier, pool.for_crawl(batch.crawl)
         self._batch, self._lost = batch, False
-        self._deadline = time.monotonic() + BATCH_SECONDS
-        self.reporter = Reporter(batch, self._leave, on_full=partial(note, Shortage.STORAGE_FULL))
+        self._deadline = time.monotonic() + MAX_BATCH_S
+        self.result_buffer = ResultBuffer(
+            batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
+        )
         self._guard = guard_of(batch.policy.private_hosts)
         self.slices = [self._slice(number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
 
     @classmethod
-    def claimed(cls, batch: Batch, now: Clock, keep: Keep) -> BatchRun | None:
-        """None when the batch is in other hands."""
+    def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool) -> BatchRun | None:
+        """None when another job has claimed the batch, or its lease is gone."""
         frontier = Frontier(queues.connection(), batch.crawl)
         crash_point("fetch: begun")
         holder = f"{socket.gethostname()}:{os.getpid()}"
         if not frontier.leases.claim(batch.id, batch.token, frontier.now(), holder):
             return None
-        return cls(batch, frontier, now, keep)
+        return cls(batch, frontier, now, pool)
 
     @property
     def is_over(self) -> bool:
         """Whether all slices have ended."""
         return not self._open
 
-    def may_go_on(self) -> bool:
+    def may_continue(self) -> bool:
         """Whether another page may be begun."""
-        return not self._lost and self.reporter.has_room and time.monotonic() <= self._deadline
+        return not self._lost and self.result_buffer.has_room and time.monotonic() <= self._deadline
 
     def step(self, number: int, is_cut_off: Callable[[], bool]) -> float | None:
-        """Work on one slice, see `SliceRun.step`; from a thread of its own."""
+        """Work on one slice, see `SliceRun.step`; called in a thread of its own."""
         with about(**self.ids):
-            return self.slices[number].step(lambda: self.may_go_on() and not is_cut_off())
+            return self.slices[number].step(lambda: self.may_continue() and not is_cut_off())
 
     @property
     def ids(self) -> dict[str, str]:
-        """What its lines in the log are about."""
+        """Context of its log lines."""
         return {"crawl": self._batch.crawl, "batch": self.id}
 
     def renew(self) -> None:
-        """Keep the lease and the hosts' connections, from the heartbeat's thread."""
+        """Renew the lease and the hosts' slots; called in the heartbeat's thread."""
         if self.is_over:
             return
         with self.frontier.redis.pipeline(transaction=False) as pipe:
             for part in self.slices:
-                part.turns.renew(pipe)
+                part.slot.renew(pipe)
             pipe.execute()
         for part in self.slices:
             part.renew()
         is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
-        self._lost = not is_ours or self.frontier.is_held()
+        self._lost = not is_ours or self.frontier.is_paused()
 
     def abort(self) -> None:
-        """Give up the pages that are being asked for at this moment: they get no result."""
+        """Abort the requests under way: their pages get no result."""
         for number in self._open:
             self.slices[number].abort()
 
     def end_all(self) -> None:
-        """End every slice, those too that a thread is still busy with: what it comes to find is dropped."""
+        """End every slice, also those a thread still works on: their results are dropped."""
         for number in tuple(self._open):
             self.end_slice(number)
 
     def end_slice(self, number: int) -> None:
-        """A slice is over: pages without a result were not asked for."""
+        """End a slice; its pages without a result were not fetched."""
         part = self.slices[number]
         requests = 0
         try:
             requests = part.end()
-        except RedisError as error:  # its connection runs out by itself
+        except RedisError as error:  # its slot expires by itself
             log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
-        self.reporter.end(number, part.turns.next_at, requests)
+        self.result_buffer.end(number, part.slot.next_at, requests)
         self._open.discard(number)
         if self.is_over:
             crash_point("fetch: pages asked")
-            self.reporter.flush()
+            self.result_buffer.flush()
 
-    def _leave(self, reports: Sequence[SliceReport]) -> None:
-        """A batch that is over sends no tick while enough others of its crawl wait: the end of the next one does. Of a
-        crawl that is over none waits, whatever is still in RQ's queue, so that what comes late is cleared away. What is
-        handed back by a worker that ends waits for nobody."""
+    def _push_reports(self, reports: Sequence[SliceReport]) -> None:
+        """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its crawl are queued: the end of the
+        next one does. A crawl that is over has none, whatever is still in RQ's queue, so a tick deletes late results.
+        A worker that is shutting down always sends a tick."""
 
-        def left() -> None:
-            is_urgent = not self.is_over or queues.ends_soon.is_set() or self.frontier.leases.waiting() < ENOUGH
+        def push() -> None:
+            is_urgent = not self.is_over or queues.stop_request.is_set() or self._has_few_waiting()
             wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
 
-        patiently(left)
+        retry_on_outage(push)
+
+    def _has_few_waiting(self) -> bool:
+        return self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
 
     def _slice(self, number: int) -> SliceRun:
         policy, part = self._batch.policy, self._batch.slices[number]
         holder = holder_name(self._batch.crawl, self.id, number)
         redis = self.frontier.redis
         delay = chosen_delay(policy.delay, policy.per_minute)
-        wish = Wish(self._batch.crawl, delay, policy.concurrency, policy.throttle)
-        turns = Turns(Gate(redis, LEASE_SECONDS), HostBook(redis), part.host, holder, wish, self.now)
-        memory = RobotsMemory.of(redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts)
-        take_in_hand, add = self._take_in_hand, partial(self.reporter.add, number)
-        silences = self.frontier.silences
+        host_policy = HostPolicy(self._batch.crawl, delay, policy.concurrency, policy.throttle)
+        slot = HostSlot(HostLimiter(redis, LEASE_TTL_S), HostStates(redis), part.host, holder, host_policy, self.now)
+        robots_cache = RobotsCache.of(
+            redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts
+        )
+        note_suspect, add = self._note_suspect, partial(self.result_buffer.add, number)
+        unresponsive_hosts = self.frontier.unresponsive_hosts
         open_fetcher = partial(fetcher_for, policy, self._guard)
         return SliceRun(
-            part, policy, turns, open_fetcher, self._keep, memory, silences, holder, self.now, take_in_hand, add
+            part,
+            policy,
+            slot,
+            open_fetcher,
+            self._pool,
+            robots_cache,
+            unresponsive_hosts,
+            holder,
+            self.now,
+            note_suspect,
+            add,
         )
 
-    def _take_in_hand(self, task: PageTask | None) -> bool:
-        suspect = InHand(task.id, task.attempt) if task is not None else None
-        return self.frontier.leases.take_in_hand(self.id, self._batch.token, suspect)
+    def _note_suspect(self, task: PageTask | None) -> bool:
+        suspect = CurrentSuspect(task.id, task.attempt) if task is not None else None
+        return self.frontier.leases.note_suspect(self.id, self._batch.token, suspect)

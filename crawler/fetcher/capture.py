@@ -1,5 +1,5 @@
-"""What a crawl wants of a page beside the usual, by option: fields by its extraction rules, and its content to keep.
-Whatever goes wrong here costs no page its outcome; a note says what is missing."""
+"""Optional capture of a page: fields by the crawl's extraction rules, and its content in the chosen formats. An error
+here never changes the page's outcome; a note says what is missing."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class More:
-    """The rules and forms of one crawl."""
+class Capture:
+    """The extraction rules and content formats of one crawl."""
 
     rules: tuple[FieldRule, ...] = ()
     keep: tuple[str, ...] = ()
@@ -37,12 +37,12 @@ class More:
 
     @property
     def wants(self) -> Wants:
-        """Which bodies are read: for an archive those of whatever is linked to."""
+        """Which bodies are read: for a WARC archive those of every content type."""
         return anything_named if options.WARC in self.keep else is_html
 
-    def as_without(self, fetched: Fetched) -> Fetched:
-        """The answer with the outcome it has for a crawl that keeps nothing, which does not even read a body that is
-        not HTML: that one is too large, or broke off, costs its content alone."""
+    def as_without_capture(self, fetched: Fetched) -> Fetched:
+        """The response with the outcome it has without capture, where a body that is not HTML is not read: if it is too
+        large or truncated, only its content is lost."""
         if fetched.http_status is None or is_html(fetched.content_type or "text/html"):
             return fetched
         usual = of_status(fetched.http_status)
@@ -50,9 +50,9 @@ class More:
             return fetched
         return msgspec.structs.replace(fetched, outcome=usual, body=b"", recorded=None, error="")
 
-    def added(self, result: PageResult, fetched: Fetched, document: Document | None, url: str) -> PageResult:
-        """The result with all this: `facts.fields` and `facts.notes`; in `kept` each form's member, or why not. The
-        document is the page's, when it is HTML, and of no use afterwards."""
+    def capture(self, result: PageResult, fetched: Fetched, document: Document | None, url: str) -> PageResult:
+        """The result with `facts.fields` and `facts.notes`, and in `kept` each format's content, or why there is none.
+        `document` is the page's, if it is HTML; it cannot be used afterwards."""
         if document is not None and self.rules:
             result = self._with_fields(result, document, url)
         if not self.keep:
@@ -77,7 +77,7 @@ class More:
         return msgspec.structs.replace(result, facts=facts)
 
 
-NO_MORE = More()
+NO_CAPTURE = Capture()
 
 
 @dataclass
@@ -95,7 +95,7 @@ class _Page:
 
 
 def _content(form: str, page: _Page) -> bytes | str | None:
-    """The member; a sentence when it cannot be had; None when the page has nothing of this form."""
+    """The content; a sentence if it cannot be written; None if the page has none in this format."""
     try:
         return _WRITERS[form](page)
     except BaseTimeoutException:
@@ -135,4 +135,4 @@ _WRITERS: dict[str, Callable[[_Page], bytes | str | None]] = {
     options.TEXT: _text,  # behind Markdown, for it takes the tree apart
     options.WARC: _exchange,
 }
-"""Form -> how a page is written in it, in this order."""
+"""Content format -> its writer, in this order."""

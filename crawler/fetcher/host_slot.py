@@ -1,4 +1,4 @@
-"""One slice's standing at its host: its connection, its turns, and what its answers say of the host."""
+"""A slice's client of the host limiter: its slot, its grants, and what its responses say about the host."""
 
 from __future__ import annotations
 
@@ -15,171 +15,180 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import BUSY_STATUSES, Refusal, Throttle
 from crawler.core.urls.normalise import key_of
-from crawler.frontier.host_limiter import HEARD_WITHIN, Entry, Gate, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
+from crawler.frontier.host_state import HostStates
 from crawler.http.errors import Aborted
 from crawler.queueing import queues
 
 
 @dataclass(frozen=True)
-class NotYet:
-    """It is not this slice's turn before `at`, in epoch seconds."""
+class RateLimited:
+    """Rate-limited until `at` (epoch seconds)."""
 
     at: float
 
 
-class Turns:
-    """`next_at` is when the host may be asked again, for the manager to know. Nothing here waits."""
+class HostSlot:
+    """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` blocks."""
 
-    def __init__(self, gate: Gate, book: HostBook, host: str, holder: str, wish: Wish, now: Clock) -> None:
-        self._gate, self._book, self._host = gate, book, host
-        self._own = self._holder = holder
-        self._wish, self._chosen, self._now = wish, wish.delay, now
+    def __init__(
+        self, limiter: HostLimiter, host_states: HostStates, host: str, holder: str, policy: HostPolicy, now: Clock
+    ) -> None:
+        self._limiter, self._host_states, self._host = limiter, host_states, host
+        self._own_holder = self._holder = holder
+        self._policy, self._chosen_delay, self._now = policy, policy.delay, now
         self.next_at = 0.0
-        self._delay = wish.delay
-        self._heard_at = 0.0  # when the gate was last asked
-        self._has_turn = False  # granted and not sent yet
-        self._answers, self._seconds = 0, 0.0  # not told the throttle yet
-        self._answered_since = False  # the last refusal
+        self._delay = policy.delay
+        self._checked_at = 0.0  # when the limiter was last asked
+        self._has_grant = False  # granted, and no request sent yet
+        self._responses, self._response_seconds = 0, 0.0  # not reported to the throttle yet
+        self._has_response_since_refusal = False  # whether there was a response since the last refusal
         self._on_trial = False  # the host was stopped: the next response ends that
         self._is_first_try = False  # of this crawl at a throttled host: its delay does not count
-        self._is_at_ease = False  # the throttle is known to do nothing
-        self._inside = False
+        self._is_unthrottled = False  # the throttle is known to do nothing
+        self._has_slot = False
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
     def begin(self, holder: str | None = None) -> bool:
-        """Take one of the host's connections, or go on with that of this `holder`; False when other crawls or slices
-        use them all."""
+        """Take one of the host's slots, or continue with that of this `holder`; False when all are in use by other
+        crawls or slices."""
         with self._lock:
-            self._holder = holder or self._own
-            entry = self._gate.enter(self._host, self._holder, self._wish, self._now())
-            self._inside = entry is not Entry.NONE_FREE
-            self._is_first_try = entry is Entry.FIRST_TIME
-        return self._inside
+            self._holder = holder or self._own_holder
+            entry = self._limiter.take_slot(self._host, self._holder, self._policy, self._now())
+            self._has_slot = entry is not SlotResult.NONE_FREE
+            self._is_first_try = entry is SlotResult.FIRST_TIME
+        return self._has_slot
 
-    def hand_over(self) -> tuple[Gate, str] | None:
-        """End without giving the connection back: its gate and holder, for whoever goes on with it. None where it
-        should not be kept: a host that is asked seldom would only be held up by it."""
+    def detach(self) -> tuple[HostLimiter, str] | None:
+        """End without releasing the slot: its limiter and holder, for the slice that reuses the connection. None for a
+        host with a delay: keeping its slot would only block others."""
         with self._lock:
-            if not self._inside or self._delay > 0:
+            if not self._has_slot or self._delay > 0:
                 return None
-            self._inside = False
-        self._tell_answers()
-        return self._gate, self._holder
+            self._has_slot = False
+        self._report_responses()
+        return self._limiter, self._holder
 
     def renew(self, pipe: Redis) -> None:
-        """Keep the connection, if there is one: a slice that has ended must not take it again."""
+        """Renew the slot, if there is one: a slice that has ended must not take it again."""
         with self._lock:
-            if self._inside:
-                self._gate.renew(self._host, self._holder, self._wish, self._now(), pipe)
+            if self._has_slot:
+                self._limiter.renew_slot(self._host, self._holder, self._policy, self._now(), pipe)
 
     def end(self) -> None:
-        """Give the connection back, and tell what is known of the host by now."""
+        """Release the slot, and report what was learned about the host."""
         with self._lock:
-            if not self._inside:
+            if not self._has_slot:
                 return
-            self._inside = False
-            self._gate.leave(self._host, self._holder)
-        self._tell_answers()
+            self._has_slot = False
+            self._limiter.release_slot(self._host, self._holder)
+        self._report_responses()
 
-    def take(self) -> NotYet | None:
-        """Take a turn now, if it is this slice's: None. With a delay, what is asked for then must end in `sent`."""
+    def take_grant(self) -> RateLimited | None:
+        """None if a request may be sent now. With a delay, the caller must end the grant by `note_sent` or
+        `end_grant`."""
         now = self._now()
-        if self._delay <= 0 and now - self._heard_at < HEARD_WITHIN:
+        if self._delay <= 0 and now - self._checked_at < POLICY_RECHECK_S:
             return None
-        wish = replace(self._wish, throttled=False) if self._is_first_try else self._wish
-        turn = self._gate.turn(self._host, self._holder, wish, now)
-        self._heard_at, self._delay, self._on_trial = now, turn.delay, turn.on_trial
-        self.next_at = turn.next_at if turn.delay > 0 or not turn.granted else 0.0
-        self._has_turn = turn.granted and turn.delay > 0
-        self._is_first_try = self._is_first_try and not turn.granted
-        return None if turn.granted else NotYet(turn.next_at)
+        host_policy = replace(self._policy, throttled=False) if self._is_first_try else self._policy
+        grant = self._limiter.request_grant(self._host, self._holder, host_policy, now)
+        self._checked_at, self._delay, self._on_trial = now, grant.delay, grant.on_trial
+        self.next_at = grant.next_at if grant.delay > 0 or not grant.granted else 0.0
+        self._has_grant = grant.granted and grant.delay > 0
+        self._is_first_try = self._is_first_try and not grant.granted
+        return None if grant.granted else RateLimited(grant.next_at)
 
-    def wait(self) -> bool:
-        """Take a turn, waiting for it: for what cannot be begun and then left, such as a redirected robots.txt. False
-        when it is further off than any delay."""
+    def wait_for_grant(self) -> bool:
+        """Block until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
+        False if that is further off than any delay."""
         until = self._now() + politeness.LONGEST_DELAY
-        while (not_yet := self.take()) is not None:
-            if not_yet.at > until:
+        while (limited := self.take_grant()) is not None:
+            if limited.at > until:
                 return False
-            if queues.ends_soon.wait(max(0.0, not_yet.at - self._now())):
+            if queues.stop_request.wait(max(0.0, limited.at - self._now())):
                 raise Aborted
         return True
 
-    def sent(self) -> None:
-        """A request was sent: the delay counts from this moment."""
+    def note_sent(self) -> None:
+        """A request was sent: the delay counts from now."""
         if self._delay > 0:
             now = self._now()
-            self._gate.sent(self._host, self._holder, now)
-            self._has_turn, self.next_at = False, now + self._delay
+            self._limiter.note_sent(self._host, self._holder, now)
+            self._has_grant, self.next_at = False, now + self._delay
 
-    def settle(self) -> None:
-        """The turn is over; should it have come to nothing, nobody needs to wait for it."""
-        if self._has_turn:
-            self.sent()
+    def end_grant(self) -> None:
+        """Give up a grant that was not used, so that no other slice waits for it."""
+        if self._has_grant:
+            self.note_sent()
 
     def has_answered(self) -> bool:
-        """Whether the host ever did, within a day."""
-        return self._answers > 0 or self._book.read([self._host], self._now())[self._host].has_answered
+        """Whether the host has responded within the last day."""
+        return self._responses > 0 or self._host_states.read([self._host], self._now())[self._host].has_answered
 
     def note_crawl_delay(self, seconds: float) -> None:
         """What the host's robots.txt asks for."""
-        self._book.note_crawl_delay(self._host, seconds)
-        delay = politeness.host_delay(self._chosen, seconds)
-        if delay > self._wish.delay:
-            self._wish = replace(self._wish, delay=delay)
-            self._delay, self._heard_at = delay, 0.0
+        self._host_states.note_crawl_delay(self._host, seconds)
+        delay = politeness.host_delay(self._chosen_delay, seconds)
+        if delay > self._policy.delay:
+            self._policy = replace(self._policy, delay=delay)
+            self._delay, self._checked_at = delay, 0.0
 
-    def answered(self, result: PageResult, url: str) -> None:
-        """What the server said, or that it said nothing, of a page that was asked for."""
-        self.refused(url, result.http_status, result.retry_after, is_repeat=result.attempt > 1)
-        self.fared(result.outcome, result.http_status, result.elapsed_ms / 1000)
+    def record_result(self, result: PageResult, url: str) -> None:
+        """Record the response to a page, or that there was none."""
+        self.record_refusal(url, result.http_status, result.retry_after, is_repeat=result.attempt > 1)
+        self.record_outcome(result.outcome, result.http_status, result.elapsed_ms / 1000)
 
-    def refused(self, url: str, status: int | None, retry_after: float | None, *, is_repeat: bool = False) -> None:
-        """The server may have asked to wait: see whether that holds for the whole host (`core.crawl.politeness`)."""
+    def record_refusal(
+        self, url: str, status: int | None, retry_after: float | None, *, is_repeat: bool = False
+    ) -> None:
+        """Record a Retry-After, and decide whether it stops the whole host (`core.crawl.politeness`)."""
         if status not in BUSY_STATUSES or not retry_after:
             return
-        page, others_answered, self._answered_since = key_of(url).hex()[:12], self._answered_since, False
+        page, others_answered, self._has_response_since_refusal = (
+            key_of(url).hex()[:12],
+            self._has_response_since_refusal,
+            False,
+        )
         refusal = Refusal(page, status, retry_after, is_repeat=is_repeat, others_answered=others_answered)
         now = self._now()
-        stop = self._gate.refuse(self._host, refusal, now, conf.max_host_stop())
-        self._on_trial, self._heard_at = stop.stops > 0, 0.0
+        stop = self._limiter.note_refusal(self._host, refusal, now, conf.max_host_stop())
+        self._on_trial, self._checked_at = stop.stops > 0, 0.0
         if stop.until > now:
             self.next_at = stop.until
 
-    def fared(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
-        """How a request fared."""
+    def record_outcome(self, outcome: Outcome, http_status: int | None, seconds: float) -> None:
+        """Record the outcome of a request for the throttle."""
         if politeness.is_trouble(outcome, http_status):
-            self._tell_answers()
-            self._is_at_ease = False
+            self._report_responses()
+            self._is_unthrottled = False
             self._delay = self._observe(politeness.after_trouble, has_answered=http_status is not None).delay
-            self._heard_at = 0.0
+            self._checked_at = 0.0
         elif http_status is not None:
-            self._answers += 1
-            self._answered_since = True
-            self._seconds += seconds
+            self._responses += 1
+            self._has_response_since_refusal = True
+            self._response_seconds += seconds
             if self._on_trial:
-                self._gate.resume(self._host)
+                self._limiter.clear_stop(self._host)
                 self._on_trial = False
-            if self._delay > self._wish.delay:  # slowed down: see at once whether that may end
-                self._tell_answers()
-                self._heard_at = 0.0
+            if self._delay > self._policy.delay:  # slowed down: see at once whether that may end
+                self._report_responses()
+                self._checked_at = 0.0
 
     def _observe(
         self, follow: Callable[[Throttle], Throttle], *, has_answered: bool, seconds: float | None = None
     ) -> Throttle:
-        return self._book.observe(
-            self._host, follow, self._now(), crawl=self._wish.crawl, has_answered=has_answered, seconds=seconds
+        return self._host_states.observe(
+            self._host, follow, self._now(), crawl=self._policy.crawl, has_answered=has_answered, seconds=seconds
         )
 
-    def _tell_answers(self) -> None:
-        answers, self._answers = self._answers, 0
-        seconds, self._seconds = self._seconds, 0.0
+    def _report_responses(self) -> None:
+        answers, self._responses = self._responses, 0
+        seconds, self._response_seconds = self._response_seconds, 0.0
         if not answers:
             return
         mean = seconds / answers
-        if mean > politeness.COMFORT_S or not self._is_at_ease:
+        if mean > politeness.COMFORT_S or not self._is_unthrottled:
             known = self._observe(
                 lambda known: politeness.after_responses(known, mean, answers), has_answered=True, seconds=mean
             )
-            self._is_at_ease = known == Throttle()
+            self._is_unthrottled = known == Throttle()

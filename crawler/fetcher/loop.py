@@ -1,4 +1,4 @@
-"""One fetch job: ask for the pages of a batch, many hosts at a time, and leave what came of it for the manager."""
+"""One fetch job: fetch the pages of a batch, many hosts at a time, and leave the results for the manager."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from crawler.core.crawl.messages import Batch
 from crawler.core.installation.shutdown import Phase, phase
 from crawler.crashpoints import crash_point
 from crawler.fetcher.batch import BatchRun
-from crawler.fetcher.pool import MOMENT, Keep
-from crawler.fetcher.result_buffer import FIRST_LINKS
-from crawler.fetcher.work_stealing import Helper
+from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
+from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
+from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.heartbeat import Heartbeat
 from crawler.http import memory_budget
 from crawler.manager.reconcile import reconcile
@@ -32,37 +32,35 @@ from crawler.queueing.wakeups import wake
 
 log = logging.getLogger(__name__)
 
-THREADS = 128  # requests under way at a time; with hosts that take their time, most of them wait
-SLICES = 256  # at work at a time; each keeps a connection open
-TOO_LATE = 0.2  # seconds; a job whose slices are begun so late has enough to do
-LOOK_EVERY = 0.1  # seconds between two looks at what else is to be done
-LINK_CHARACTERS = 150  # of a link that the return value names
-PLACES = 4  # crawls of which the return value says where their links are; a job may help others than its own
-NO_MORE_AFTER = 180.0  # seconds after which this job takes no further batch, so that it ends some day
+MAX_THREADS = 128  # concurrent requests; with slow hosts most of them wait
+MAX_SLICES = 256  # concurrent slices; each keeps a connection open
+MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no further batch
+HOUSEKEEPING_INTERVAL_S = 0.1
+MAX_LINK_CHARACTERS = 150  # of a link in the return value
+MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
+MAX_STEALING_S = 180.0  # after this the job takes no further batch, so that it ends
 
-kept = Keep()
-"""The connections this worker keeps between two slices, be they of one job or of two."""
+connection_pool = ConnectionPool()
+"""Connections this worker keeps between two slices, of one job or of two."""
 
 
 def fetch(batch: Batch) -> dict[str, Any] | str:
-    """Work on a batch; what came of it, for a person who looks at the job in a dashboard.
+    """Fetch a batch; returns a summary for people who look at the job in a dashboard.
 
     1. Claim the lease: of two jobs with the same batch only one works.
-    2. If nothing else waits in RQ's queues, send the tick our results would send anyway: should this worker die, the
-       next one finds it.
-    3. Ask for the pages while a heartbeat renews the lease and the hosts' connections.
-    4. Leave the results, and see whether another crawl needs to be woken.
+    2. If RQ's queues are empty, send the tick the results would send anyway: if this worker dies, another finds it.
+    3. Fetch the pages while a heartbeat renews the lease and the hosts' slots.
+    4. Leave the results, and wake other crawls that need it.
 
-    A worker that was asked to end begins no further page, and hands back what is left, see
-    `core.installation.shutdown`.
+    A worker that is shutting down begins no further page and hands back the rest, see `core.installation.shutdown`.
 
-    A host that is slow, or wants to be asked seldom, does not hold the worker up: while its slices wait, this job does
-    what a free worker would do, see `helping`.
+    A slow host, or one with a long delay, does not block the worker: while its slices wait, this job takes other jobs,
+    see `work_stealing`.
     """
     memory_budget.settle()
-    run = BatchRun.claimed(batch, clock.epoch_seconds, kept)
+    run = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
     if run is None:
-        _look_around()
+        _reconcile()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
@@ -71,18 +69,18 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     job.add(run)
     try:
         with Heartbeat(job.renew) as heartbeat:
-            job.work(lambda: heartbeat.lost.is_set() or queues.ends_soon.is_set())
+            job.work(lambda: heartbeat.lost.is_set() or queues.stop_request.is_set())
     finally:
-        if not kept.outlasts_jobs:
-            kept.let_go()
+        if not connection_pool.outlasts_jobs:
+            connection_pool.close_idle()
     crash_point("fetch: reports left")
-    if not queues.ends_soon.is_set():
-        _look_around()
+    if not queues.stop_request.is_set():
+        _reconcile()
     return job.summary()
 
 
-def _look_around() -> None:
-    """See whether another crawl needs to be woken; a database that is away must not make this job a failed one."""
+def _reconcile() -> None:
+    """Wake other crawls that need it; the job must not fail because the database is down."""
     try:
         reconcile()
     except DatabaseError as error:
@@ -101,9 +99,9 @@ class Summary:
 
     def add(self, run: BatchRun) -> None:
         """Count a batch that is over."""
-        self._outcomes += run.reporter.outcomes
-        self._links += run.reporter.links
-        self._first_links += run.reporter.first_links
+        self._outcomes += run.result_buffer.outcomes
+        self._links += run.result_buffer.links
+        self._first_links += run.result_buffer.first_links
         keys = run.frontier.keys
         self._places[keys.crawl] = (
             f"Redis list {keys.results}",
@@ -115,20 +113,20 @@ class Summary:
         """Two kilobytes at most. The keys are in alphabetical order, in which rq-dashboard shows them."""
         return {
             "links": self._links,
-            "links_first": [_shortened(link) for link in self._first_links[:FIRST_LINKS]],
-            "links_where": [line for place in list(self._places.values())[:PLACES] for line in place],
+            "links_first": [_shortened(link) for link in self._first_links[:MAX_SUMMARY_LINKS]],
+            "links_where": [line for place in list(self._places.values())[:MAX_CRAWLS_SHOWN] for line in place],
             "outcomes": dict(sorted(self._outcomes.items())),
             "pages": self._outcomes.total(),
         }
 
 
 def _shortened(url: str) -> str:
-    return url if len(url) <= LINK_CHARACTERS else f"{url[: LINK_CHARACTERS - 1]}…"
+    return url if len(url) <= MAX_LINK_CHARACTERS else f"{url[: MAX_LINK_CHARACTERS - 1]}…"
 
 
 class _Job:
-    """Slices of one or more batches at work. A slice is in one place at a time: on the heap, waiting for its moment; in
-    the hands of a thread; or in `_steps`, back from it. Only this thread moves them."""
+    """The slices of one or more batches. A slice is in one place at a time: on the heap, waiting for its time; in a
+    thread; or in `_steps`, back from it. Only this thread moves them."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
@@ -137,46 +135,48 @@ class _Job:
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
         self._order = count()
         self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
-        self._at_work = 0
-        self._late = 0.0  # seconds by which slices were begun too late, at most, since the last look
+        self._running = 0
+        self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
 
     def add(self, run: BatchRun) -> None:
         self._runs.append(run)
         for number in range(len(run.slices)):
-            self._await(0.0, run, number)
+            self._schedule(0.0, run, number)
 
     def renew(self) -> bool:
         for run in tuple(self._runs):  # in the heartbeat's thread
             run.renew()
         if self._is_stopping():
-            queues.ends_soon.set()
+            queues.stop_request.set()
         return True
 
     def summary(self) -> dict[str, Any]:
         return self._summary.to_plain()
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
-        """Until every slice is over, or this worker ends."""
-        threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="slice")
-        helper, look_at = Helper(), self._began + LOOK_EVERY
+        """Run until every slice is over, or the worker shuts down."""
+        threads = ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="slice")
+        stealer, look_at = WorkStealer(), self._began + HOUSEKEEPING_INTERVAL_S
         try:
-            with helper:
-                while (self._heap or self._at_work or helper.is_busy()) and self._hand_back() is not Phase.LEAVE:
+            with stealer:
+                while (
+                    self._heap or self._running or stealer.is_busy()
+                ) and self._release_on_shutdown() is not Phase.LEAVE:
                     self._begin_steps(threads, is_cut_off)
-                    self._take_back(look_at)
+                    self._process_steps(look_at)
                     if time.monotonic() >= look_at:
-                        self._look(helper)
-                        look_at = time.monotonic() + LOOK_EVERY
+                        self._do_housekeeping(stealer)
+                        look_at = time.monotonic() + HOUSEKEEPING_INTERVAL_S
         finally:
-            threads.shutdown(wait=not queues.ends_soon.is_set())
+            threads.shutdown(wait=not queues.stop_request.is_set())
         for run in tuple(self._runs):
             run.end_all()
-            self._over(run)
+            self._finish_run(run)
 
-    def _hand_back(self) -> Phase:
-        """What a worker that was asked to end need not keep: slices that wait, and later pages under way, too."""
-        now = phase(queues.ends_soon.seconds())
+    def _release_on_shutdown(self) -> Phase:
+        """On shutdown, end the slices that wait, and later also abort the requests under way."""
+        now = phase(queues.stop_request.seconds())
         if now is not Phase.WORK:
             waiting, self._heap = self._heap, []
             for _, _, run, number in waiting:
@@ -186,54 +186,54 @@ class _Job:
                 run.abort()
         return now
 
-    def _look(self, helper: Helper) -> None:
-        """Show what was found by now, and do what a free worker would do."""
-        kept.let_go(older_than=MOMENT)
+    def _do_housekeeping(self, stealer: WorkStealer) -> None:
+        """Flush results, close idle connections, and take jobs that a free worker would take."""
+        connection_pool.close_idle(older_than=MAX_IDLE_S)
         for run in self._runs:
-            run.reporter.flush_old()
-        if queues.ends_soon.is_set():
+            run.result_buffer.flush_old()
+        if queues.stop_request.is_set():
             return
-        has_time = time.monotonic() - self._began < NO_MORE_AFTER
-        has_room = self._at_work <= THREADS * 3 // 4 and len(self._heap) + self._at_work <= SLICES
-        has_room, self._late = has_room and self._late <= TOO_LATE, 0.0
-        for batch in helper.look(wants_batch=has_time and has_room and bool(self._heap or self._at_work)):
-            helped = BatchRun.claimed(batch, clock.epoch_seconds, kept)
-            if helped is not None:
-                self.add(helped)
+        has_time = time.monotonic() - self._began < MAX_STEALING_S
+        has_room = self._running <= MAX_THREADS * 3 // 4 and len(self._heap) + self._running <= MAX_SLICES
+        has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
+        for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._heap or self._running)):
+            stolen = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
+            if stolen is not None:
+                self.add(stolen)
 
     def _begin_steps(self, threads: ThreadPoolExecutor, is_cut_off: Callable[[], bool]) -> None:
-        while self._heap and self._at_work < THREADS:
+        while self._heap and self._running < MAX_THREADS:
             moment, _, run, number = self._heap[0]
             late = run.now() - moment
             if late < 0:
                 return
-            self._late = max(self._late, late if moment else 0.0)
+            self._lateness = max(self._lateness, late if moment else 0.0)
             heapq.heappop(self._heap)
-            self._at_work += 1
+            self._running += 1
             step = threads.submit(run.step, number, is_cut_off)
-            step.add_done_callback(partial(self._give_back, run, number))
+            step.add_done_callback(partial(self._queue_step, run, number))
 
-    def _give_back(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
+    def _queue_step(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
         """Called by the thread that is done with a slice."""
         self._steps.put((run, number, step))
 
-    def _take_back(self, look_at: float) -> None:
-        """Take back the slices whose threads are done with them, or wait until there is one or something to do."""
+    def _process_steps(self, look_at: float) -> None:
+        """Process the slices whose threads are done, or wait for one until something else is due."""
         try:
-            self._step_done(*self._steps.get(timeout=self._patience(look_at)))
+            self._step_done(*self._steps.get(timeout=self._wait_s(look_at)))
             while True:
                 self._step_done(*self._steps.get_nowait())
         except queue.Empty:
             pass
 
-    def _patience(self, look_at: float) -> float:
+    def _wait_s(self, look_at: float) -> float:
         waits = [look_at - time.monotonic()]
-        if self._heap and self._at_work < THREADS:
+        if self._heap and self._running < MAX_THREADS:
             waits.append(self._heap[0][0] - self._heap[0][2].now())
         return max(0.0, min(waits))
 
     def _step_done(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
-        self._at_work -= 1
+        self._running -= 1
         try:
             moment = step.result()
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
@@ -242,16 +242,16 @@ class _Job:
         if moment is None:
             self._end_slice(run, number)
         else:
-            self._await(moment, run, number)
+            self._schedule(moment, run, number)
 
     def _end_slice(self, run: BatchRun, number: int) -> None:
         run.end_slice(number)
         if run.is_over:
-            self._over(run)
+            self._finish_run(run)
 
-    def _over(self, run: BatchRun) -> None:
+    def _finish_run(self, run: BatchRun) -> None:
         self._runs.remove(run)
         self._summary.add(run)
 
-    def _await(self, moment: float, run: BatchRun, number: int) -> None:
+    def _schedule(self, moment: float, run: BatchRun, number: int) -> None:
         heapq.heappush(self._heap, (moment, next(self._order), run, number))

@@ -1,5 +1,4 @@
-"""Asks for one page: may it be asked for, what did the server say, which links are on it. Facts only; what follows
-from them is the manager's to decide."""
+"""Fetches one page: robots.txt check, request, parsing. It returns facts; the manager decides what follows."""
 
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ from crawler.core.html.document import Document, document_of
 from crawler.core.sitemaps.entries import named_in_robots
 from crawler.core.sitemaps.reading import MAX_BYTES, read
 from crawler.core.urls.normalise import normalise, origin_of
-from crawler.fetcher.capture import NO_MORE, More
-from crawler.fetcher.host_slot import NotYet, Turns
-from crawler.fetcher.robots_check import Permission, Ruling
+from crawler.fetcher.capture import NO_CAPTURE, Capture
+from crawler.fetcher.host_slot import HostSlot, RateLimited
+from crawler.fetcher.robots_check import RobotsChecker, RobotsDecision
 from crawler.http import memory_budget
 from crawler.http.errors import one_line
 from crawler.http.fetcher import Fetched, Fetcher, anything, is_html, nothing
@@ -30,12 +29,12 @@ from crawler.http.memory_budget import LARGE_BODY
 
 # A sitemap as a fetch job gets it: what it names, and what was wrong with it.
 
-MAX_BODY = MAX_BYTES + 1  # bytes kept of the body: one more than are read, so that reading knows of the rest
-STEP = 64 * 1024  # bytes read at a time
+MAX_SITEMAP_BODY_BYTES = MAX_BYTES + 1  # one more than is parsed, so that the parser sees the truncation
+PIECE_BYTES = 64 * 1024  # parsed at a time
 
 
 def with_entries(result: PageResult, fetched: Fetched, url: str) -> PageResult:
-    """The result of a sitemap that was fetched. What is no sitemap is malformed, whatever the server calls it."""
+    """The result of a fetched sitemap. A body that is not a sitemap is malformed, whatever its content type."""
     if result.outcome is not Outcome.SUCCESS:
         return result
     found = read(_pieces(fetched.body), url)
@@ -44,43 +43,43 @@ def with_entries(result: PageResult, fetched: Fetched, url: str) -> PageResult:
 
 
 def _pieces(body: bytes) -> Iterator[bytes]:
-    return (body[at : at + STEP] for at in range(0, len(body), STEP))
+    return (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))
 
 
-class Asker:
-    """Asks for the pages of one slice over one fetcher. `permission` is None when robots.txt is not obeyed.
+class PageFetcher:
+    """Fetches the pages of one slice over one connection. `robots` is None when robots.txt is not obeyed.
 
-    With `tells_sitemaps` the first result of each origin tells the sitemaps its robots.txt names, whatever came of the
-    page itself.
+    With `reports_sitemaps` the first result of each origin names the sitemaps of its robots.txt, whatever the outcome
+    of the page itself.
     """
 
     def __init__(
         self,
         fetcher: Fetcher,
-        permission: Permission | None,
-        turns: Turns,
+        robots: RobotsChecker | None,
+        slot: HostSlot,
         now: Callable[[], float] = clock.epoch_seconds,
         *,
-        tells_sitemaps: bool = False,
+        reports_sitemaps: bool = False,
         sketches: bool = False,
-        more: More = NO_MORE,
+        capture: Capture = NO_CAPTURE,
     ) -> None:
-        self._fetcher, self._permission, self._turns, self._now = fetcher, permission, turns, now
-        self._tells_sitemaps, self._sketches, self._more = tells_sitemaps, sketches, more
-        self._told: set[str] = set()  # origins
-        self._headed: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
+        self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
+        self._reports_sitemaps, self._sketches, self._capture = reports_sitemaps, sketches, capture
+        self._reported_origins: set[str] = set()  # origins
+        self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
-    def ask(self, task: PageTask) -> PageResult | NotYet:
-        """What came of the page, or when its host may be asked."""
-        result = self._answer(task)
-        if isinstance(result, NotYet) or not self._tells_sitemaps:
+    def fetch(self, task: PageTask) -> PageResult | RateLimited:
+        """The result of the page, or when its host may be asked."""
+        result = self._fetch(task)
+        if isinstance(result, RateLimited) or not self._reports_sitemaps:
             return result
         return msgspec.structs.replace(result, sitemaps=self._sitemaps(task.url))
 
-    def _answer(self, task: PageTask) -> PageResult | NotYet:
-        if self._permission is not None:
-            ruling = self._permission.ruling(task.url)
-            if isinstance(ruling, NotYet):
+    def _fetch(self, task: PageTask) -> PageResult | RateLimited:
+        if self._robots is not None:
+            ruling = self._robots.decide(task.url)
+            if isinstance(ruling, RateLimited):
                 return ruling
             refusal = ruling.refusal(task.url)
             if refusal is not None:
@@ -89,78 +88,78 @@ class Asker:
                     attempt=task.attempt,
                     outcome=ruling.outcome,
                     robots_unreachable=not ruling.reachable and ruling.outcome is Outcome.ROBOTS,
-                    requests=self._permission.counted(),
+                    requests=self._robots.take_request_count(),
                     error=refusal,
                 )
-        not_yet = self._turns.take()
-        if not_yet is not None:
-            return not_yet
-        requests = self._permission.counted() if self._permission else 0
+        limited = self._slot.take_grant()
+        if limited is not None:
+            return limited
+        requests = self._robots.take_request_count() if self._robots else 0
         if logs.tells_starts():
             logs.tell_start(task)
         fetched_at = self._now()
         if task.kind == EXTERNAL:
-            return self._checked(task, fetched_at, requests)
+            return self._check_external(task, fetched_at, requests)
         if task.kind == SITEMAP:
-            body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_BODY)
-            with _in_turn(body):
+            body = self._fetcher.get(task.url, wants=anything, truncate_at=MAX_SITEMAP_BODY_BYTES)
+            with _memory_guard(body):
                 return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
-        if self._more:
-            return self._with_more(task, fetched_at, requests)
+        if self._capture:
+            return self._fetch_with_capture(task, fetched_at, requests)
         fetched = self._fetcher.get(task.url, headers=conditions(task))
-        with _in_turn(fetched):
+        with _memory_guard(fetched):
             return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
 
-    def _with_more(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
-        """The page with what its crawl wants beside: fields, and content to be kept."""
-        fetched = self._fetcher.get(task.url, wants=self._more.wants, headers=conditions(task))
-        fetched = self._more.as_without(fetched)
-        with _in_turn(fetched):
+    def _fetch_with_capture(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
+        """Fetch the page and capture its fields and content."""
+        fetched = self._fetcher.get(task.url, wants=self._capture.wants, headers=conditions(task))
+        fetched = self._capture.as_without_capture(fetched)
+        with _memory_guard(fetched):
             html = _html_of(task, fetched)
             document = document_of(html) if html is not None else None
             result = result_of(task, fetched, fetched_at, requests, document, sketches=self._sketches)
-            return self._more.added(result, fetched, document, task.url)
+            return self._capture.capture(result, fetched, document, task.url)
 
-    def _checked(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | NotYet:
-        """Whether an external link leads anywhere, asked without credentials.
+    def _check_external(self, task: PageTask, fetched_at: float, requests: int) -> PageResult | RateLimited:
+        """Check an external link, without credentials.
 
-        HEAD first, and GET at the host's next turn where that has no good answer. A host that is asked seldom would
-        make a batch wait for the second, so it is asked with GET at once.
+        HEAD first, then GET at the host's next grant unless the response is good. A host with a long delay would make
+        the batch wait for the second request, so it gets GET at once.
         """
-        is_slow = self._turns.next_at - fetched_at > PATIENCE / 2
-        if task.id not in self._headed and not is_slow:
+        is_slow = self._slot.next_at - fetched_at > PATIENCE / 2
+        if task.id not in self._head_requests and not is_slow:
             head = self._fetcher.head(task.url, anonymous=True)
             if not needs_get(head):
                 return result_of(task, head, fetched_at, requests)
-            self._headed[task.id] = requests + head.requests
-            not_yet = self._turns.take()
-            if not_yet is not None:
-                return not_yet
+            self._head_requests[task.id] = requests + head.requests
+            limited = self._slot.take_grant()
+            if limited is not None:
+                return limited
             fetched_at = self._now()
-        asked = self._headed.pop(task.id, requests)
+        asked = self._head_requests.pop(task.id, requests)
         return result_of(task, self._fetcher.get(task.url, wants=nothing, anonymous=True), fetched_at, asked)
 
     def _sitemaps(self, url: str) -> tuple[str, ...]:
-        """What the page's robots.txt names, unless that was told before."""
+        """The sitemaps named by the page's robots.txt, unless reported before."""
         origin = origin_of(url)
-        ruling = self._permission.ruling(url) if self._permission and origin not in self._told else None
-        self._told.add(origin)
-        rules = ruling.rules if isinstance(ruling, Ruling) else None
+        ruling = self._robots.decide(url) if self._robots and origin not in self._reported_origins else None
+        self._reported_origins.add(origin)
+        rules = ruling.rules if isinstance(ruling, RobotsDecision) else None
         return named_in_robots(rules.sitemaps, origin) if rules else ()
 
 
-_turn = threading.Lock()
-_at_once = nullcontext()
+_large_page_lock = threading.Lock()
+_no_guard = nullcontext()
 
 
-def _in_turn(fetched: Fetched) -> AbstractContextManager[object]:
-    """Large pages are worked on one at a time: while its tree stands, a page takes many times as much memory."""
-    return _alone() if len(fetched.body) > LARGE_BODY else _at_once
+def _memory_guard(fetched: Fetched) -> AbstractContextManager[object]:
+    """Large pages are parsed one at a time: the tree of a page takes many times its memory."""
+    return _alone() if len(fetched.body) > LARGE_BODY else _no_guard
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    with _turn:
+    with _large_page_lock:
         try:
             yield
         finally:
@@ -168,7 +167,7 @@ def _alone() -> Iterator[None]:
 
 
 def needs_get(head: Fetched) -> bool:
-    """Whether GET may do better. It does not where nothing could be sent, nor where the host asks to be left alone."""
+    """Whether GET may do better. Not if no request was sent, nor if the host asks to wait."""
     if head.http_status in (429, 503) or head.requests == 0:
         return False
     return head.http_status is None or head.http_status >= 400 or head.outcome is Outcome.MALFORMED
@@ -183,8 +182,8 @@ def result_of(
     *,
     sketches: bool = False,
 ) -> PageResult:
-    """The result of a page, with what its body says when that is HTML, which may be parsed already; with `sketches` a
-    sketch of its text, too."""
+    """The result of a page, with links and metadata if it is HTML (`document`, if parsed already); with `sketches`
+    also the simhash of its text."""
     html = document or _html_of(task, fetched)
     page = links.extract(html, task.url, sketches=sketches) if html is not None else links.NOTHING
     redirect_to = ""
@@ -211,22 +210,22 @@ def result_of(
         retry_after=fetched.retry_after,
         etag=task.etag if unchanged else fetched.etag,  # of an unchanged page: what the server was asked about
         last_modified=task.last_modified if unchanged else fetched.last_modified,
-        error=fetched.error or page.cut or _leads_nowhere(fetched, redirect_to),
+        error=fetched.error or page.cut or _redirect_error(fetched, redirect_to),
         headers=fetched.headers,
         first_byte_ms=fetched.first_byte_ms,
         facts=page.facts,
     )
 
 
-def _leads_nowhere(fetched: Fetched, redirect_to: str) -> str:
-    """What a person should know of a redirect that cannot be followed."""
+def _redirect_error(fetched: Fetched, redirect_to: str) -> str:
+    """Explains a redirect that cannot be followed; "" for others."""
     if redirect_to or fetched.outcome is not Outcome.REDIRECT or not fetched.location:
         return ""
     return one_line(f"it redirects to what is not a web address: {fetched.location!r}")
 
 
 def _html_of(task: PageTask, fetched: Fetched) -> bytes | None:
-    """A page's HTML in UTF-8; None for what is none, or no success."""
+    """A page's HTML in UTF-8; None if it is not HTML, or not a success."""
     if task.kind == SITEMAP or fetched.outcome is not Outcome.SUCCESS or not fetched.body:
         return None
     if not is_html(fetched.content_type or "text/html"):

@@ -1,7 +1,7 @@
-"""The connections of slices that have ended, kept open for the next slice of the same host.
+"""Keep-alive connections of slices that have ended, for the next slice of the same host.
 
-To set up a connection takes up to three round trips, as long as a few pages. Each is kept together with its place at
-its host's gate, so that a host never has more connections than it should, and for a moment only: it keeps others out.
+Setting up a connection takes up to three round trips, as long as a few pages. Each connection keeps its slot of the
+host limiter, so that a host never has too many connections; it is kept briefly, because the slot blocks others.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ from dataclasses import dataclass, field, replace
 
 from redis.exceptions import RedisError
 
-from crawler.frontier.host_limiter import Gate
+from crawler.frontier.host_limiter import HostLimiter
 from crawler.frontier.inspect import crawl_of, holder_name
 from crawler.http.client import HttpFetcher
 
 log = logging.getLogger(__name__)
 
-MOMENT = 0.1  # seconds one is kept while the worker has other things to do
-AT_MOST = 32  # kept at a time; there is one for each slice that has just ended
+MAX_IDLE_S = 0.1  # idle connections are closed after this while the job runs
+MAX_CONNECTIONS = 32  # idle at a time; one for each slice that has just ended
 
 
 @dataclass(frozen=True)
-class Standby:
+class PooledConnection:
     fetcher: HttpFetcher
-    gate: Gate
+    limiter: HostLimiter
     host: str
-    holder: str  # of the place at the gate
+    holder: str  # of the slot
     since: float = field(default_factory=time.monotonic)
 
-    def let_go(self) -> None:
+    def close(self) -> None:
         self.fetcher.close()
         try:
-            self.gate.leave(self.host, self.holder)
-        except RedisError as error:  # the place runs out by itself
+            self.limiter.release_slot(self.host, self.holder)
+        except RedisError as error:  # the slot expires by itself
             log.warning("Redis could not be told that a connection to %s is closed: %s", self.host, error)
 
-    def passed_on_to(self, crawl: str) -> Standby:
-        """The same under a name that tells the crawl which uses it from now on. Between the two another may take its
-        place at the gate; then the connection is closed."""
+    def transferred_to(self, crawl: str) -> PooledConnection:
+        """The same connection under a holder name of the crawl that uses it from now on. If another slice takes the
+        slot in between, the connection is closed."""
         if crawl_of(self.holder) == crawl:
             return self
         try:
-            self.gate.leave(self.host, self.holder)
+            self.limiter.release_slot(self.host, self.holder)
         except RedisError:
             self.fetcher.close()
             raise
@@ -53,55 +53,55 @@ class Standby:
         return replace(self, holder=holder_name(crawl, batch, number))
 
 
-class Keep:
-    """A slice's `terms` are all that its requests depend on beside their URLs. Used by many threads."""
+class ConnectionPool:
+    """A slice's `terms` are everything its requests depend on besides their URLs. Thread-safe."""
 
-    outlasts_jobs = False  # whether somebody lets go of what is kept when there is no further job
+    outlasts_jobs = False  # whether the worker closes idle connections when there is no further job
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, list[Standby]] = {}
+        self._idle: dict[Hashable, list[PooledConnection]] = {}
         self._lock = threading.Lock()
 
-    def give(self, terms: Hashable, kept: Standby) -> None:
+    def put(self, terms: Hashable, pooled: PooledConnection) -> None:
         with self._lock:
-            is_full = sum(map(len, self._kept.values())) >= AT_MOST
+            is_full = sum(map(len, self._idle.values())) >= MAX_CONNECTIONS
             if not is_full:
-                self._kept.setdefault(terms, []).append(kept)
+                self._idle.setdefault(terms, []).append(pooled)
         if is_full:
-            kept.let_go()
+            pooled.close()
 
-    def of(self, crawl: str) -> Keep:
-        """The same for the slices of one crawl: what it takes is its own."""
-        return _KeepOf(self, crawl)
+    def for_crawl(self, crawl: str) -> ConnectionPool:
+        """A view for the slices of one crawl: connections it takes are transferred to that crawl."""
+        return _CrawlPool(self, crawl)
 
-    def take(self, terms: Hashable) -> Standby | None:
-        """One that is the caller's from now on."""
+    def take(self, terms: Hashable) -> PooledConnection | None:
+        """A connection that belongs to the caller from now on, or None."""
         with self._lock:
-            same = self._kept.get(terms)
-            kept = same.pop() if same else None
+            same = self._idle.get(terms)
+            pooled = same.pop() if same else None
             if not same:
-                self._kept.pop(terms, None)
-        return kept
+                self._idle.pop(terms, None)
+        return pooled
 
-    def let_go(self, older_than: float = 0.0) -> None:
-        """Close those that nobody has wanted for so many seconds."""
+    def close_idle(self, older_than: float = 0.0) -> None:
+        """Close connections that were idle for so many seconds."""
         until = time.monotonic() - older_than
         with self._lock:
-            old = [kept for same in self._kept.values() for kept in same if kept.since <= until]
-            left = {terms: [kept for kept in same if kept.since > until] for terms, same in self._kept.items()}
-            self._kept = {terms: same for terms, same in left.items() if same}
-        for kept in old:
-            kept.let_go()
+            old = [pooled for same in self._idle.values() for pooled in same if pooled.since <= until]
+            left = {terms: [pooled for pooled in same if pooled.since > until] for terms, same in self._idle.items()}
+            self._idle = {terms: same for terms, same in left.items() if same}
+        for pooled in old:
+            pooled.close()
 
 
-class _KeepOf(Keep):
-    def __init__(self, keep: Keep, crawl: str) -> None:
+class _CrawlPool(ConnectionPool):
+    def __init__(self, pool: ConnectionPool, crawl: str) -> None:
         super().__init__()
-        self._keep, self._crawl = keep, crawl
+        self._pool, self._crawl = pool, crawl
 
-    def give(self, terms: Hashable, kept: Standby) -> None:
-        self._keep.give(terms, kept)
+    def put(self, terms: Hashable, pooled: PooledConnection) -> None:
+        self._pool.put(terms, pooled)
 
-    def take(self, terms: Hashable) -> Standby | None:
-        kept = self._keep.take(terms)
-        return None if kept is None else kept.passed_on_to(self._crawl)
+    def take(self, terms: Hashable) -> PooledConnection | None:
+        pooled = self._pool.take(terms)
+        return None if pooled is None else pooled.transferred_to(self._crawl)

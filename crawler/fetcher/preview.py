@@ -17,8 +17,8 @@ from crawler.core.extraction import extractor
 from crawler.core.html import charsets
 from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls.normalise import from_person, normalise, origin_of
-from crawler.crawls.start import check_sealed, judged
-from crawler.fetcher.robots_check import Ruling
+from crawler.crawls.start import check_sealed, checked_options
+from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher
 from crawler.http.factory import fetcher_for
 from crawler.http.fetcher import Fetched, is_html
@@ -26,8 +26,8 @@ from crawler.http.guards import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
 
 MAX_HOPS = 5  # redirects that are followed
-SECONDS = 10.0  # for each request: somebody waits for it
-ALL_SECONDS = 30.0  # after which no further request is made
+REQUEST_TIMEOUT_S = 10.0  # for each request: somebody waits for it
+TOTAL_TIMEOUT_S = 30.0  # after which no further request is made
 TOO_SLOW = "it takes too long, with all its redirects"
 
 
@@ -61,19 +61,19 @@ def preview(
     for as a crawl from `start_urls` would: robots.txt and addresses count alike, and credentials go where it would send
     them. BadInput for what cannot be used; trouble with the page is in the answer."""
     url = from_person(typed)
-    options = judged(options, allow_private=allow_private)
+    options = checked_options(options, allow_private=allow_private)
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
     guard = guard_of(options.private_hosts)
     check_web_address(guard, url, "try_url")
     check_sealed(guard, sealed)
     own = own_hosts(start_urls, options.hosts, subdomains=options.subdomains)
-    with fetcher_for(_policy(options, own, sealed), guard, SECONDS) as fetcher:
+    with fetcher_for(_policy(options, own, sealed), guard, REQUEST_TIMEOUT_S) as fetcher:
         return _tried(fetcher, url, options)
 
 
 def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
-    url, ends = start, time.monotonic() + ALL_SECONDS
+    url, ends = start, time.monotonic() + TOTAL_TIMEOUT_S
     for _ in range(MAX_HOPS + 1):
         refusal = _refusal(fetcher, url, ends) if options.obey_robots else None
         if refusal is not None:
@@ -100,7 +100,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
             said = f"it answered {found.status}" if found.status else found.error
             return f"robots.txt could not be had, so nothing may be fetched: {said}"
         case RobotsAnswer.PARSE:
-            return Ruling(reachable=True, rules=parse(found.body)).refusal(url)
+            return RobotsDecision(reachable=True, rules=parse(found.body)).refusal(url)
 
 
 def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:

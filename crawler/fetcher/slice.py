@@ -1,4 +1,4 @@
-"""Works on one slice of a batch: page after page, as far as its host lets it, and on again later."""
+"""Fetches one slice of a batch: page after page as its host allows, resumed later when rate-limited."""
 
 from __future__ import annotations
 
@@ -14,222 +14,224 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import PATIENCE, is_hopeless
 from crawler.core.errors import SealBroken
 from crawler.crashpoints import crash_point
-from crawler.fetcher.capture import More
-from crawler.fetcher.host_slot import NotYet, Turns
-from crawler.fetcher.page import Asker
-from crawler.fetcher.pool import Keep, Standby
-from crawler.fetcher.robots_check import Permission
-from crawler.frontier.robots import RobotsMemory
-from crawler.frontier.unresponsive_hosts import Silence, Silences
+from crawler.fetcher.capture import Capture
+from crawler.fetcher.host_slot import HostSlot, RateLimited
+from crawler.fetcher.page import PageFetcher
+from crawler.fetcher.pool import ConnectionPool, PooledConnection
+from crawler.fetcher.robots_check import RobotsChecker
+from crawler.frontier.robots import RobotsCache
+from crawler.frontier.unresponsive_hosts import FailureStreak, UnresponsiveHosts
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 
 log = logging.getLogger(__name__)
 
-ASK_AGAIN = 0.25  # seconds after which to try again for a connection, when a host's are all in use
-NO_ANSWER = frozenset({Outcome.CONNECT, Outcome.TIMEOUT, Outcome.DNS})
-LATER = 1.0  # seconds after which a host whose connections are all in use is tried in another batch
+SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
+NO_RESPONSE = frozenset({Outcome.CONNECT, Outcome.TIMEOUT, Outcome.DNS})
+SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
 class SliceRun:
-    """One slice at work. `add` takes each result. `take_in_hand` notes a suspect, or that none is in hand; False when
-    the batch is in other hands. Only one thread works on it at a time."""
+    """One slice being fetched. `add` takes each result. `note_suspect` notes the suspect about to be fetched, or None;
+    it returns False when the lease is lost. Only one thread works on it at a time."""
 
     def __init__(
         self,
         part: Slice,
         policy: FetchPolicy,
-        turns: Turns,
+        slot: HostSlot,
         open_fetcher: Callable[[], HttpFetcher],
-        keep: Keep,
-        memory: RobotsMemory,
-        silences: Silences,
+        pool: ConnectionPool,
+        robots_cache: RobotsCache,
+        unresponsive_hosts: UnresponsiveHosts,
         holder: str,
         now: Clock,
-        take_in_hand: Callable[[PageTask | None], bool],
+        note_suspect: Callable[[PageTask | None], bool],
         add: Callable[[PageResult], None],
     ) -> None:
-        self.turns = turns
-        self._part, self._policy, self._memory = part, policy, memory
-        self._open_fetcher, self._keep, self._terms = open_fetcher, keep, (part.host, policy)
-        self._silences, self._holder, self._now, self._add = silences, holder, now, add
-        self._note_in_hand = take_in_hand
-        self._silence: Silence | None = None  # of the host, when nothing more is asked for because of it
+        self.slot = slot
+        self._part, self._policy, self._robots_cache = part, policy, robots_cache
+        self._open_fetcher, self._pool, self._terms = open_fetcher, pool, (part.host, policy)
+        self._unresponsive_hosts, self._holder, self._now, self._add = unresponsive_hosts, holder, now, add
+        self._note_suspect = note_suspect
+        self._unresponsive: FailureStreak | None = None  # of the host, if it stops this slice
         self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
-        self._untold = 0  # requests made that no result has told of yet
+        self._unreported_requests = 0  # requests that no result has counted yet
         self._place = 0
-        self._waited_since: float | None = None
+        self._waiting_since: float | None = None
         self._fetcher: HttpFetcher | None = None
-        self._permission: Permission | None = None
-        self._asker: Asker | None = None
+        self._robots: RobotsChecker | None = None
+        self._page_fetcher: PageFetcher | None = None
 
     def step(self, may_go_on: Callable[[], bool]) -> float | None:
-        """Ask for pages while it is their turn. The moment to go on, in epoch seconds; None when this slice is over:
-        all is asked for, time is up, or the host wants to be left in peace."""
+        """Fetch pages while the host grants requests. Returns when to resume (epoch seconds); None when the slice is
+        over: all pages are fetched, time is up, or the host asks to wait."""
         if not self._has_begun:
             self._has_begun = self._begin()
             if not self._has_begun:
-                return self._later(self._now() + ASK_AGAIN, give_up_at=self._now() + LATER)
-            self._waited_since = None
-            self._listen(self._silences.of(self._part.host))
+                return self._wait_or_end(self._now() + SLOT_POLL_S, give_up_at=self._now() + SLOT_BUSY_DELAY_S)
+            self._waiting_since = None
+            self._check_unresponsive(self._unresponsive_hosts.get(self._part.host))
         while self._place < len(self._part.pages) and may_go_on():
             task = self._part.pages[self._place]
             if task.expires_at is not None and self._now() >= task.expires_at:
                 self._place += 1  # it is closed in the table by now, or will be at the next tick
                 continue
-            if not self._take_in_hand(task):
+            if not self._begin_page(task):
                 return None
             try:
-                answer = self._ask(task)
+                answer = self._fetch(task)
             except Aborted:
-                self._put_down()
+                self._clear_suspect()
                 return None
-            if isinstance(answer, NotYet):
-                self._put_down()
-                return self._later(answer.at, give_up_at=answer.at)
-            self._waited_since = None
+            if isinstance(answer, RateLimited):
+                self._clear_suspect()
+                return self._wait_or_end(answer.at, give_up_at=answer.at)
+            self._waiting_since = None
             self._place += 1
-            self._untold -= answer.requests
+            self._unreported_requests -= answer.requests
             self._add(answer)
         return None
 
     def renew(self) -> None:
-        """Show those who wait for a robots.txt that it is still being asked for."""
-        permission = self._permission  # from the heartbeat's thread: it may be gone the next moment
-        if permission is not None:
-            permission.renew()
+        """Renew the lock of a robots.txt being fetched."""
+        robots = self._robots  # in the heartbeat's thread: the attribute may be cleared at any moment
+        if robots is not None:
+            robots.renew()
 
     def abort(self) -> None:
-        """From another thread: what is being asked for ends at once, without a result."""
-        self._is_aborted = True  # before the fetcher is looked for: it may be opened at this moment
+        """Called in another thread: abort the request under way; its page gets no result."""
+        self._is_aborted = True  # set first: the fetcher may be opened at this moment
         fetcher = self._fetcher
         if fetcher is not None:
             fetcher.abort()
 
     def end(self) -> int:
-        """Let go of everything. How many requests were made, for robots.txt or a page that was given up, and are told
-        in no result."""
-        may_keep = self._fetcher is not None and self._silence is None and not self._is_aborted
-        place = self.turns.hand_over() if may_keep else None
+        """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
+        result."""
+        may_keep = self._fetcher is not None and self._unresponsive is None and not self._is_aborted
+        place = self.slot.detach() if may_keep else None
         if self._fetcher is not None and place is not None:
-            self._keep.give(self._terms, Standby(self._fetcher, place[0], self._part.host, place[1]))
+            self._pool.put(self._terms, PooledConnection(self._fetcher, place[0], self._part.host, place[1]))
         elif self._fetcher is not None:
             self._fetcher.close()
-        self.turns.end()
-        self._fetcher = self._permission = self._asker = None  # the batch may go on for long
-        return self._untold
+        self.slot.end()
+        self._fetcher = self._robots = self._page_fetcher = None  # the batch may go on for long
+        return self._unreported_requests
 
     def _begin(self) -> bool:
-        """Go on with a connection that was kept, or see whether the host may have one more."""
-        kept = self._keep.take(self._terms)
-        if kept is None:
-            return self.turns.begin()
-        self._fetcher = kept.fetcher
-        if self.turns.begin(kept.holder):
+        """Reuse a pooled connection, or take a new slot of the host; False if there is none."""
+        pooled = self._pool.take(self._terms)
+        if pooled is None:
+            return self.slot.begin()
+        self._fetcher = pooled.fetcher
+        if self.slot.begin(pooled.holder):
             return True
         self._fetcher = None
-        kept.let_go()  # it was kept for so long that its place at the gate is another's
+        pooled.close()  # it was idle for so long that its slot was taken
         return False
 
-    def _later(self, at: float, give_up_at: float) -> float | None:
-        """Wait until then, unless that is longer than a batch should be held for it."""
+    def _wait_or_end(self, at: float, give_up_at: float) -> float | None:
+        """Resume at that time, unless a batch should not be held for so long: then None, and the slice ends."""
         now = self._now()
-        self._waited_since = now if self._waited_since is None else self._waited_since
-        if at - self._waited_since <= PATIENCE:
+        self._waiting_since = now if self._waiting_since is None else self._waiting_since
+        if at - self._waiting_since <= PATIENCE:
             return at
-        self.turns.next_at = max(self.turns.next_at, give_up_at)
+        self.slot.next_at = max(self.slot.next_at, give_up_at)
         return None
 
-    def _take_in_hand(self, task: PageTask) -> bool:
-        """Note a suspect that is about to be asked for; False = ask for nothing more. It stays noted until it waits for
-        its turn, another one is in hand, or its report is taken in: what kills the worker on the way is its doing."""
-        if not self._part.suspects or self._silence is not None:
+    def _begin_page(self, task: PageTask) -> bool:
+        """Note a suspect before fetching it; False = fetch nothing more. It stays noted until it is rate-limited,
+        another one is noted, or its report is processed: if the worker dies meanwhile, this page is blamed."""
+        if not self._part.suspects or self._unresponsive is not None:
             return True
-        if not self._note_in_hand(task):
+        if not self._note_suspect(task):
             return False
         crash_point("fetch: suspect in hand")
         return True
 
-    def _put_down(self) -> None:
-        """The page waits for its turn: who dies meanwhile does not die of it."""
+    def _clear_suspect(self) -> None:
+        """The page is rate-limited: if the worker dies now, the page is not blamed."""
         if self._part.suspects:
-            self._note_in_hand(None)
+            self._note_suspect(None)
 
-    def _ask(self, task: PageTask) -> PageResult | NotYet:
-        """Ask for one page. A fault of ours that it brings to light costs this page, and not the others."""
-        if self._silence is not None:
-            return self._unasked(task, self._silence)
+    def _fetch(self, task: PageTask) -> PageResult | RateLimited:
+        """Fetch one page. A bug that it triggers fails this page only."""
+        if self._unresponsive is not None:
+            return self._not_fetched(task, self._unresponsive)
         try:
-            answer = self._ready().ask(task)
-            if not isinstance(answer, NotYet):
+            answer = self._opened().fetch(task)
+            if not isinstance(answer, RateLimited):
                 self._note(answer, task.url)
             return answer
         except (RedisError, BaseTimeoutException, Aborted):
-            raise  # Redis is away, or RQ ends this job, or its worker was asked to end: no page's fault
-        except SealBroken as error:  # this worker has another SECRET_KEY than the manager; another try may find another
+            raise  # Redis is down, or RQ ends this job, or its worker is shutting down: not caused by the page
+        except SealBroken as error:  # this worker has another SECRET_KEY than the manager; a retry may run elsewhere
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=str(error))
         except Exception as error:
             log.exception("a page could not be worked on: %s", task.url, extra={"page": task.id})
             what = f"{type(error).__name__} while working on this page; please report it"
             return PageResult(id=task.id, attempt=task.attempt, outcome=Outcome.CRASHED, error=what)
         finally:
-            self.turns.settle()
+            self.slot.end_grant()
 
     def _note(self, result: PageResult, url: str) -> None:
-        """What the answer says of the host."""
+        """Record what the result says about the host."""
         if result.fetched_at:
-            self.turns.answered(result, url)
+            self.slot.record_result(result, url)
         if result.http_status is not None:
             if self._is_suspicious:
-                self._silences.is_over(self._part.host)
+                self._unresponsive_hosts.remove(self._part.host)
                 self._is_suspicious = False
-        elif result.requests and (result.outcome in NO_ANSWER or result.robots_unreachable):
-            self._listen(self._silences.note(self._part.host, result.outcome, self._now()))
+        elif result.requests and (result.outcome in NO_RESPONSE or result.robots_unreachable):
+            self._check_unresponsive(
+                self._unresponsive_hosts.record_failure(self._part.host, result.outcome, self._now())
+            )
 
-    def _listen(self, silence: Silence | None) -> None:
-        """Nothing more is asked of a host that is hopeless, nor, in this slice, of one that never answered. One whose
-        robots.txt cannot be had has not answered in the way that counts."""
-        self._is_suspicious = silence is not None
-        if silence is None:
+    def _check_unresponsive(self, streak: FailureStreak | None) -> None:
+        """Stop fetching from a host that is given up, and, in this slice, from one that never responded. An unreachable
+        robots.txt does not count as a response."""
+        self._is_suspicious = streak is not None
+        if streak is None:
             return
-        has_answered = silence.outcome is not Outcome.ROBOTS and self.turns.has_answered()
-        lasted = self._now() - silence.since
-        self._is_hopeless = is_hopeless(silence.times, lasted, has_answered=has_answered)
-        if self._is_hopeless or (self._asker is not None and not has_answered):
-            self._silence = silence
+        has_answered = streak.outcome is not Outcome.ROBOTS and self.slot.has_answered()
+        lasted = self._now() - streak.since
+        self._is_hopeless = is_hopeless(streak.times, lasted, has_answered=has_answered)
+        if self._is_hopeless or (self._page_fetcher is not None and not has_answered):
+            self._unresponsive = streak
 
-    def _unasked(self, task: PageTask, silence: Silence) -> PageResult:
-        times = "once" if silence.times == 1 else f"{silence.times} times in a row"
-        is_robots = silence.outcome is Outcome.ROBOTS
+    def _not_fetched(self, task: PageTask, streak: FailureStreak) -> PageResult:
+        times = "once" if streak.times == 1 else f"{streak.times} times in a row"
+        is_robots = streak.outcome is Outcome.ROBOTS
         what = f"robots.txt could not be had {times}" if is_robots else f"the host did not answer {times}"
         return PageResult(
             id=task.id,
             attempt=task.attempt,
-            outcome=silence.outcome,
+            outcome=streak.outcome,
             is_hopeless=self._is_hopeless,
             robots_unreachable=is_robots,
             error=f"{what}, so this page was not asked for",
         )
 
-    def _sent(self) -> None:
+    def _note_sent(self) -> None:
         """A request was sent."""
-        self._untold += 1
-        self.turns.sent()
+        self._unreported_requests += 1
+        self.slot.note_sent()
 
-    def _ready(self) -> Asker:
-        if self._asker is None:
+    def _opened(self) -> PageFetcher:
+        if self._page_fetcher is None:
             self._fetcher = self._fetcher or self._open_fetcher()
             if self._is_aborted:
                 raise Aborted
-            self._fetcher.serve(self._sent)
+            self._fetcher.serve(self._note_sent)
             if self._policy.obey_robots:
-                self._permission = Permission(self._fetcher, self._memory, self.turns, self._holder, self._now)
-            self._asker = Asker(
+                self._robots = RobotsChecker(self._fetcher, self._robots_cache, self.slot, self._holder, self._now)
+            self._page_fetcher = PageFetcher(
                 self._fetcher,
-                self._permission,
-                self.turns,
-                tells_sitemaps=self._policy.sitemaps,
+                self._robots,
+                self.slot,
+                reports_sitemaps=self._policy.sitemaps,
                 sketches=self._policy.sketches,
-                more=More(self._policy.fields, self._policy.keep),
+                capture=Capture(self._policy.fields, self._policy.keep),
             )
-        return self._asker
+        return self._page_fetcher

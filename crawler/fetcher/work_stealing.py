@@ -1,9 +1,9 @@
-"""What a fetch job does beside its own batch while that is held up: what a free worker would do.
+"""Work stealing: a fetch job takes other jobs from RQ's queues while its own batch waits.
 
-A slow host keeps a job busy for seconds in which it does nothing but wait. If meanwhile a tick or another batch waits
-in RQ's queues, no worker is free for it. So the job takes it out of the queue and does it: one dead host among twenty
-holds up nobody, and a lone worker collects, hands out and fetches at the same time. Should it die, both are found as
-anything is that RQ loses: a tick by its mark, a batch by its lease (rules R4, R5).
+A slow host keeps a job busy for seconds in which it only waits. If a tick or another batch is queued meanwhile and no
+worker is free, the job takes it out of the queue and runs it: one dead host among twenty blocks nothing, and a single
+worker collects, dispatches and fetches at the same time. If the worker dies, both are recovered like any job that RQ
+loses: a tick by its mark, a batch by its lease (rules R4, R5).
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from crawler.queueing import queues
 
 log = logging.getLogger(__name__)
 
-TICK_LOOKS, BATCH_LOOKS = 1, 3  # looks at which a job was seen to wait before it is taken
+TICK_CHECKS, BATCH_CHECKS = 1, 3  # earlier checks at which a job was waiting, before it is taken
 """A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it."""
 
 
-class Helper:
-    """Runs one tick at a time in a thread of its own, so that no page has to wait for it."""
+class WorkStealer:
+    """Runs one tick at a time in a thread of its own, so that no page waits for it."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
-        self._looks: dict[str, int] = {}  # job that waits -> how often we have seen it wait before
+        self._checks: dict[str, int] = {}  # job that waits -> how often we have seen it wait before
 
     def is_busy(self) -> bool:
         return self._tick is not None and not self._tick.done()
 
-    def look(self, *, wants_batch: bool) -> Iterator[Batch]:
-        """Begin the tick that waits first, if any; the batch that waits first, if one is wanted. Only what waited at
-        some looks before: a worker that is free would have taken it by now."""
+    def steal(self, *, wants_batch: bool) -> Iterator[Batch]:
+        """Run the first queued tick, if any; yield the first queued batch, if one is wanted. Only jobs that waited at
+        some checks before: a free worker would have taken them by now."""
         try:
-            self._looks = {job: self._looks.get(job, -1) + 1 for job in queues.waiting_first()}
-            if not self.is_busy() and (left_over := self._seen_before(TICK_LOOKS)):
-                crawl = queues.adopt_tick(left_over)
+            self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs()}
+            if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
+                crawl = queues.steal_tick(left_over)
                 if crawl is not None:
                     self._tick = self._thread.submit(_tick, crawl)
-            if wants_batch and (left_over := self._seen_before(BATCH_LOOKS)):
-                batch = queues.adopt_batch(left_over)
+            if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
+                batch = queues.steal_batch(left_over)
                 if batch is not None:
                     yield batch
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
 
-    def _seen_before(self, looks: int) -> list[str]:
-        return [job for job, seen in self._looks.items() if seen >= looks]
+    def _waiting_since(self, looks: int) -> list[str]:
+        return [job for job, seen in self._checks.items() if seen >= looks]
 
     def __enter__(self) -> Self:
         return self
@@ -64,11 +64,11 @@ class Helper:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.shutdown(wait=not queues.ends_soon.is_set())
+        self._thread.shutdown(wait=not queues.stop_request.is_set())
 
 
 def _tick(crawl: str) -> None:
-    """A tick that fails leaves its mark, or somebody who looks again: see `manage`."""
+    """A tick that fails leaves its mark or an idle poller: see `manage`."""
     from crawler.manager.tick import manage  # seldom needed, and a third of a stock worker's time to begin a job
 
     try:

@@ -1,6 +1,6 @@
-"""Whether Redis takes anything in, and what was last said of the other places that may be full.
+"""Whether Redis accepts writes, and the last known shortage of the database and the content storage.
 
-That the database is full cannot be written into the database; so it is noted here, for as long as it is seen to be so.
+A full database cannot store that it is full, so the shortage is noted here, for as long as it is observed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from redis.exceptions import ResponseError
 from crawler.core.installation.backpressure import Memory, Shortage, of_redis
 from crawler.frontier import keys
 
-NOTE_SECONDS = 20  # after which a note that nobody repeats is forgotten
-REST_MS = 2000  # after a note the database is left in peace for so long, before it is tried again
+NOTE_TTL_S = 20  # a note that is not repeated expires after this
+DATABASE_BACKOFF_MS = 2000  # after a note, until the database is tried again
 
 
 def shortage(redis: Redis, *, held: bool = False) -> Shortage | None:
-    """What is short now. `held`: crawls are held already, and go on when there is some room more."""
+    """What is short now. `held`: crawls are held already, and need some more free capacity to resume."""
     with redis.pipeline(transaction=False) as pipe:  # a transaction is refused as a whole
         pipe.set(keys.PROBE, 1, px=1000)
         pipe.info("memory")
@@ -34,33 +34,33 @@ def shortage(redis: Redis, *, held: bool = False) -> Shortage | None:
 
 
 def memory_of(redis: Redis) -> Memory | None:
-    """None where this user may not ask."""
+    """None where this Redis user lacks the permission."""
     try:
         return _read(redis.info("memory"))
     except ResponseError:
         return None
 
 
-def note(redis: Redis, short: Shortage) -> None:
+def note_shortage(redis: Redis, short: Shortage) -> None:
     if not short.is_of_database:
-        redis.set(keys.SHORT_STORAGE, short.value, ex=NOTE_SECONDS)
+        redis.set(keys.SHORT_STORAGE, short.value, ex=NOTE_TTL_S)
         return
-    redis.set(keys.SHORT_DATABASE, short.value, ex=NOTE_SECONDS)
-    redis.set(keys.SHORT_LATELY, 1, px=REST_MS)
+    redis.set(keys.SHORT_DATABASE, short.value, ex=NOTE_TTL_S)
+    redis.set(keys.SHORT_LATELY, 1, px=DATABASE_BACKOFF_MS)
 
 
-def database_has_room(redis: Redis) -> None:
-    """What was noted of the database is over."""
+def clear_database_shortage(redis: Redis) -> None:
+    """The database has capacity again."""
     redis.delete(keys.SHORT_DATABASE, keys.SHORT_LATELY)
 
 
-def is_noted_lately(redis: Redis) -> bool:
-    """Whether it was noted a moment ago: trying again now would come to nothing."""
+def is_backing_off(redis: Redis) -> bool:
+    """Whether a shortage of the database was noted so recently that a retry would fail."""
     return bool(redis.exists(keys.SHORT_LATELY))
 
 
-def may_tell(redis: Redis, crawl: str, seconds: int) -> bool:
-    """Whether people were not told for so long that this crawl is held."""
+def acquire_notice(redis: Redis, crawl: str, seconds: int) -> bool:
+    """True once in so many seconds: the users may be notified that this crawl is held."""
     return bool(redis.set(keys.told_short(crawl), 1, nx=True, ex=seconds))
 
 

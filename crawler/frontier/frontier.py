@@ -1,4 +1,4 @@
-"""All of one crawl's working memory in Redis under one name."""
+"""All of one crawl's state in Redis behind one object."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.frontier.dead_letters import DeadLetters
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
-from crawler.frontier.ready_queue import Waiting, Window
+from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
 from crawler.frontier.seen_set import SeenSet
-from crawler.frontier.unresponsive_hosts import Silences
+from crawler.frontier.unresponsive_hosts import UnresponsiveHosts
 
 
 class Frontier:
-    """`usual` says how much of a host is handed out at a time, unless it has a pace of its own."""
+    """`default_pace` says how much of a host is handed out at a time, unless the host has a pace of its own."""
 
     def __init__(
         self,
         redis: Redis,
         crawl: str,
         *,
-        usual: Pace = ONE_BY_ONE,
+        default_pace: Pace = ONE_BY_ONE,
         clock: Clock | None = None,
     ) -> None:
         self.redis, self.keys = redis, CrawlKeys(crawl)
         self.now = clock or epoch_seconds
         self.seen = SeenSet(redis, self.keys.seen)
-        self.window = Window(redis, self.keys, usual)
-        self.leases = Leases(redis, self.keys, usual)
+        self.ready_queue = ReadyQueue(redis, self.keys, default_pace)
+        self.leases = Leases(redis, self.keys, default_pace)
         self.results = Results(redis, self.keys)
-        self.dead = DeadLetters(redis, self.keys)
-        self.silences = Silences(redis, self.keys)
+        self.dead_letters = DeadLetters(redis, self.keys)
+        self.unresponsive_hosts = UnresponsiveHosts(redis, self.keys)
 
     def queue_side(self) -> QueueSide:
         """The first completion check, read in one step."""
@@ -49,75 +49,74 @@ class Frontier:
             results, leases, hosts, dirty = cast(list[int], pipe.execute())
         return QueueSide(results=results, leases=leases, hosts=hosts, dirty=bool(dirty))
 
-    def take_back(self, lease: Lease, still_open: Iterable[Waiting]) -> None:
-        """End a lease whose holder is dead; those of its pages that are open wait again, in one step."""
+    def reclaim(self, lease: Lease, still_open: Iterable[QueueItem]) -> None:
+        """End the lease of a dead worker and enqueue its open pages again, in one step."""
         with self.redis.pipeline() as pipe:
             for number, (host, _) in lease.slices.items():
-                self.leases.settle(lease.batch, lease.token, number, host, (), 0, pipe)
-            self.window.put(still_open, pipe)
+                self.leases.complete_slice(lease.batch, lease.token, number, host, (), 0, pipe)
+            self.ready_queue.enqueue(still_open, pipe)
             pipe.execute()
 
-    def revive(self, pages: Sequence[int] | None) -> None:
-        """Dead letters (these, or all) were opened again: let them flow in, wherever the window stands."""
+    def requeue_dead_letters(self, pages: Sequence[int] | None) -> None:
+        """Dead letters (these, or all) were reopened in the table: rewind the queue, so that they are enqueued."""
         if pages is None:
             self.redis.delete(self.keys.dead)
         else:
-            self.dead.remove(pages)
-            self.dead.keep()
-        self.silences.forget()
+            self.dead_letters.remove(pages)
+            self.dead_letters.persist()
+        self.unresponsive_hosts.clear()
         self.redis.delete(self.keys.met, self.keys.closing)
-        self.window.rewind()
+        self.ready_queue.rewind()
 
-    def closing_at(self, discovered: int, at: float) -> float:
-        """Only pages that their servers put off are left: epoch seconds when they close. That is `at` the first time
-        this is asked; it stays so until the crawl has discovered more pages."""
+    def deferred_close_at(self, discovered: int, at: float) -> float:
+        """Only pages with a Retry-After are left: epoch seconds when they close. The first call sets it to `at`; it
+        stays until the crawl has discovered more pages."""
         known = cast(bytes | None, self.redis.get(self.keys.closing))
         if known is not None and known.split()[1] == str(discovered).encode():
             return float(known.split()[0])
         self.redis.set(self.keys.closing, f"{at:.3f} {discovered}", ex=24 * 3600)
         return at
 
-    def closing(self) -> float | None:
+    def known_close_at(self) -> float | None:
         """Epoch seconds when those pages close; None while others are left."""
         known = cast(bytes | None, self.redis.get(self.keys.closing))
         return float(known.split()[0]) if known is not None else None
 
-    def close_nothing(self) -> None:
-        """Other pages are left."""
+    def clear_close_at(self) -> None:
+        """Other pages are left to fetch."""
         self.redis.delete(self.keys.closing)
 
-    def hold(self) -> None:
-        """The crawl is paused: batches that are out end early. It is forgotten when none can be left, so that a resume
-        which dies before it lets go costs nothing."""
+    def mark_paused(self) -> None:
+        """The crawl is paused: batches that are handed out end early. The key expires when none can be left, so a
+        resume that dies before `clear_paused` does no harm."""
         self.redis.set(self.keys.paused, 1, ex=60)
 
-    def let_go(self) -> None:
+    def clear_paused(self) -> None:
         """The crawl is not paused any more."""
         self.redis.delete(self.keys.paused)
 
-    def is_held(self) -> bool:
+    def is_paused(self) -> bool:
         return bool(self.redis.exists(self.keys.paused))
 
-    def condemn(self) -> None:
-        """The crawl is being deleted: for a day nothing of it that comes in late is kept, and whoever reconciles sees
-        that its deletion is to be ended."""
+    def mark_deleted(self) -> None:
+        """The crawl is being deleted: for a day late results are dropped, and `reconcile` completes the deletion."""
         self.redis.set(self.keys.deleted, 1, ex=24 * 3600)
         self.redis.sadd(CRAWLS, self.keys.crawl)
 
-    def bury(self) -> None:
-        """The crawl is deleted: leave nothing of it."""
+    def delete(self) -> None:
+        """The crawl's rows are deleted: delete all its keys."""
         self.clear()
         self.redis.delete(self.keys.dead)
         self.redis.srem(CRAWLS, self.keys.crawl)
 
-    def is_condemned(self) -> bool:
+    def is_marked_deleted(self) -> bool:
         return bool(self.redis.exists(self.keys.deleted))
 
     def clear(self) -> None:
-        """Leave nothing of this crawl in Redis but its dead letters, which have a time of their own."""
-        self.window.forget()
+        """Delete all keys of this crawl but its dead letters, which expire separately."""
+        self.ready_queue.clear()
         keys = self.keys
-        self.seen.forget()
+        self.seen.clear()
         self.redis.unlink(keys.results, keys.mark, keys.tick, keys.silent, keys.paused, keys.met, keys.closing)
-        if not self.is_condemned():  # else its deletion is still to be ended
+        if not self.is_marked_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

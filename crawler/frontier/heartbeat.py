@@ -1,4 +1,4 @@
-"""Shows, from a thread of its own, that a fetch job is alive, however long a page takes."""
+"""Renews a fetch job's lease in a separate thread, however long a page takes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Self
 
 from redis.exceptions import RedisError
 
-from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
+from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 
 
 class Heartbeat:
-    """Calls `renew` every few seconds. `lost` is set once it says no, or cannot be asked for a lease's whole life:
-    then the batch is in other hands and no further page may be asked for."""
+    """Calls `renew` every few seconds. `lost` is set when it returns False or fails for LEASE_TTL_S: then the lease may
+    belong to another job, and no further page may be fetched."""
 
-    def __init__(self, renew: Callable[[], bool], every: float = RENEW_EVERY) -> None:
+    def __init__(self, renew: Callable[[], bool], every: float = RENEW_INTERVAL_S) -> None:
         self._renew, self._every = renew, every
         self._stop = threading.Event()
         self._failures = 0
@@ -29,7 +29,7 @@ class Heartbeat:
                 alive = self._renew()
             except RedisError:
                 self._failures += 1
-                alive = self._failures * self._every < LEASE_SECONDS
+                alive = self._failures * self._every < LEASE_TTL_S
             else:
                 self._failures = 0
             if not alive:

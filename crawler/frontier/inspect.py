@@ -1,5 +1,5 @@
-"""What can be seen of a crawl in Redis at one moment: for people who wonder why it is not finished. It changes nothing,
-and reads no more than a few hosts and the batches that are out, however large the crawl is."""
+"""A read-only snapshot of a crawl in Redis, for users who ask why it is not finished. It reads only a few hosts and the
+batches that are handed out, however large the crawl is."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from crawler.core.crawl.completion import QueueSide
 from crawler.core.crawl.retries import lanes_of
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_state import STOP_FIELDS, HostBook, Manners
+from crawler.frontier.host_state import STOP_FIELDS, HostState, HostStates
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.leases import Lease
-from crawler.frontier.ready_queue import page_of
-from crawler.frontier.results import Mark, Tick
+from crawler.frontier.ready_queue import decode_member
+from crawler.frontier.results import Mark, TickEnd
 
-# What holds a host up over all crawls: what is known of it, who uses its connections, and the end of its waits.
+# What delays a host over all crawls: its state, the crawls that use its slots, and the end of its waits.
 
-_WAITS = [*STOP_FIELDS, "probe", "probe_until", "delay", "delay_at", "troubles"]
+_WAIT_FIELDS = [*STOP_FIELDS, "probe", "probe_until", "delay", "delay_at", "troubles"]
 """Fields of a host that make it wait. Its Crawl-delay is not among them: the site asked for that."""
 
 
 @dataclass(frozen=True)
-class Wished:
-    """How a crawl at work wants the host to be asked."""
+class PolicyInUse:
+    """The host policy of a crawl at work."""
 
     delay: float  # seconds between two requests, at least
     connections: int  # at a time, at most
 
 
 @dataclass(frozen=True)
-class HostSeen:
-    """What all crawls share of a host."""
+class HostSnapshot:
+    """What all crawls know about a host."""
 
-    manners: Manners
+    state: HostState
     asked_at: float | None  # epoch seconds of the last request; None = not known
-    wishes: Mapping[str, Wished]  # crawl -> its wish, of the crawls at work
+    policies: Mapping[str, PolicyInUse]  # crawl -> its wish, of the crawls at work
     slots: Mapping[str, int]  # crawl -> connections in use ("" = not known whose)
 
     @property
@@ -50,48 +50,52 @@ class HostSeen:
 
     @property
     def is_known(self) -> bool:
-        return bool(self.asked_at is not None or self.wishes or self.slots or self.manners != Manners())
+        return bool(self.asked_at is not None or self.policies or self.slots or self.state != HostState())
 
 
 def holder_name(crawl: str, batch: str, number: int | str) -> str:
-    """One slice at work, as a host's connections know it."""
+    """The name of a slice as holder of a host's slot."""
     return f"{crawl}:{batch}:{number}"
 
 
 def crawl_of(holder: str) -> str:
-    """Whose slice that is; "" when an earlier version named it."""
+    """The crawl of a holder; "" if an earlier version named it."""
     crawl, *rest = holder.split(":")
     return crawl if len(rest) == 2 else ""
 
 
-def seen_of(redis: Redis, hosts: Sequence[str], now: float) -> dict[str, HostSeen]:
-    known = HostBook(redis).read(hosts, now)
+def host_snapshots(redis: Redis, hosts: Sequence[str], now: float) -> dict[str, HostSnapshot]:
+    known = HostStates(redis).read(hosts, now)
     with redis.pipeline(transaction=False) as pipe:
         for host in hosts:
             pipe.hmget(keys.host(host), ["sent"])
             pipe.hgetall(keys.host_wishes(host))
             pipe.zrangebyscore(keys.host_slots(host), f"({now}", "+inf")
         answers = pipe.execute()
-    return {host: _seen(known[host], now, *answers[3 * place : 3 * place + 3]) for place, host in enumerate(hosts)}
+    return {
+        host: _host_snapshot(known[host], now, *answers[3 * place : 3 * place + 3]) for place, host in enumerate(hosts)
+    }
 
 
-def _seen(manners: Manners, now: float, fields: Sequence[Any], wishes: Mapping[bytes, bytes], slots: Any) -> HostSeen:
+def _host_snapshot(
+    state: HostState, now: float, fields: Sequence[Any], policies: Mapping[bytes, bytes], slots: Any
+) -> HostSnapshot:
     (sent,) = fields
     alive = {}
-    for crawl, wish in wishes.items():
-        delay, connections, until = wish.split()
+    for crawl, policy in policies.items():
+        delay, connections, until = policy.split()
         if float(until) > now:
-            alive[crawl.decode()] = Wished(float(delay), int(connections))
-    return HostSeen(
-        manners=manners,
+            alive[crawl.decode()] = PolicyInUse(float(delay), int(connections))
+    return HostSnapshot(
+        state=state,
         asked_at=float(sent) if sent else None,
-        wishes=alive,
+        policies=alive,
         slots=Counter(crawl_of(holder.decode()) for holder in slots),
     )
 
 
 def pages_of(redis: Redis, host: str, crawls: Sequence[str]) -> dict[str, int]:
-    """Those of the crawls that have pages of this host in their window or handed out, and how many wait there."""
+    """The crawls that have pages of this host enqueued or handed out, and how many are enqueued."""
     lanes = lanes_of(host)
     with redis.pipeline(transaction=False) as pipe:
         for crawl in crawls:
@@ -108,13 +112,13 @@ def pages_of(redis: Redis, host: str, crawls: Sequence[str]) -> dict[str, int]:
 
 
 def end_waits(redis: Redis, host: str) -> bool:
-    """The host may be asked at once, as if it had never been in trouble; whether there was anything to end."""
-    return redis.hdel(keys.host(host), *_WAITS) > 0
+    """Clear the host's stop and throttle, so that it may be asked at once; True if there was anything to clear."""
+    return redis.hdel(keys.host(host), *_WAIT_FIELDS) > 0
 
 
 @dataclass(frozen=True)
-class LaneSeen:
-    """A host with pages that wait, or a lane of it (`core.crawl.retries`). Moments are epoch seconds."""
+class LaneSnapshot:
+    """A host with waiting pages, or a lane of it (`core.crawl.retries`). Times are epoch seconds."""
 
     lane: str
     next_at: float  # when its next slice may be handed out
@@ -122,7 +126,7 @@ class LaneSeen:
     first_page: int | None  # id of the page that is due first
     first_due: float
     rest_until: float  # until then this crawl hands out no page of it
-    shared: HostSeen
+    shared: HostSnapshot
 
     @property
     def host(self) -> str:
@@ -130,47 +134,47 @@ class LaneSeen:
 
 
 @dataclass(frozen=True)
-class Glance:
+class Snapshot:
     now: float  # epoch seconds, by the clock all workers agree on
     queue_side: QueueSide
     leases: Sequence[tuple[Lease, float]]  # with the moment when somebody will look at each
-    hosts: Sequence[LaneSeen]  # some of those that wait, the next one first
-    held_hosts: Mapping[str, HostSeen]  # hosts of batches that are claimed, as many at most
+    hosts: Sequence[LaneSnapshot]  # some of those that wait, the next one first
+    held_hosts: Mapping[str, HostSnapshot]  # hosts of batches that are claimed, as many at most
     handed_out: int  # pages
-    is_lined_up: bool  # how far the table has flowed into the window is known
+    has_cursor: bool  # how far the table has flowed into the window is known
     lock_left: float | None  # seconds the tick at work still keeps others out; None = no tick is at work
     mark: Mark | None
-    last_tick: Tick | None
+    last_tick: TickEnd | None
     closing_at: float | None  # epoch seconds when pages close that their servers put off; None = others are left
 
 
-def glance(frontier: Frontier, hosts_at_most: int) -> Glance:
+def take_snapshot(frontier: Frontier, hosts_at_most: int) -> Snapshot:
     now = frontier.now()
     lock_ms = frontier.redis.pttl(frontier.keys.lock)
     leases = frontier.leases.all()
     held = [retries.host_of(lane) for lease, _ in leases if lease.held for lane, _ in lease.slices.values()]
-    return Glance(
+    return Snapshot(
         now=now,
         queue_side=frontier.queue_side(),
         leases=leases,
         hosts=_lanes(frontier, now, hosts_at_most),
-        held_hosts=seen_of(frontier.redis, list(dict.fromkeys(held))[:hosts_at_most], now),
-        handed_out=frontier.window.taken(),
-        is_lined_up=frontier.window.is_lined_up(),
+        held_hosts=host_snapshots(frontier.redis, list(dict.fromkeys(held))[:hosts_at_most], now),
+        handed_out=frontier.ready_queue.handed_out(),
+        has_cursor=frontier.ready_queue.has_cursor(),
         lock_left=lock_ms / 1000 if lock_ms > 0 else None,
         mark=frontier.results.mark(),
         last_tick=frontier.results.last_tick(),
-        closing_at=frontier.closing(),
+        closing_at=frontier.known_close_at(),
     )
 
 
-def _lanes(frontier: Frontier, now: float, at_most: int) -> list[LaneSeen]:
+def _lanes(frontier: Frontier, now: float, at_most: int) -> list[LaneSnapshot]:
     first = cast(
         list[tuple[bytes, float]],
         frontier.redis.zrange(frontier.keys.hosts, 0, at_most - 1, withscores=True),
     )
     lanes = [(raw.decode(), next_at) for raw, next_at in first]
-    shared = seen_of(frontier.redis, [retries.host_of(lane) for lane, _ in lanes], now)
+    shared = host_snapshots(frontier.redis, [retries.host_of(lane) for lane, _ in lanes], now)
     with frontier.redis.pipeline(transaction=False) as pipe:
         for lane, _ in lanes:
             pipe.zcard(frontier.keys.queue(lane))
@@ -183,13 +187,13 @@ def _lanes(frontier: Frontier, now: float, at_most: int) -> list[LaneSeen]:
     ]
 
 
-def _lane(lane: str, next_at: float, answers: Sequence[Any], shared: HostSeen) -> LaneSeen:
+def _lane(lane: str, next_at: float, answers: Sequence[Any], shared: HostSnapshot) -> LaneSnapshot:
     pages, first, rest = answers
-    return LaneSeen(
+    return LaneSnapshot(
         lane=lane,
         next_at=next_at,
         pages=pages,
-        first_page=page_of(first[0][0]) if first else None,
+        first_page=decode_member(first[0][0]) if first else None,
         first_due=float(first[0][1]) if first else 0.0,
         rest_until=float(rest or 0),
         shared=shared,

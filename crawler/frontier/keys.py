@@ -6,35 +6,35 @@ from dataclasses import dataclass
 
 PREFIX = "crawler"
 
-NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: somebody tells receivers of pages, or did so just now
+NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being notified, or were just now
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
-RECONCILED = f"{PREFIX}:reconciled"  # string that lives until the crawls are to be looked at again, by whoever is first
-BELL = f"{PREFIX}:bell"  # list with a short life, an item for each job that was sent: watches block on it
-PROBE = f"{PREFIX}:probe"  # string with a short life: it could be written
-SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short life: what ails it, see `frontier.capacity`
-SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same of where content is kept
-SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter one: the database was seen to be short just now
+RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
+BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
+PROBE = f"{PREFIX}:probe"  # string with a short TTL: Redis accepted a write
+SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short TTL: what is short, see `frontier.capacity`
+SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same for the content storage
+SHORT_LATELY = f"{PREFIX}:short-lately"  # string with a shorter TTL: the database was short just now
 
 
 def told_short(crawl: str) -> str:
-    """string with a life of an hour: its people were told that it is held for want of room"""
+    """string with a TTL of an hour: its users were notified that it is held for lack of capacity"""
     return f"{PREFIX}:told-short:{crawl}"
 
 
 def own_bell(name: str) -> str:
-    """list with a short life: one watch, of this name, is to end"""
+    """list with a short TTL: the idle poller of this name is to end"""
     return f"{BELL}:{name}"
 
 
 def tries_of(what: str) -> str:
-    """string with a life of a quarter of an hour: tries to come in that failed"""
+    """string with a TTL of a quarter of an hour: failed logins"""
     return f"{PREFIX}:tries:{what}"
 
 
 def calls_of(who: str) -> str:
-    """string with a life of a minute: calls of the API"""
+    """string with a TTL of a minute: calls of the API"""
     return f"{PREFIX}:calls:{who}"
 
 
@@ -54,12 +54,12 @@ class CrawlKeys:
 
     @property
     def cursor(self) -> str:
-        """hash "depth:priority" -> id of the last row of that level that flowed from the table into the window"""
+        """hash "depth:priority" -> id of the last row of that level that was enqueued from the table"""
         return self._key("cursor")
 
     @property
     def hosts(self) -> str:
-        """zset host -> epoch seconds when its next slice may be handed out; only hosts that have something to give"""
+        """zset host -> epoch seconds when its next slice may be handed out; only hosts that may give one"""
         return self._key("hosts")
 
     @property
@@ -68,12 +68,12 @@ class CrawlKeys:
         return self._key("known_hosts")
 
     def queue(self, host: str) -> str:
-        """zset member (see `members`) -> due time"""
+        """zset member (see `ready_queue.encode_member`) -> due time"""
         return self._key(f"queue:{host}")
 
     @property
     def pace(self) -> str:
-        """hash host -> "slices pages": what may be handed out of it, where that is not the usual"""
+        """hash host -> "slices pages": what may be handed out of it, where that is not the default"""
         return self._key("pace")
 
     @property
@@ -83,7 +83,7 @@ class CrawlKeys:
 
     @property
     def waiting(self) -> str:
-        """string with a life of a minute: how many pages wait in all queues"""
+        """string with a TTL of a minute: how many pages wait in all queues"""
         return self._key("waiting")
 
     def of_lane(self, lane: str) -> list[str]:
@@ -102,12 +102,12 @@ class CrawlKeys:
 
     @property
     def active(self) -> str:
-        """hash host -> slices handed out and not yet settled"""
+        """hash host -> slices handed out and not yet complete"""
         return self._key("active")
 
     @property
     def rest(self) -> str:
-        """hash host -> epoch seconds before which it must be left in peace"""
+        """hash host -> Retry-After deadline, epoch seconds"""
         return self._key("rest")
 
     @property
@@ -117,12 +117,12 @@ class CrawlKeys:
 
     @property
     def leases(self) -> str:
-        """zset batch -> epoch seconds when somebody must look at its lease"""
+        """zset batch -> epoch seconds when the manager must check its lease"""
         return self._key("leases")
 
     def lease(self, batch: str) -> str:
-        """hash: token, state, absent (since when RQ does not know the job), hand (the suspect that is being asked for,
-        "page attempt"), and a field a slice: "lane member ..." """
+        """hash: token, state, absent (since when RQ does not know the job), hand (the suspect being fetched, "page
+        attempt"), and a field per slice: "lane member ..." """
         return self._key(f"lease:{batch}")
 
     @property
@@ -142,7 +142,7 @@ class CrawlKeys:
 
     @property
     def silent(self) -> str:
-        """hash host -> "times since outcome": hosts that do not answer, see `frontier.unresponsive_hosts`"""
+        """hash host -> "times since outcome": hosts that do not respond, see `frontier.unresponsive_hosts`"""
         return self._key("silent")
 
     @property
@@ -152,23 +152,22 @@ class CrawlKeys:
 
     @property
     def closing(self) -> str:
-        """string "epoch seconds, pages discovered": when pages that their servers put off close, while only those are
-        left"""
+        """string "epoch seconds, pages discovered": when pages with a Retry-After close, while only those are left"""
         return self._key("closing")
 
     @property
     def paused(self) -> str:
-        """string with a life of a minute: the crawl is paused, so batches that are out end early"""
+        """string with a TTL of a minute: the crawl is paused, so batches that are handed out end early"""
         return self._key("paused")
 
     @property
     def dead(self) -> str:
-        """zset page id -> epoch seconds when it was given up; outlives the crawl for a while"""
+        """zset page id -> epoch seconds when it failed; outlives the crawl for a while"""
         return self._key("dead")
 
     @property
     def deleted(self) -> str:
-        """string with a life of a day: the crawl was deleted, so nothing of it may be kept"""
+        """string with a TTL of a day: the crawl was deleted, so nothing of it may be kept"""
         return self._key("deleted")
 
     @property
@@ -178,25 +177,25 @@ class CrawlKeys:
 
 
 def host(host: str) -> str:
-    """hash: what all crawls know of a host's manners, see `frontier.host_state`"""
+    """hash: politeness state of a host, shared by all crawls, see `frontier.host_state`"""
     return f"{PREFIX}:host:{host}"
 
 
 def host_slots(host: str) -> str:
-    """zset holder -> expiry: who has a connection to this host, over all crawls"""
+    """zset holder -> expiry: the slices that hold a slot of this host, over all crawls"""
     return f"{PREFIX}:host:{host}:slots"
 
 
 def host_wishes(host: str) -> str:
-    """hash crawl -> "delay connections until": how each crawl at work wants this host to be asked"""
+    """hash crawl -> "delay connections until": the host policy of each crawl at work"""
     return f"{PREFIX}:host:{host}:wishes"
 
 
 def robots(origin: str) -> str:
-    """string: what is remembered of an origin's robots.txt"""
+    """string: the cached robots.txt of an origin"""
     return f"{PREFIX}:robots:{origin}"
 
 
 def robots_lock(origin: str) -> str:
-    """string with a short life: somebody is asking for this robots.txt"""
+    """string with a short TTL: a worker is fetching this robots.txt"""
     return f"{PREFIX}:robots-lock:{origin}"

@@ -1,4 +1,4 @@
-"""Fetch jobs' claims on their batches: who works on which pages, and until when we believe it."""
+"""Fetch jobs' claims on their batches: which job works on which pages, and when the claim expires."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from redis import Redis
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
-from crawler.frontier.ready_queue import Waiting, member_pairs, page_of
+from crawler.frontier.ready_queue import QueueItem, decode_member, member_pairs
 
-LEASE_SECONDS = 10.0  # a claim runs out after this unless renewed
-RENEW_EVERY = 2.5  # seconds
+LEASE_TTL_S = 10.0  # a claim expires after this unless renewed
+RENEW_INTERVAL_S = 2.5
 
 
 @dataclass(frozen=True)
-class InHand:
-    """A suspect that its worker has noted: about to be asked for, being asked for or read, or not reported yet."""
+class CurrentSuspect:
+    """A suspect that its worker has noted: about to be fetched, being fetched or parsed, or not reported yet."""
 
     page: int  # id
-    attempt: int  # 1 for the first time it is asked for
+    attempt: int  # 1 for the first
 
 
 @dataclass(frozen=True)
@@ -36,63 +36,63 @@ class Lease:
     slices: Mapping[int, tuple[str, tuple[int, ...]]]  # number -> host, page ids
     since: float | None = None  # epoch seconds when it was claimed
     holder: str = ""  # "machine:process id" of the fetch job that claimed it
-    in_hand: InHand | None = None
+    suspect: CurrentSuspect | None = None
 
 
 class Leases:
-    def __init__(self, redis: Redis, keys: CrawlKeys, usual: Pace) -> None:
-        self._redis, self._keys, self._usual = redis, keys, usual
+    def __init__(self, redis: Redis, keys: CrawlKeys, default_pace: Pace) -> None:
+        self._redis, self._keys, self._default_pace = redis, keys, default_pace
 
     def claim(self, batch: str, token: str, now: float, holder: str = "") -> bool:
-        """Begin work on a batch; False when another job has it or it was taken back. `holder` is for people: the
-        process that works on it."""
-        return self._hold("claim", batch, token, now, now, holder)
+        """Begin work on a batch; False when another job has it or it was reclaimed. `holder` names the process, for
+        users."""
+        return self._run("lease_claim", batch, token, now, now, holder)
 
     def renew(self, batch: str, token: str, now: float) -> bool:
-        """Show that the holder is alive; False when the lease was taken back: stop asking for pages."""
-        return self._hold("renew", batch, token, now)
+        """Renew the lease; False when it was reclaimed: stop fetching."""
+        return self._run("lease_renew", batch, token, now)
 
-    def take_in_hand(self, batch: str, token: str, suspect: InHand | None) -> bool:
-        """Note the suspect that is about to be asked for, or that none is; False when the lease was taken back."""
+    def note_suspect(self, batch: str, token: str, suspect: CurrentSuspect | None) -> bool:
+        """Note the suspect about to be fetched, or None; False when the lease was reclaimed."""
         noted = f"{suspect.page} {suspect.attempt}" if suspect is not None else ""
-        return bool(scripts.run(self._redis, "hand", [self._keys.lease(batch)], [token, noted]) == 1)
+        return bool(scripts.run(self._redis, "lease_note_suspect", [self._keys.lease(batch)], [token, noted]) == 1)
 
-    def settle(
+    def complete_slice(
         self,
         batch: str,
         token: str,
         number: int,
         lane: str,
-        still_open: Iterable[Waiting],
+        still_open: Iterable[QueueItem],
         next_at: float,
         redis: Redis | None = None,
     ) -> bool:
-        """End one slice; `still_open` goes back to the frontier. Repeating it changes nothing. `redis` may be a
-        pipeline; then the answer says nothing."""
-        keys, usual = self._keys, self._usual
+        """Complete one slice; `still_open` goes back to the queue. Idempotent. `redis` may be a pipeline; then the
+        returned value is meaningless."""
+        keys, usual = self._keys, self._default_pace
         answer = scripts.run(
             redis or self._redis,
-            "settle",
+            "complete",
             [*keys.of_lane(lane), keys.leases, keys.lease(batch)],
             [lane, usual.slices, usual.pages, batch, token, number, next_at, *member_pairs(still_open)],
         )
         return bool(answer == 1)
 
     def overdue(self, now: float) -> list[Lease]:
-        """Leases somebody should look at now: claims that ran out, and batches that have waited for a while."""
+        """Leases to be checked now: expired claims, and batches that have waited for a while."""
         raw = cast(list[bytes], self._redis.zrangebyscore(self._keys.leases, "-inf", now))
         batches = [name.decode() for name in raw]
-        found = self.of(batches)
+        found = self.read(batches)
         for batch in batches:
-            if batch not in found:  # the hash is gone (Redis forgot it): nothing is left to be repaired but this entry
+            if batch not in found:  # Redis lost the hash: only this entry is left to remove
                 self._redis.zrem(self._keys.leases, batch)
         return list(found.values())
 
     def get(self, batch: str) -> Lease | None:
-        return self.of([batch]).get(batch)
+        return self.read([batch]).get(batch)
 
-    def of(self, batches: Iterable[str]) -> dict[str, Lease]:
-        """The leases of those of these batches that have one."""
+    def read(self, batches: Iterable[str]) -> dict[str, Lease]:
+        """The leases of these batches; those without one are left out."""
         names = list(batches)
         if not names:
             return {}
@@ -105,33 +105,33 @@ class Leases:
         }
 
     def all(self) -> list[tuple[Lease, float]]:
-        """Every batch handed out, with the epoch seconds when somebody will look at its lease unless it is renewed."""
+        """Every batch handed out, with the epoch seconds when its lease is checked unless renewed."""
         batches = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.leases, 0, -1, withscores=True))
-        known = self.of(raw.decode() for raw, _ in batches)
+        known = self.read(raw.decode() for raw, _ in batches)
         return [(known[raw.decode()], look_at) for raw, look_at in batches if raw.decode() in known]
 
     def outstanding(self) -> int:
-        """Batches handed out and not settled."""
+        """Batches handed out and not complete."""
         return self._redis.zcard(self._keys.leases)
 
-    def waiting(self) -> int:
-        """Batches handed out that nobody has claimed yet."""
+    def unclaimed(self) -> int:
+        """Batches handed out that no job has claimed yet."""
         batches = cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))
         with self._redis.pipeline(transaction=False) as pipe:
             for batch in batches:
                 pipe.hget(self._keys.lease(batch.decode()), "state")
             return pipe.execute().count(b"waiting")
 
-    def look_again(self, lease: Lease, at: float, absent_since: float | None) -> None:
-        """Put off the next look at a waiting batch, noting since when RQ does not know its job (None = it does). A
-        lease that is gone by now stays gone."""
+    def postpone_check(self, lease: Lease, at: float, absent_since: float | None) -> None:
+        """Postpone the next check of a waiting batch, noting since when RQ does not know its job (None = it does). Does
+        nothing if the lease is gone."""
         keys = [self._keys.leases, self._keys.lease(lease.batch)]
         absent = "" if absent_since is None else str(absent_since)
-        scripts.run(self._redis, "look", keys, [lease.batch, lease.token, at, absent])
+        scripts.run(self._redis, "lease_postpone_check", keys, [lease.batch, lease.token, at, absent])
 
-    def _hold(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
+    def _run(self, name: str, batch: str, token: str, now: float, *more: float | str) -> bool:
         keys = [self._keys.leases, self._keys.lease(batch)]
-        return bool(scripts.run(self._redis, name, keys, [batch, token, now + LEASE_SECONDS, *more]) == 1)
+        return bool(scripts.run(self._redis, name, keys, [batch, token, now + LEASE_TTL_S, *more]) == 1)
 
 
 def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:
@@ -144,10 +144,10 @@ def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:
         slices={int(name): _slice(value) for name, value in fields.items() if name.isdigit()},
         since=float(fields[b"since"]) if b"since" in fields else None,
         holder=fields.get(b"holder", b"").decode(),
-        in_hand=InHand(*map(int, fields[b"hand"].split())) if b"hand" in fields else None,
+        suspect=CurrentSuspect(*map(int, fields[b"hand"].split())) if b"hand" in fields else None,
     )
 
 
 def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:
     lane, *members = value.decode().split(" ")
-    return lane, tuple(page_of(member) for member in members)
+    return lane, tuple(decode_member(member) for member in members)

@@ -1,5 +1,5 @@
-"""Counts of tries within a while that begins with the first of them: in Redis, which all processes share, and a twin in
-the memory of one process, for when Redis is away."""
+"""Rate limits by fixed windows that begin with the first attempt: in Redis, shared by all processes, and in the memory
+of one process for when Redis is down."""
 
 from __future__ import annotations
 
@@ -14,56 +14,56 @@ from redis import Redis
 
 from crawler.frontier import keys, scripts
 
-REMEMBERED = 10_000  # counts in memory, at most
+MAX_COUNTERS = 10_000  # in memory
 
 
-class Count(NamedTuple):
-    """One count, and how much it holds."""
+class Limit(NamedTuple):
+    """One counter, and its limit."""
 
     name: str
     limit: int
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What came of a try."""
+class LimitResult:
+    """The result of an attempt."""
 
-    wait: int  # whole seconds until there is room; 0 = it was counted
-    made: tuple[int, ...]  # by now, in the order of the counts
-
-
-class Counts(Protocol):
-    """Where tries are counted."""
-
-    def take(self, counts: Sequence[Count]) -> Counted: ...
-
-    def give_back(self, counts: Sequence[Count]) -> None: ...
+    wait: int  # whole seconds until the next attempt is possible; 0 = it was counted
+    made: tuple[int, ...]  # attempts by now, in the order of the limits
 
 
-class InRedis:
-    """One step each, so that of many tries at one moment no more get through than there is room for."""
+class RateLimiter(Protocol):
+    """Counts attempts."""
+
+    def take(self, counts: Sequence[Limit]) -> LimitResult: ...
+
+    def give_back(self, counts: Sequence[Limit]) -> None: ...
+
+
+class RedisRateLimiter:
+    """Each method is one atomic step, so that concurrent attempts cannot exceed the limit."""
 
     def __init__(self, redis: Redis, seconds: float) -> None:
         self._redis, self._seconds = redis, seconds
 
-    def take(self, counts: Sequence[Count]) -> Counted:
+    def take(self, counts: Sequence[Limit]) -> LimitResult:
         limits = [count.limit for count in counts]
-        answer = scripts.run(self._redis, "attempt", _keys(counts), [int(self._seconds * 1000), *limits])
-        return Counted(ceil(answer[0] / 1000), tuple(answer[1:]))
+        answer = scripts.run(self._redis, "rate_limit_take", _keys(counts), [int(self._seconds * 1000), *limits])
+        return LimitResult(ceil(answer[0] / 1000), tuple(answer[1:]))
 
-    def give_back(self, counts: Sequence[Count]) -> None:
-        scripts.run(self._redis, "attempt_back", _keys(counts), [])
+    def give_back(self, counts: Sequence[Limit]) -> None:
+        scripts.run(self._redis, "rate_limit_give_back", _keys(counts), [])
 
 
-class InMemory:
+class MemoryRateLimiter:
     """The same for the threads of one process."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds, self._clock = seconds, clock
-        self._counts: dict[str, tuple[int, float]] = {}  # name -> tries, when it ends
+        self._counts: dict[str, tuple[int, float]] = {}  # name -> attempts, when its window ends
         self._lock = Lock()
 
-    def take(self, counts: Sequence[Count]) -> Counted:
+    def take(self, counts: Sequence[Limit]) -> LimitResult:
         now = self._clock()
         with self._lock:
             self._forget(now)
@@ -72,9 +72,9 @@ class InMemory:
             if not full:
                 found = [(made + 1, ends) for made, ends in found]
                 self._counts.update(zip((count.name for count in counts), found, strict=True))
-        return Counted(ceil(max(full, default=0)), tuple(made for made, _ in found))
+        return LimitResult(ceil(max(full, default=0)), tuple(made for made, _ in found))
 
-    def give_back(self, counts: Sequence[Count]) -> None:
+    def give_back(self, counts: Sequence[Limit]) -> None:
         with self._lock:
             for count in counts:
                 made, ends = self._counts.get(count.name, (0, 0.0))
@@ -82,30 +82,30 @@ class InMemory:
                     self._counts[count.name] = (made - 1, ends)
 
     def _forget(self, now: float) -> None:
-        """Those that have ended; of too many the ones that end first, too."""
+        """Drop expired counters, and the oldest if there are too many."""
         if self._counts and min(ends for _, ends in self._counts.values()) <= now:
             self._counts = {name: count for name, count in self._counts.items() if count[1] > now}
-        while len(self._counts) >= REMEMBERED:
+        while len(self._counts) >= MAX_COUNTERS:
             del self._counts[next(iter(self._counts))]
 
 
-def _keys(counts: Sequence[Count]) -> list[str]:
+def _keys(counts: Sequence[Limit]) -> list[str]:
     return [keys.tries_of(count.name) for count in counts]
 
 
-# How many calls of the API somebody made within the minute that began with the first of them.
+# Calls of the API within a minute that begins with the first of them.
 
-WINDOW = 60  # seconds
+WINDOW_S = 60
 
 
-class Calls(NamedTuple):
-    """What was counted."""
+class CallCount(NamedTuple):
+    """Calls in the current window."""
 
     made: int  # this one among them
-    ends_in: int  # whole seconds, rounded up, until the count begins anew
+    ends_in: int  # whole seconds, rounded up, until the next window
 
 
-def count_call(redis: Redis, who: str) -> Calls:
-    """Count one call; `who` is whoever shares the limit."""
-    made, left = scripts.run(redis, "call", [keys.calls_of(who)], [WINDOW * 1000])
-    return Calls(made, max(1, ceil(left / 1000)))
+def count_call(redis: Redis, who: str) -> CallCount:
+    """Count one call; `who` names the user or address that the limit applies to."""
+    made, left = scripts.run(redis, "rate_limit_count", [keys.calls_of(who)], [WINDOW_S * 1000])
+    return CallCount(made, max(1, ceil(left / 1000)))

@@ -1,4 +1,4 @@
-"""The frontier's window: open pages of a crawl waiting per host for their due time, a bounded part of the table."""
+"""The ready queue: open pages of a crawl waiting per host for their due time, a bounded part of the table."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from crawler.core.crawl.retries import lanes_of
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 
-# How a page is written in a queue: so that pages due at the same time sort by priority, then in order of discovery.
+# Queue members are encoded so that pages due at the same time sort by priority, then in order of discovery.
 
-_LEAST = 10  # the most urgent priority, which sorts first
+_MOST_URGENT = 10  # the most urgent priority, which sorts first
 
 
-def member_of(page: int, priority: int = USUAL_PRIORITY) -> str:
+def encode_member(page: int, priority: int = USUAL_PRIORITY) -> str:
     """Redis sorts members of equal score as text, so both numbers have one width."""
-    return f"{_LEAST - priority:x}{page:014d}"
+    return f"{_MOST_URGENT - priority:x}{page:014d}"
 
 
-def page_of(member: str | bytes) -> int:
+def decode_member(member: str | bytes) -> int:
     return int(member[1:])
 
 
-COUNT_ANEW = 60  # seconds after which the pages that wait are counted anew, should a queue have been lost
-LOOK_AFTER = 5.0  # seconds after which somebody looks whether a batch's job is still known to RQ
+RECOUNT_INTERVAL_S = 60  # after which the waiting pages are recounted, in case Redis lost a queue
+JOB_CHECK_INTERVAL_S = 5.0  # after which the manager checks whether RQ still knows a batch's job
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A page on its way into the window."""
+class QueueItem:
+    """A page to be enqueued."""
 
     id: int
-    host: str  # or a lane of it, see `core.crawl.retries`; the window treats each lane as a host of its own
+    host: str  # or a lane of it, see `core.crawl.retries`; the queue treats each lane as a host of its own
     due: float  # epoch seconds
     priority: int = USUAL_PRIORITY  # of pages due at the same time, the most urgent is handed out first
 
 
 @dataclass(frozen=True)
 class Level:
-    """Pages that flow in one after the other, in the order of their discovery."""
+    """Pages that are enqueued in the order of their discovery."""
 
     priority: int
     depth: int = -1  # -1 when the crawl does not go level by level
 
 
 @dataclass(frozen=True)
-class Picked:
+class DequeuedSlice:
     """One slice that was handed out."""
 
     lane: str
@@ -60,48 +60,48 @@ class Picked:
 
 
 @dataclass(frozen=True)
-class Count:
+class QueueCounts:
     waiting: int  # pages, those not due yet included
     due: int  # of them
 
 
-class Window:
-    """Pages waiting to be handed out, at the `usual` pace unless their host has one of its own."""
+class ReadyQueue:
+    """Pages waiting to be handed out, at the default pace unless their host has one of its own."""
 
-    def __init__(self, redis: Redis, keys: CrawlKeys, usual: Pace) -> None:
-        self._redis, self._keys, self._usual = redis, keys, usual
+    def __init__(self, redis: Redis, keys: CrawlKeys, default_pace: Pace) -> None:
+        self._redis, self._keys, self._default_pace = redis, keys, default_pace
 
-    def put(self, pages: Iterable[Waiting], redis: Redis | None = None) -> None:
-        """Add pages; one that waits already gets the new due time, one that is handed out stays where it is. `redis`
-        may be a pipeline."""
+    def enqueue(self, pages: Iterable[QueueItem], redis: Redis | None = None) -> None:
+        """Add pages; one that waits already gets the new due time, one that is handed out is skipped. `redis` may be a
+        pipeline."""
         if redis is not None:
-            self._put(pages, redis)
+            self._enqueue(pages, redis)
             return
         with self._redis.pipeline(transaction=False) as pipe:
-            self._put(pages, pipe)
+            self._enqueue(pages, pipe)
             pipe.execute()
 
-    def _put(self, pages: Iterable[Waiting], pipe: Redis) -> None:
-        by_lane: dict[str, list[Waiting]] = defaultdict(list)
+    def _enqueue(self, pages: Iterable[QueueItem], pipe: Redis) -> None:
+        by_lane: dict[str, list[QueueItem]] = defaultdict(list)
         for page in pages:
             by_lane[page.host].append(page)
         for lane, waiting in by_lane.items():
             pairs = member_pairs(waiting)
             for begin in range(0, len(pairs), 1000):
-                args = [lane, self._usual.slices, self._usual.pages, *pairs[begin : begin + 1000]]
-                scripts.run(pipe, "put", self._keys.of_lane(lane), args)
+                args = [lane, self._default_pace.slices, self._default_pace.pages, *pairs[begin : begin + 1000]]
+                scripts.run(pipe, "enqueue", self._keys.of_lane(lane), args)
 
-    def pick(
+    def dequeue(
         self, batch: str, token: str, number: int, now: float, *, alone: tuple[str, str] | None = None
-    ) -> Picked | None:
-        """Hand out one slice, of the host that has waited longest, as slice `number` of a batch; None when no host may
-        give one now. A slice of suspects becomes the only one of the batch `alone` (its id and token), or stays."""
-        keys, usual = self._keys, self._usual
+    ) -> DequeuedSlice | None:
+        """Hand out one slice as slice `number` of a batch; None when no host may give one now. A slice of suspects
+        becomes the only one of the batch `alone` (its id and token); without `alone` suspects are skipped."""
+        keys, usual = self._keys, self._default_pace
         answer = cast(
             list[bytes],
             scripts.run(
                 self._redis,
-                "pick",
+                "dequeue",
                 [
                     keys.hosts,
                     keys.known_hosts,
@@ -117,7 +117,7 @@ class Window:
                     now,
                     usual.slices,
                     usual.pages,
-                    LOOK_AFTER,
+                    JOB_CHECK_INTERVAL_S,
                     keys.queue(""),
                     keys.lease(""),
                     batch,
@@ -130,37 +130,37 @@ class Window:
         if not answer:
             return None
         lane, *members = answer
-        return Picked(lane.decode(), [page_of(member) for member in members])
+        return DequeuedSlice(lane.decode(), [decode_member(member) for member in members])
 
-    def set_pace(self, paces: Mapping[str, Pace]) -> None:
-        """From now on these hosts give slices at this pace."""
+    def set_paces(self, paces: Mapping[str, Pace]) -> None:
+        """Set the pace of these hosts."""
         if paces:
             text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages}" for host, pace in paces.items()}
             self._redis.hset(self._keys.pace, mapping=text)
 
-    def hasten(self, host: str, now: float) -> bool:
-        """Hand out the pages of this host now, whatever they were to wait for; whether any had to wait."""
-        usual = [self._usual.slices, self._usual.pages]
+    def make_due(self, host: str, now: float) -> bool:
+        """Make the pages of this host due now; True if any had to wait."""
+        usual = [self._default_pace.slices, self._default_pace.pages]
         with self._redis.pipeline(transaction=False) as pipe:
             for lane in lanes_of(host):
-                scripts.run(pipe, "hasten", self._keys.of_lane(lane), [lane, *usual, f"{now:.6f}"])
+                scripts.run(pipe, "make_due", self._keys.of_lane(lane), [lane, *usual, f"{now:.6f}"])
             return any(pipe.execute())
 
-    def waiting(self) -> int:
-        """Pages that wait, those not due yet included; of ten thousand hosts as cheaply as of one."""
-        keys, args = self._keys, [self._keys.queue(""), COUNT_ANEW]
-        return int(scripts.run(self._redis, "waiting", [keys.waiting, keys.known_hosts], args))
+    def size(self) -> int:
+        """Pages that wait, including those not due yet; O(1) unless it recounts."""
+        keys, args = self._keys, [self._keys.queue(""), RECOUNT_INTERVAL_S]
+        return int(scripts.run(self._redis, "queue_size", [keys.waiting, keys.known_hosts], args))
 
-    def count(self, now: float) -> Count:
-        waiting, due = scripts.run(self._redis, "count", [self._keys.known_hosts], [self._keys.queue(""), now])
-        return Count(waiting, due)
+    def counts(self, now: float) -> QueueCounts:
+        waiting, due = scripts.run(self._redis, "queue_counts", [self._keys.known_hosts], [self._keys.queue(""), now])
+        return QueueCounts(waiting, due)
 
-    def taken(self) -> int:
-        """Pages handed out and not settled yet."""
+    def handed_out(self) -> int:
+        """Pages handed out and not complete."""
         return self._redis.scard(self._keys.taken)
 
     def cursor(self, level: Level) -> int:
-        """The last row of this level that flowed from the table into the window; 0 = none did."""
+        """The last row of this level that was enqueued from the table; 0 = none."""
         raw = cast(bytes | None, self._redis.hget(self._keys.cursor, _field(level)))
         return int(raw or 0)
 
@@ -168,24 +168,24 @@ class Window:
         self._redis.hset(self._keys.cursor, _field(level), row)
 
     def next_due(self) -> float | None:
-        """Epoch seconds when the first host may be asked; None = no host waits."""
+        """Epoch seconds when the first host is due; None = no host waits."""
         first = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.hosts, 0, 0, withscores=True))
         return first[0][1] if first else None
 
-    def lanes(self) -> int:
+    def lane_count(self) -> int:
         """Lanes that have pages waiting."""
         return self._redis.zcard(self._keys.hosts)
 
-    def is_lined_up(self) -> bool:
-        """Whether it is known how far the table has flowed into the window."""
+    def has_cursor(self) -> bool:
+        """Whether it is known how much of the table was enqueued."""
         return bool(self._redis.exists(self._keys.cursor))
 
     def rewind(self) -> None:
-        """Let the table flow in from its beginning again: pages behind the cursor were opened anew."""
+        """Enqueue from the start of the table again: pages behind the cursor were reopened."""
         self._redis.delete(self._keys.cursor)
 
-    def forget(self) -> None:
-        """Drop everything but the results list, so that the window is built again from the table."""
+    def clear(self) -> None:
+        """Delete the queues and leases, but not the results list, so that they are rebuilt from the table."""
         keys = self._keys
         lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
@@ -196,9 +196,9 @@ class Window:
         self._redis.unlink(*doomed)
 
 
-def member_pairs(pages: Iterable[Waiting]) -> list[str | float]:
+def member_pairs(pages: Iterable[QueueItem]) -> list[str | float]:
     """Member and due time of each page, one after the other."""
-    return [value for page in pages for value in (member_of(page.id, page.priority), page.due)]
+    return [value for page in pages for value in (encode_member(page.id, page.priority), page.due)]
 
 
 def _field(level: Level) -> str:

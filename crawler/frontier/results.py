@@ -1,4 +1,4 @@
-"""The results list, the dirty mark and the tick's lock: how wake-ups are never lost (rules R3 and R5)."""
+"""The results list, the dirty mark and the tick lock: wake-ups are never lost (rules R3 and R5)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from crawler.core.installation.deployment import TOLERATED_S
 from crawler.frontier import metrics, scripts
 from crawler.frontier.keys import CrawlKeys
 
-FRESH_SECONDS = 5.0  # a tick is believed to be on its way for this long without looking for its job
-FEW, MUCH = 8, 4 * 1024 * 1024  # reports; where these have more bytes no others are read with them
-LOCK_SECONDS = 12.0  # a tick that died keeps others out no longer than this
+MARK_FRESH_S = 5.0  # a tick is assumed to be on its way for this long without looking for its job
+FIRST_READ_REPORTS = 8
+MAX_FIRST_READ_BYTES = 4 * 1024 * 1024  # no further reports are read if the first ones are larger
+LOCK_TTL_S = 12.0  # the lock of a dead tick expires after this
 
 
-class Released(Enum):
-    """What came of giving the lock back."""
+class ReleaseResult(Enum):
+    """The result of releasing the tick lock."""
 
-    YES = 1  # nobody asked for another tick
-    DIRTY = 0  # somebody did: the lock is kept, drain again
-    LOST = 2  # the lock ran out and another tick may be at work
+    YES = 1  # no other tick was requested
+    DIRTY = 0  # another tick was requested: the lock is kept, drain again
+    LOST = 2  # the lock expired and another tick may be at work
 
 
 @dataclass(frozen=True)
@@ -43,27 +44,27 @@ class Mark:
         return cls(job, float(sent_at))
 
     def is_fresh(self, now: float) -> bool:
-        """Whether its tick may be believed to be on its way. One from the future is none: the clock was set back."""
-        return abs(now - self.sent_at) <= FRESH_SECONDS
+        """Whether its tick is assumed to be on its way. Not if `sent_at` is in the future: the clock was set back."""
+        return abs(now - self.sent_at) <= MARK_FRESH_S
 
 
 @dataclass(frozen=True)
-class Tick:
+class TickEnd:
     """The end of a tick."""
 
     at: float  # epoch seconds
-    said: str
+    summary: str
 
     @classmethod
-    def read(cls, raw: bytes | None) -> Tick | None:
+    def read(cls, raw: bytes | None) -> TickEnd | None:
         if raw is None:
             return None
         at, _, said = raw.decode().partition(" ")
         return cls(float(at), said)
 
-    def is_to_come(self, now: float) -> bool:
-        """Whether the clock was set back since, as when another Redis took over: then moments in Redis, the ends of
-        leases and delays among them, may be as far off as that."""
+    def is_in_future(self, now: float) -> bool:
+        """Whether the clock was set back since, as when another Redis took over: then times in Redis, such as the ends
+        of leases and delays, may be as far off as that."""
         return self.at - now > TOLERATED_S
 
 
@@ -71,7 +72,7 @@ class Results:
     def __init__(self, redis: Redis, keys: CrawlKeys) -> None:
         self._redis, self._keys = redis, keys
 
-    def leave(
+    def push(
         self,
         reports: Sequence[bytes],
         now: float,
@@ -81,12 +82,12 @@ class Results:
         send_tick: Callable[[Pipeline], None],
         is_urgent: bool = True,
     ) -> bool:
-        """Leave reports (or none, to ask for a tick only), mark the crawl dirty and send a tick, in one atomic step.
-        What is not urgent is left for the next tick that comes.
+        """Push reports (or none, to request a tick only), mark the crawl dirty and send a tick, in one atomic step.
+        Reports that are not urgent wait for the next tick.
 
-        No tick is sent when one is on its way: its mark is younger than FRESH_SECONDS, or `is_coming(mark)` finds its
-        job in the queue. Answers whether a tick was sent. Watching the mark closes the race with a tick that clears
-        it between our look and our step: then the step is repeated.
+        No tick is sent when one is on its way: its mark is younger than MARK_FRESH_S, or `is_coming(mark)` finds its
+        job in the queue. Returns whether a tick was sent. Watching the mark closes the race with a tick that clears it
+        between the read and the transaction: then the step is repeated.
         """
         keys = self._keys
         while True:
@@ -110,41 +111,42 @@ class Results:
         return Mark.read(cast(bytes | None, self._redis.get(self._keys.mark)))
 
     def clear_mark(self) -> None:
-        """To be done before the results are read: whoever leaves a result later sets it again."""
+        """Called before the results are read: a fetch job that pushes a result later sets it again."""
         self._redis.delete(self._keys.mark)
 
     def read(self, at_most: int) -> list[bytes]:
-        """The oldest reports, a few only where they are large. They stay on the list until they are acknowledged."""
-        reports = cast(list[bytes], self._redis.lrange(self._keys.results, 0, min(FEW, at_most) - 1))
-        if len(reports) < FEW or sum(map(len, reports)) > MUCH:
+        """The oldest reports, only a few if they are large. They stay on the list until acknowledged."""
+        reports = cast(list[bytes], self._redis.lrange(self._keys.results, 0, min(FIRST_READ_REPORTS, at_most) - 1))
+        if len(reports) < FIRST_READ_REPORTS or sum(map(len, reports)) > MAX_FIRST_READ_BYTES:
             return reports
-        return reports + cast(list[bytes], self._redis.lrange(self._keys.results, FEW, at_most - 1))
+        return reports + cast(list[bytes], self._redis.lrange(self._keys.results, FIRST_READ_REPORTS, at_most - 1))
 
     def acknowledge(self, reports: Sequence[bytes]) -> None:
-        """Forget these reports, once what they say is committed. Each is named, not counted: a tick that was held up
-        past its lock must not remove what another tick has not read yet."""
+        """Remove these reports after the commit, each by its content: a tick that outlived its lock must not remove
+        reports that another tick has not read yet."""
         with self._redis.pipeline(transaction=False) as pipe:  # a Redis that is full refuses transactions
             for report in reports:
                 pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
             pipe.execute()
 
     def note_tick(self, now: float, said: str, seconds: float = 0.0) -> None:
-        """Remember, for people, when the last tick ended, what it did and how long it took."""
+        """Store, for users, when the last tick ended, what it did and how long it took."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.set(self._keys.tick, f"{now} {said}")
-            metrics.note(pipe, seconds)
+            metrics.record_tick(pipe, seconds)
             pipe.execute()
 
-    def last_tick(self) -> Tick | None:
-        return Tick.read(cast(bytes | None, self._redis.get(self._keys.tick)))
+    def last_tick(self) -> TickEnd | None:
+        return TickEnd.read(cast(bytes | None, self._redis.get(self._keys.tick)))
 
-    def lock(self, token: str, seconds: float = LOCK_SECONDS) -> bool:
-        """Become, or stay, the one tick at work, for so long unless it is called again."""
-        answer = scripts.run(self._redis, "hold", [self._keys.lock], [token, int(seconds * 1000)])
+    def acquire_lock(self, token: str, seconds: float = LOCK_TTL_S) -> bool:
+        """Take or renew the tick lock."""
+        answer = scripts.run(self._redis, "lock_acquire", [self._keys.lock], [token, int(seconds * 1000)])
         return bool(answer == 1)
 
-    def release(self, token: str) -> Released:
-        return Released(scripts.run(self._redis, "release", [self._keys.lock, self._keys.mark], [token]))
+    def release_lock_if_clean(self, token: str) -> ReleaseResult:
+        keys = [self._keys.lock, self._keys.mark]
+        return ReleaseResult(scripts.run(self._redis, "lock_release_if_clean", keys, [token]))
 
-    def drop_lock(self, token: str) -> None:
-        scripts.run(self._redis, "drop", [self._keys.lock], [token])
+    def release_lock(self, token: str) -> None:
+        scripts.run(self._redis, "lock_release", [self._keys.lock], [token])

@@ -1,4 +1,4 @@
-"""What all workers remember of robots.txt files, so that each is asked for once."""
+"""Cache of robots.txt files shared by all workers, so that each is fetched once."""
 
 from __future__ import annotations
 
@@ -13,68 +13,70 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.robots.robots_txt import RobotsAnswer, verdict_of_status
 from crawler.frontier import keys
 
-KEPT_SECONDS = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
-KEPT_UNREACHABLE_SECONDS = 0.9  # shorter than any page's back-off; a slice remembers it by itself
-LOCK_SECONDS = 10  # whoever asks for one renews this while it takes; one that does not is dead, and another asks
+TTL_S = 24 * 3600  # RFC 9309, 2.4: not longer than 24 hours
+UNREACHABLE_TTL_S = 0.9  # shorter than any page's back-off; a slice keeps it in memory
+LOCK_TTL_S = 10  # renewed during the fetch; the lock of a dead worker expires after this
 
 
-class RobotsMemo(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of asking for an origin's robots.txt."""
+class RobotsEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of fetching an origin's robots.txt."""
 
     status: int | None  # HTTP status; None when nothing usable answered
     outcome: Outcome  # of the last request made for it
-    body: bytes  # at most one byte more than is read of it; empty unless there are rules
-    oddity: str = ""  # what a person should know of it, see `core.robots.robots_txt.oddity_of`
+    body: bytes  # at most one byte more than is parsed; empty unless there are rules
+    oddity: str = ""  # what a user should know about it, see `core.robots.robots_txt.oddity_of`
     error: str = ""
 
 
-_decoder = msgspec.msgpack.Decoder(RobotsMemo)
+_decoder = msgspec.msgpack.Decoder(RobotsEntry)
 
 
-class RobotsMemory:
+class RobotsCache:
     """Shared by all crawls, or by few of them."""
 
-    def __init__(self, redis: Redis, whose: str = "") -> None:
-        self._redis, self.whose = redis, f"{whose}:" if whose else ""
+    def __init__(self, redis: Redis, partition: str = "") -> None:
+        self._redis, self.partition = redis, f"{partition}:" if partition else ""
 
     @classmethod
-    def of(cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str]) -> RobotsMemory:
-        """The one a crawl uses. With credentials or a proxy it has its own, for it may be answered as nobody else is.
-        Where it may ask addresses that are not public, it shares it with those that may ask the very same: what such
-        an address says is not for those that may not."""
+    def of(cls, redis: Redis, crawl: str, *, sealed: str, private_hosts: Iterable[str]) -> RobotsCache:
+        """The cache partition of a crawl. A crawl with credentials or a proxy has its own, because its responses may
+        differ. Crawls that may fetch private addresses share one with those that may fetch the same: the responses
+        of such addresses are not for other crawls."""
         if sealed:
             return cls(redis, crawl)
         allowed = "\n".join(sorted(set(private_hosts)))
         return cls(redis, sha256(allowed.encode()).hexdigest()[:32] if allowed else "")
 
-    def get(self, origin: str) -> RobotsMemo | None:
-        """What is remembered; None also when another version of this project wrote what cannot be read now."""
-        raw = cast(bytes | None, self._redis.get(keys.robots(self.whose + origin)))
+    def get(self, origin: str) -> RobotsEntry | None:
+        """The cached entry; None also if another version wrote one that cannot be decoded."""
+        raw = cast(bytes | None, self._redis.get(keys.robots(self.partition + origin)))
         try:
             return None if raw is None else _decoder.decode(raw)
         except msgspec.DecodeError:  # ValidationError among them
             return None
 
-    def keep(self, origin: str, memo: RobotsMemo, *, reachable: bool) -> None:
-        seconds = KEPT_SECONDS if reachable else KEPT_UNREACHABLE_SECONDS
-        self._redis.set(keys.robots(self.whose + origin), msgspec.msgpack.encode(memo), px=int(seconds * 1000))
+    def put(self, origin: str, entry: RobotsEntry, *, reachable: bool) -> None:
+        seconds = TTL_S if reachable else UNREACHABLE_TTL_S
+        self._redis.set(keys.robots(self.partition + origin), msgspec.msgpack.encode(entry), px=int(seconds * 1000))
 
-    def being_asked(self, origins: Sequence[str]) -> bool:
-        """Whether a worker is asking for one of these files."""
-        return bool(origins) and bool(self._redis.exists(*(keys.robots_lock(self.whose + each) for each in origins)))
+    def is_being_fetched(self, origins: Sequence[str]) -> bool:
+        """Whether a worker is fetching one of these files."""
+        return bool(origins) and bool(
+            self._redis.exists(*(keys.robots_lock(self.partition + each) for each in origins))
+        )
 
     def forget_unreachable(self, origin: str) -> None:
-        """Ask for a file again that could not be had; what was read of others stays."""
-        memo = self.get(origin)
-        if memo is not None and verdict_of_status(memo.status) is RobotsAnswer.UNREACHABLE:
-            self._redis.delete(keys.robots(self.whose + origin))
+        """Remove the entry if the file was unreachable, so that it is fetched again."""
+        entry = self.get(origin)
+        if entry is not None and verdict_of_status(entry.status) is RobotsAnswer.UNREACHABLE:
+            self._redis.delete(keys.robots(self.partition + origin))
 
-    def may_ask(self, origin: str, holder: str) -> bool:
-        """Whether this worker is the one to ask; others wait for its answer."""
-        return bool(self._redis.set(keys.robots_lock(self.whose + origin), holder, nx=True, ex=LOCK_SECONDS))
+    def acquire_lock(self, origin: str, holder: str) -> bool:
+        """True if this worker is to fetch the file; other workers wait for the entry."""
+        return bool(self._redis.set(keys.robots_lock(self.partition + origin), holder, nx=True, ex=LOCK_TTL_S))
 
-    def still_asking(self, origin: str) -> None:
-        self._redis.expire(keys.robots_lock(self.whose + origin), LOCK_SECONDS)
+    def renew_lock(self, origin: str) -> None:
+        self._redis.expire(keys.robots_lock(self.partition + origin), LOCK_TTL_S)
 
-    def asked(self, origin: str) -> None:
-        self._redis.delete(keys.robots_lock(self.whose + origin))
+    def release_lock(self, origin: str) -> None:
+        self._redis.delete(keys.robots_lock(self.partition + origin))

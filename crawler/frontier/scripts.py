@@ -1,6 +1,6 @@
 """Loads the Lua files beside this module; each is wrapped by exactly one Python method.
 
-A line `-- Uses: name` in a script puts the function of `lua/shared/name.lua` in front of it.
+A line `-- Uses: name` in a script prepends the functions of `lua/shared/name.lua`.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ def _script(name: str) -> Script:
 
 
 def run(redis: Redis, name: str, keys: list[str], args: list[Any]) -> Any:
-    """Run `lua/<name>.lua`. `redis` may be a pipeline; then the answer comes with its execution."""
+    """Run `lua/<name>.lua`. `redis` may be a pipeline; then the answer is part of its results."""
     return _script(name)(keys=keys, args=args, client=redis)

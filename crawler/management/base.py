@@ -21,7 +21,7 @@ from crawler.accounts import audit
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.core.installation.backpressure import remedy, sentence
 from crawler.core.text.sanitize import lines
-from crawler.crawls.holds import database_trouble, shortage_of
+from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
 from crawler.exports.file import Piece
 from crawler.models import Crawl
@@ -208,7 +208,7 @@ def in_one_line(error: Exception) -> str:
         case _ if (short := shortage_of(error)) is not None:
             return f"{sentence(short)} {remedy(short)}."
         case _ if is_lock_timeout(error):
-            return database_trouble(error)
+            return database_error_message(error)
         case RedisError():
             return f"Redis does not answer: {first}."
         case _:

@@ -1,7 +1,7 @@
 """The crawl manager.
 
 tick              one run of the manager job: collect, recover leases, dispatch, finish
-context           what one tick works with (`Desk`)
+context           what one tick works with (`TickContext`)
 collect           step 1: read results, commit, acknowledge (R3)
 recover_leases    step 2: take back the batches of dead workers (R4)
 dispatch          step 3: open pages into the ready queue, batches to fetch jobs

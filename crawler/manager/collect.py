@@ -1,4 +1,4 @@
-"""Step one of a tick: take in what fetch jobs left. Read, commit, then acknowledge (rule R3)."""
+"""Step one of a tick: process the reports of fetch jobs. Read, commit, then acknowledge (rule R3)."""
 
 from __future__ import annotations
 
@@ -16,52 +16,53 @@ from crawler.core.crawl.messages import PageResult, SliceReport, decode_report
 from crawler.core.sitemaps.entries import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
-from crawler.manager.context import Desk, learn_paces, waiting
-from crawler.manager.response_cache import confirmed, remember, to_remember
-from crawler.notices.outbox import teller_of
+from crawler.manager.context import TickContext, queue_item, update_paces
+from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
+from crawler.notices.outbox import page_notifier
 from crawler.storage import queries, writer
 from crawler.storage.writer import Retry
 
 log = logging.getLogger(__name__)
 
-REPORTS_AT_ONCE = 256  # reports read at a time
-PAGES_AT_ONCE = 256  # results a transaction, about; bounds its time and memory
-LINKS_AT_ONCE = 20_000  # the same
-LISTED_AT_ONCE = 5_000  # pages of sitemaps a transaction, for the same reason
+MAX_REPORTS_PER_READ = 256
+RESULTS_PER_TRANSACTION = 256  # approximate; bounds the time and memory of a transaction
+LINKS_PER_TRANSACTION = 20_000  # the same
+SITEMAP_PAGES_PER_TRANSACTION = 5_000  # the same
 
-Between = Callable[[], object]
-"""Called between two transactions, so that whoever holds a lock can show that he lives."""
-
-
-def nothing() -> None:
-    """There is nothing to be done in between."""
+BetweenTransactions = Callable[[], object]
+"""Called between transactions so that the tick can renew its lock."""
 
 
-def collect(desk: Desk, between: Between = nothing) -> int:
-    """Take in the oldest reports; how many there were. What a crash leaves: reports that are read again."""
-    results = desk.frontier.results
-    oldest = results.read(REPORTS_AT_ONCE)
+def do_nothing() -> None:
+    """Default for `BetweenTransactions`."""
+
+
+def collect(context: TickContext, between: BetweenTransactions = do_nothing) -> int:
+    """Process the oldest reports; returns their number. After a crash the same reports are processed again
+    (idempotent)."""
+    results = context.frontier.results
+    oldest = results.read(MAX_REPORTS_PER_READ)
     if not oldest:
         return 0
-    raw, reports = _a_load_of(oldest)
+    raw, reports = _decode_reports(oldest)
     done = [report for report in reports if report.done]
-    ended = _still_leased(desk, done)
+    ended = _still_leased(context, done)
     requests = sum(report.requests for report, _, _ in ended)
-    take_in(desk, [result for report in reports for result in report.results], requests, between)
+    process_results(context, [result for report in reports for result in report.results], requests, between)
     crash_point("collect: links remembered")
-    _settle(desk, done)
+    _complete_slices(context, done)
     crash_point("collect: slices settled")
     results.acknowledge(raw)
     return len(raw)
 
 
-def _a_load_of(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
-    """As many of the oldest reports as one transaction should take in, and those of them that can be read. One that
-    cannot (of another version, say) must not stop the crawl: its lease runs out, and its pages are asked for again."""
+def _decode_reports(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
+    """The oldest reports that fit into one transaction: raw, and decoded. A report that cannot be decoded (for example
+    of another version) is dropped and does not stop the crawl: its lease expires and its pages are fetched again."""
     raw, reports = list[bytes](), list[SliceReport]()
     pages = links = 0
     for line in oldest:
-        if pages >= PAGES_AT_ONCE or links >= LINKS_AT_ONCE:
+        if pages >= RESULTS_PER_TRANSACTION or links >= LINKS_PER_TRANSACTION:
             break
         raw.append(line)
         try:
@@ -74,10 +75,12 @@ def _a_load_of(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]
     return raw, reports
 
 
-def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
-    """Those reports whose slice is leased under their token, with its lane and pages. The others' slices were taken
-    back, or another tick has settled them."""
-    leases = desk.frontier.leases.of({report.batch for report in reports})
+def _still_leased(
+    context: TickContext, reports: Sequence[SliceReport]
+) -> list[tuple[SliceReport, str, tuple[int, ...]]]:
+    """The reports whose slice is still leased under their token, with its lane and page ids. The other slices were
+    reclaimed, or completed by another tick."""
+    leases = context.frontier.leases.read({report.batch for report in reports})
     found = []
     for report in reports:
         lease = leases.get(report.batch)
@@ -87,34 +90,35 @@ def _still_leased(desk: Desk, reports: Sequence[SliceReport]) -> list[tuple[Slic
     return found
 
 
-def take_in(desk: Desk, results: Sequence[PageResult], requests: int = 0, between: Between = nothing) -> None:
-    """1. Fill in unchanged pages from the memory of answers. 2. Decide per result: retry or close. 3. Look up which
-    links may be new. 4. Commit. 5. Only then remember them in the seen-set (rule R2b), what was given up among the dead
-    letters, and the answers for later crawls. With a long sitemap there are several commits, and `between` is called
-    after each but the last."""
-    now = desk.now()
-    results, in_vain = confirmed(desk, results)
-    closed, again = _decided(results, now)
-    scope = Scope.of(desk.crawl.start_urls, desk.options)
-    closings = [with_tidied_keys(with_not_followed(result, desk.options), scope) for result in closed]
-    places = queries.places(desk.id, [result.id for result in closings])
-    found = _found(desk, scope, closings, results, places)
-    learnt = to_remember(desk, closings)
-    unseen = _worth_telling(desk, found)
-    unseen = _without_long_lists(desk, unseen, found, now, between)
-    new = _suspected(desk, [found[fact] for fact in unseen], places)
-    told = teller_of(desk.options, closings)
-    rewind = desk.frontier.window.rewind  # before the commit: should we die behind it, they flow in all the same
-    applied = writer.apply(desk.id, closings, again, new, now, requests + in_vain, told, rewind)
+def process_results(
+    context: TickContext, results: Sequence[PageResult], requests: int = 0, between: BetweenTransactions = do_nothing
+) -> None:
+    """1. Fill in unchanged pages from the response cache. 2. Decide per result: retry or close. 3. Look up which links
+    may be new. 4. Commit. 5. Only then add the links to the seen-set (rule R2b), failed pages to the dead letters, and
+    responses to the cache. A long sitemap takes several commits; `between` is called after each but the last."""
+    now = context.now()
+    results, wasted_requests = fill_in_unchanged(context, results)
+    closed, retries_due = _split_results(results, now)
+    scope = Scope.of(context.crawl.start_urls, context.options)
+    closings = [with_tidied_keys(with_not_followed(result, context.options), scope) for result in closed]
+    places = queries.places(context.id, [result.id for result in closings])
+    found = _discover(context, scope, closings, results, places)
+    to_cache = select_cacheable(context, closings)
+    new_facts = _possibly_new(context, found)
+    new_facts = _insert_long_sitemaps(context, new_facts, found, now, between)
+    new = _check_traps(context, [found[fact] for fact in new_facts], places)
+    on_closed = page_notifier(context.options, closings)
+    rewind = context.frontier.ready_queue.rewind  # called before the commit: a crash behind it must not leave pages out
+    applied = writer.apply(context.id, closings, retries_due, new, now, requests + wasted_requests, on_closed, rewind)
     crash_point("collect: committed")
     if applied.is_over:
-        return  # somebody cancelled it meanwhile: what it led to is not in the table (rule R2b)
-    desk.frontier.seen.add([fact for fact in unseen if fact not in applied.left_out])
-    desk.frontier.dead.add([result.id for result in closings if retries.is_dead_letter(result)], now)
-    remember(desk, learnt)
+        return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
+    context.frontier.seen.add([fact for fact in new_facts if fact not in applied.left_out])
+    context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
+    store(context, to_cache)
 
 
-def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:
+def _split_results(results: Iterable[PageResult], now: float) -> tuple[list[PageResult], list[Retry]]:
     closings: list[PageResult] = []
     again: list[Retry] = []
     for result in results:
@@ -126,75 +130,81 @@ def _decided(results: Iterable[PageResult], now: float) -> tuple[list[PageResult
     return closings, again
 
 
-def _found(
-    desk: Desk,
+def _discover(
+    context: TickContext,
     scope: Scope,
     closings: Sequence[PageResult],
     results: Sequence[PageResult],
     places: Mapping[int, Place],
 ) -> dict[bytes, Discovery]:
-    """Fact -> discovery, each once, of those closings whose page is still open and so has a place: the links of a page
-    that is closed were stored when it was closed. What robots.txt names counts whatever came of the page it was told
-    with."""
+    """Fact -> discovery, without duplicates, for results whose page is still open and so has a place: the links of a
+    closed page were stored when it was closed. Sitemaps named by robots.txt count whatever the page's outcome."""
     found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
     told = set[str]()
     for result in closings:
         place = places.get(result.id)
         if place is None:
             continue
-        for page in chain(discoveries(result, place, scope, desk.options, told), followed(result, place, scope)):
+        for page in chain(discoveries(result, place, scope, context.options, told), followed(result, place, scope)):
             known = found.setdefault(page.fact, page)
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page
     return found
 
 
-def _worth_telling(desk: Desk, found: Mapping[bytes, Discovery]) -> list[bytes]:
-    """The facts that may be news to the table. With a depth limit, a redirect to a known page may be: see
-    `pages.apply`. Then that page may stand behind the window's cursor, so the window is filled from the beginning."""
+def _possibly_new(context: TickContext, found: Mapping[bytes, Discovery]) -> list[bytes]:
+    """The facts that may not be in the table yet. With a depth limit this includes a redirect to a known page: see
+    `writer.apply`. That page may lie behind the cursor of the ready queue, so the queue is refilled from the start."""
     facts = list(found)
-    unseen = [facts[place] for place in desk.frontier.seen.unseen(facts)]
-    if desk.options.max_depth is None:
+    unseen = [facts[place] for place in context.frontier.seen.missing(facts)]
+    if context.options.max_depth is None:
         return unseen
     redirected = [fact for fact, page in found.items() if page.hops]
     if redirected:
-        desk.frontier.window.rewind()
+        context.frontier.ready_queue.rewind()
     return list(dict.fromkeys([*unseen, *redirected]))
 
 
-def _without_long_lists(
-    desk: Desk, unseen: list[bytes], found: Mapping[bytes, Discovery], now: float, between: Between
+def _insert_long_sitemaps(
+    context: TickContext,
+    unseen: list[bytes],
+    found: Mapping[bytes, Discovery],
+    now: float,
+    between: BetweenTransactions,
 ) -> list[bytes]:
-    """A sitemap may name 50,000 pages. Insert most of them beforehand, LISTED_AT_ONCE in a transaction, while its own
-    row is still open; whoever dies in between leaves a report that is read again. Answers what is left to do."""
+    """A sitemap may name 50,000 pages. Insert most of them first, in transactions of SITEMAP_PAGES_PER_TRANSACTION,
+    while the sitemap's own row is still open: if the worker dies in between, the report is processed again. Returns
+    the facts that are left."""
     listed = [fact for fact in unseen if found[fact].in_sitemap]
-    early = listed[: max(0, len(listed) - 1) // LISTED_AT_ONCE * LISTED_AT_ONCE]
-    for at in range(0, len(early), LISTED_AT_ONCE):
-        part = early[at : at + LISTED_AT_ONCE]
-        applied = writer.apply(desk.id, (), (), [found[fact] for fact in part], now)
+    early = listed[: max(0, len(listed) - 1) // SITEMAP_PAGES_PER_TRANSACTION * SITEMAP_PAGES_PER_TRANSACTION]
+    for at in range(0, len(early), SITEMAP_PAGES_PER_TRANSACTION):
+        part = early[at : at + SITEMAP_PAGES_PER_TRANSACTION]
+        applied = writer.apply(context.id, (), (), [found[fact] for fact in part], now)
         crash_point("collect: committed")
-        desk.frontier.seen.add(() if applied.is_over else part)
+        context.frontier.seen.add(() if applied.is_over else part)
         between()
     done = frozenset(early)
     return [fact for fact in unseen if fact not in done]
 
 
-def _suspected(desk: Desk, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:
-    """The same, with what their URLs are suspected of. "Today" is the day the crawl was started, so that what is judged
-    again after a death is judged alike."""
-    if not desk.options.traps:
+def _check_traps(context: TickContext, new: list[Discovery], places: Mapping[int, Place]) -> list[Discovery]:
+    """The same discoveries, with trap suspicions of their URLs. "Today" is the day the crawl was started, so that a
+    repeated check gives the same answer."""
+    if not context.options.traps:
         return new
-    today, nowhere = desk.crawl.created_at.date(), Place(0, 0)
+    today, nowhere = context.crawl.created_at.date(), Place(0, 0)
     return [suspected(page, places.get(page.parent_id or 0, nowhere).url, today) for page in new]
 
 
-def _settle(desk: Desk, done: Sequence[SliceReport]) -> None:
-    """End the slices that are done; their pages that are still open in the table go back to the frontier."""
-    ended = _still_leased(desk, done)  # anew: another tick may have settled some since we looked
-    still_open = queries.open_pages(desk.id, [page for _, _, ids in ended for page in ids])
-    learn_paces(desk, [report.host for report, _, _ in ended])
-    with desk.frontier.redis.pipeline(transaction=False) as pipe:
+def _complete_slices(context: TickContext, done: Sequence[SliceReport]) -> None:
+    """Complete the slices that are done; their pages that are still open in the table go back to the frontier."""
+    ended = _still_leased(context, done)  # checked again: another tick may have completed some meanwhile
+    still_open = queries.open_pages(context.id, [page for _, _, ids in ended for page in ids])
+    update_paces(context, [report.host for report, _, _ in ended])
+    with context.frontier.redis.pipeline(transaction=False) as pipe:
         for report, lane, ids in ended:
-            rest = [waiting(still_open[page]) for page in ids if page in still_open]
-            desk.frontier.leases.settle(report.batch, report.token, report.slice, lane, rest, report.next_at, pipe)
+            rest = [queue_item(still_open[page]) for page in ids if page in still_open]
+            context.frontier.leases.complete_slice(
+                report.batch, report.token, report.slice, lane, rest, report.next_at, pipe
+            )
         pipe.execute()

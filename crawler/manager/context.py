@@ -12,15 +12,15 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.core.urls.normalise import host_of
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_state import HostBook, Manners
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.host_state import HostState, HostStates
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.storage.queries import OpenPage
 
 
 @dataclass(frozen=True)
-class Desk:
+class TickContext:
     crawl: Crawl
     options: CrawlOptions
     frontier: Frontier
@@ -33,36 +33,39 @@ class Desk:
         return self.frontier.now()
 
 
-def waiting(page: OpenPage) -> Waiting:
-    """An open page as the window keeps it, in its lane of its host."""
+def queue_item(page: OpenPage) -> QueueItem:
+    """An open page as an item of the ready queue, in its lane of its host."""
     lane = retries.lane_of(host_of(page.url), is_suspect=bool(page.died_with), deaths=page.deaths)
-    return Waiting(page.id, lane, page.due_at, page.priority)
+    return QueueItem(page.id, lane, page.due_at, page.priority)
 
 
-def learn_paces(desk: Desk, hosts: Iterable[str]) -> None:
-    """See at which pace these hosts are to be handed out from now on."""
+def update_paces(context: TickContext, hosts: Iterable[str]) -> None:
+    """Set the pace at which pages of these hosts are handed out."""
     names = sorted(set(hosts))
     if not names:
         return
-    known, silent = HostBook(desk.frontier.redis).read(names, desk.now()), desk.frontier.silences.among(names)
-    paces = {host: _pace(desk.options, manners) for host, manners in known.items() if _was_asked(manners)}
-    desk.frontier.window.set_pace(paces | dict.fromkeys(silent, ONE_BY_ONE))
+    known, silent = (
+        HostStates(context.frontier.redis).read(names, context.now()),
+        context.frontier.unresponsive_hosts.among(names),
+    )
+    paces = {host: _pace(context.options, state) for host, state in known.items() if _was_asked(state)}
+    context.frontier.ready_queue.set_paces(paces | dict.fromkeys(silent, ONE_BY_ONE))
 
 
-def _was_asked(manners: Manners) -> bool:
-    return manners.has_answered or manners.throttle.troubles > 0
+def _was_asked(state: HostState) -> bool:
+    return state.has_answered or state.throttle.troubles > 0
 
 
-def _pace(options: CrawlOptions, manners: Manners) -> Pace:
+def _pace(options: CrawlOptions, state: HostState) -> Pace:
     delay = politeness.chosen_delay(options.delay, options.per_minute)
     if options.obey_robots:
-        delay = politeness.host_delay(delay, manners.crawl_delay)
+        delay = politeness.host_delay(delay, state.crawl_delay)
     if options.throttle:
-        delay = max(delay, manners.throttle.delay)
-    return politeness.pace_of(delay, options.concurrency, manners.seconds, has_answered=manners.has_answered)
+        delay = max(delay, state.throttle.delay)
+    return politeness.pace_of(delay, options.concurrency, state.response_s, has_answered=state.has_answered)
 
 
-def desk_of(crawl: Crawl) -> Desk:
+def context_of(crawl: Crawl) -> TickContext:
     options, redis = crawl.chosen, queues.connection()
-    usual = _pace(options, Manners())
-    return Desk(crawl, options, Frontier(redis, str(crawl.id), usual=usual, clock=clock.epoch_seconds))
+    usual = _pace(options, HostState())
+    return TickContext(crawl, options, Frontier(redis, str(crawl.id), default_pace=usual, clock=clock.epoch_seconds))

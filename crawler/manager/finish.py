@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 from crawler import clock
 from crawler.core.crawl.completion import State, Verdict, verdict
 from crawler.crashpoints import crash_point
-from crawler.crawls.finalize import put_down
-from crawler.manager.context import Desk
+from crawler.crawls.finalize import finalize
+from crawler.manager.context import TickContext
 from crawler.manager.dispatch import close_put_off
 from crawler.models import Crawl, Disagreement, Page
 from crawler.storage import queries
@@ -19,31 +19,31 @@ from crawler.storage import queries
 log = logging.getLogger(__name__)
 
 
-def conclude(desk: Desk) -> Verdict:
-    """Compare the two checks and do what follows from them."""
-    queue_side = desk.frontier.queue_side()
+def finish_if_done(context: TickContext) -> Verdict:
+    """Compare the two completion checks; finish the crawl, rebuild the frontier, or go on."""
+    queue_side = context.frontier.queue_side()
     if queue_side.only_waits:
-        close_put_off(desk)
-    if queue_side.only_waits and not queries.has_open(desk.id):
-        desk.frontier.window.forget()  # what waits was closed since, by a deadline or a limit
-        queue_side = desk.frontier.queue_side()
+        close_put_off(context)
+    if queue_side.only_waits and not queries.has_open(context.id):
+        context.frontier.ready_queue.clear()  # the waiting pages were closed meanwhile, by a deadline or a limit
+        queue_side = context.frontier.queue_side()
     if not queue_side.is_empty:
         return Verdict.GO_ON  # so the table need not be asked
-    said = verdict(queue_side, open_pages=queries.has_open(desk.id))
+    said = verdict(queue_side, open_pages=queries.has_open(context.id))
     if said is Verdict.DISAGREE:
-        _rebuild(desk)
+        _rebuild(context)
     if said is Verdict.FINISH:
-        if not finish(desk.crawl):
+        if not mark_finished(context.crawl):
             return Verdict.GO_ON  # paused, cancelled or given new pages at this very moment
         crash_point("conclude: finished")
     return said
 
 
-def finish(crawl: Crawl) -> bool:
-    """running -> finished while no page is open, with the outbox row, in one transaction; whether it was this call."""
+def mark_finished(crawl: Crawl) -> bool:
+    """running -> finished while no page is open, with the outbox row, in one transaction; True if this call did it."""
     with transaction.atomic():
-        # Locked by a statement of its own: PostgreSQL would let the update wait for whoever opens pages at this moment,
-        # and then go by what the table held before.
+        # Locked by a separate statement: in PostgreSQL the update would wait for a transaction that opens pages, and
+        # then decide by the table's content before it.
         Crawl.objects.select_for_update().filter(id=crawl.id).first()
         open_page = Page.objects.filter(crawl_id=OuterRef("pk"), status=Page.OPEN)
         changed = (
@@ -54,14 +54,14 @@ def finish(crawl: Crawl) -> bool:
         if changed != 1:
             return False  # another got there first, or a page was opened meanwhile
         crawl.refresh_from_db()
-        put_down(crawl)
+        finalize(crawl)
     return True
 
 
-def _rebuild(desk: Desk) -> None:
-    """The queue side lost pages the table still has open: say so, and build the frontier again from the table."""
+def _rebuild(context: TickContext) -> None:
+    """Redis lost pages that are open in the table: record it, and rebuild the frontier from the table."""
     what = "nothing was queued or handed out, yet the table had open pages; the frontier was built again from the table"
-    log.warning("crawl %s: %s", desk.id, what)
-    Disagreement.objects.create(crawl=desk.crawl, what=what)
+    log.warning("crawl %s: %s", context.id, what)
+    Disagreement.objects.create(crawl=context.crawl, what=what)
     crash_point("conclude: disagreement noted")
-    desk.frontier.window.forget()
+    context.frontier.ready_queue.clear()

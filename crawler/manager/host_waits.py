@@ -1,4 +1,4 @@
-"""Ends what a host waits for, because a user is in a hurry: all crawls of it go on at once."""
+"""Ends the waits of a host at a user's request: all its crawls continue at once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crawler import clock
 from crawler.accounts import audit
 from crawler.core.crawl.completion import State
 from crawler.core.urls.normalise import origins_of
-from crawler.frontier.inspect import HostSeen, end_waits, pages_of, seen_of
-from crawler.manager.context import desk_of
+from crawler.frontier.inspect import HostSnapshot, end_waits, host_snapshots, pages_of
+from crawler.manager.context import context_of
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
@@ -22,8 +22,8 @@ from crawler.reports.host import crawls_of
 
 
 @dataclass(frozen=True)
-class Forgotten:
-    """What came of it."""
+class EndedWaits:
+    """Which waits were ended."""
 
     host: str
     had_to_wait: bool  # there was something to end
@@ -31,36 +31,36 @@ class Forgotten:
 
 
 def has_pages_of(crawl: Crawl, host: str) -> bool:
-    """Whether a crawl that is not over waits for pages of this host, or has them handed out."""
+    """Whether a crawl that is not over has pages of this host enqueued or handed out."""
     return not crawl.is_over and bool(pages_of(queues.connection(), host, [str(crawl.id)]))
 
 
-def forget(host: str) -> Forgotten:
-    """Forget what the server asked for by Retry-After, what the throttle learnt, and that a robots.txt could not be
-    had; its pages are due at once. The Crawl-delay, and the delays of crawls, are kept. Repeating it changes nothing.
+def end_host_waits(host: str) -> EndedWaits:
+    """Clear the host's Retry-After, its throttle, and an unreachable robots.txt; its pages are due at once. The
+    Crawl-delay and the delays of crawls stay. Idempotent.
 
-    In the database no page changes: should Redis lose the window, its pages wait for the moments they had before.
+    The page rows do not change: if Redis loses the ready queue, the pages get their earlier due times back.
     """
     redis = queues.connection()
     now = clock.epoch_seconds()
     crawls = [crawl for crawl, _ in crawls_of(redis, host)]
     with transaction.atomic():
-        before = _told(seen_of(redis, [host], now)[host], now)
+        before = _told(host_snapshots(redis, [host], now)[host], now)
         had_to_wait = end_waits(redis, host)
         for crawl in crawls:
             for origin in origins_of(host):
                 memory_of(redis, crawl).forget_unreachable(origin)
-            had_to_wait |= desk_of(crawl).frontier.window.hasten(host, now)
+            had_to_wait |= context_of(crawl).frontier.ready_queue.make_due(host, now)
         if had_to_wait:
             audit.note("host.forgotten", kind="host", key=host[:64], name=host, before=before)
     for crawl in crawls:
         if crawl.state == State.RUNNING:
-            wake(desk_of(crawl).frontier, crawl.site)
-    return Forgotten(host, had_to_wait, len(crawls))
+            wake(context_of(crawl).frontier, crawl.site)
+    return EndedWaits(host, had_to_wait, len(crawls))
 
 
-def _told(seen: HostSeen, now: float) -> dict[str, Any]:
-    """What is forgotten, for the audit log."""
-    known = seen.manners
+def _told(seen: HostSnapshot, now: float) -> dict[str, Any]:
+    """What is cleared, for the audit log."""
+    known = seen.state
     stop = {"until": moment(known.stop.until), "status": known.stop.status} if known.stop.until > now else {}
     return {**stop, **({"delay": known.throttle.delay} if known.throttle.delay else {})}

@@ -1,7 +1,7 @@
-"""Keeps an idle worker at hand while a crawl waits for something: a delay, a back-off, a lease that may run out.
+"""A job that polls while workers would be idle and a crawl waits for a delay, a back-off or a lease.
 
-RQ's stock worker has no clock of its own (FACTS: without a scheduler nothing fires later), so one job sleeps on behalf
-of all running crawls. It gives way at once when there is anything else to do (rule R8).
+RQ's stock worker runs nothing at a later time without a scheduler, so one job sleeps on behalf of all running crawls.
+It ends as soon as another job is queued (rule R8).
 """
 
 from __future__ import annotations
@@ -19,71 +19,71 @@ from redis.exceptions import RedisError
 from crawler import clock
 from crawler.core.crawl.completion import LEAST
 from crawler.crashpoints import crash_point
-from crawler.crawls.outages import patiently
-from crawler.manager.reconcile import reconcile, rest_of_looks
+from crawler.crawls.outages import retry_on_outage
+from crawler.manager.reconcile import reconcile, seconds_until_scan
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
-from crawler.queueing.wakeups import HELD, RUNNING, keep_or_cut_lifeline, keep_watch, stay_awake
+from crawler.queueing.wakeups import HELD, RUNNING, ensure_poller, ensure_poller_if_idle, update_rescue_job
 
 log = logging.getLogger(__name__)
 
-WATCH_SECONDS = 240.0  # a watch lasts no longer than this, then the next one takes over: a stock worker forks for each
-LOOK_EVERY = 1.0  # seconds between two looks at the queues, unless a job is sent
-REGISTER_LOOKS = 5  # of those; how often a stock worker's registration is seen to
-HORIZON = 900.0  # seconds; a notice that is due later, or a hold that ends later, is not waited for
+MAX_POLL_S = 240.0  # then the next poller takes over: a stock worker forks for each job
+POLL_INTERVAL_S = 1.0  # between two checks of the queues, unless a job is sent
+POLLS_PER_REGISTRATION = 5  # checks after which a stock worker's registration is renewed
+HORIZON_S = 900.0  # the poller does not wait for a notice that is due later, or a hold that ends later
 
 
-def watch(
+def poll_while_idle(
     wait: Callable[[float], None] = queues.await_job,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
     """Wait until a job is sent or time is up.
 
-    1. If nothing waits, send the next watch: should this worker die, the next one finds it. 2. Block until a job is
-    sent. Look at the queues every second, at the crawls when something is due or nobody did for a while (`reconcile`).
-    3. A worker that was asked to end leaves the rest of the time to the next watch.
+    1. If the queues are empty, enqueue the next poller: if this worker dies, another worker finds it. 2. Block until a
+    job is sent. Check the queues every second, and the crawls when something is due or `reconcile` allows it. 3. A
+    worker that is shutting down leaves the rest of the time to the next poller.
     """
     try:
-        return _watch(wait, clock)
+        return _poll(wait, clock)
     except (RedisError, DatabaseError) as error:
         log.warning("the crawls could not be looked at: %s", error)
-        sleep(LOOK_EVERY)
-        patiently(stay_awake, sleep=sleep, clock=clock)
+        sleep(POLL_INTERVAL_S)
+        retry_on_outage(ensure_poller_if_idle, sleep=sleep, clock=clock)
         return "Redis or the database does not answer; another watch follows"
 
 
-def _watch(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
-    queues.plant_lifeline()  # before all else: this may be the one that was planted before
+def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
+    queues.ensure_rescue_job()  # first of all: this may be the rescue job itself
     if not _is_needed():
-        keep_or_cut_lifeline()
+        update_rescue_job()
         return "nothing to watch over"
     crash_point("watch: begun")
-    stay_awake()
-    until, keep_registered = clock() + WATCH_SECONDS, queues.registration_of_stock_worker()
+    ensure_poller_if_idle()
+    until, keep_registered = clock() + MAX_POLL_S, queues.registration_of_stock_worker()
     for look in count():
         if clock() >= until or queues.is_stopping():
             break
         if queues.has_work():
-            keep_watch()  # somebody else may take it, and leave us with nothing
+            ensure_poller()  # another worker may take the job, and leave this one idle
             return "there is work to do"
-        if look % REGISTER_LOOKS == 0:
+        if look % POLLS_PER_REGISTRATION == 0:
             keep_registered()
-        found = reconcile(at_once=look == 0)  # what this worker did before may have changed what is due
+        found = reconcile(at_once=look == 0)  # this worker's last job may have changed what is due
         if found is not None and not found.running and not _is_needed():
-            keep_or_cut_lifeline()
+            update_rescue_job()
             return "nothing left to watch over"
-        rest = rest_of_looks()
-        wait(LOOK_EVERY if rest is None else min(LOOK_EVERY, max(LEAST, rest)))
+        rest = seconds_until_scan()
+        wait(POLL_INTERVAL_S if rest is None else min(POLL_INTERVAL_S, max(LEAST, rest)))
     if _is_needed():
-        stay_awake()
+        ensure_poller_if_idle()
     return "nothing to do yet"
 
 
 def _is_needed() -> bool:
-    """A delivery that is to be tried again in some hours is left to `clock`, or to the next job that comes along; a
-    crawl that is held for hours to the lifeline, which wakes somebody within the horizon."""
-    soon = clock.now() + timedelta(seconds=HORIZON)
+    """Whether a crawl runs, or a hold ends or a delivery is due within HORIZON_S. Later deliveries are left to `clock`
+    or the next job; longer holds to the rescue job, which runs within the horizon."""
+    soon = clock.now() + timedelta(seconds=HORIZON_S)
     if Crawl.objects.filter(RUNNING | HELD & Q(held_until__lte=soon)).exists():
         return True
     return Delivery.objects.filter(state=Delivery.PENDING, due_at__lte=soon).exists()

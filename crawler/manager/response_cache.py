@@ -1,4 +1,4 @@
-"""What crawls take from the memory of answers, and what they leave in it: the three moments of a tick that touch it."""
+"""How a tick uses the HTTP response cache (RFC 9111): before dispatch, while collecting, and after the commit."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from crawler.core.crawl import cache_policy
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import SealBroken
-from crawler.manager.context import Desk
+from crawler.manager.context import TickContext
 from crawler.storage import queries, response_cache
 from crawler.storage.queries import OpenPage
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is remembered of some open pages."""
+class CacheHits:
+    """What the cache has for some open pages."""
 
-    results: list[PageResult] = field(default_factory=list)  # of pages that need not be asked for
+    results: list[PageResult] = field(default_factory=list)  # of pages that need no request
     validators: Mapping[int, tuple[str, str]] = field(default_factory=dict)  # page -> ETag and Last-Modified
 
 
-def remembered(desk: Desk, rows: Iterable[OpenPage]) -> Known:
-    """To be asked before pages are handed out. Results are to be taken in like those of fetch jobs
-    (`collect.take_in`), and the other pages' tasks carry the validators.
+def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
+    """Called before pages are handed out. The results are processed like those of fetch jobs
+    (`collect.process_results`); the tasks of the other pages carry the validators.
 
-    An answer no older than `response_ttl` is used without asking; with `revisit` the server is asked whether older ones
-    have changed. robots.txt counts as it was when the answer was had, for as long as that is good for.
+    A response no older than `response_ttl` is used without a request; with `revisit` older ones are revalidated.
+    robots.txt counts as it was when the response was stored, for as long as the response is fresh.
     """
-    options = desk.options
+    options = context.options
     wanted = {row.url: row for row in rows if cache_policy.is_kept(row.kind)}
     if not cache_policy.uses_memory(options) or not wanted:
-        return Known()
-    circle = _circle(desk)
+        return CacheHits()
+    circle = _partition(context)
     results: list[PageResult] = []
     if options.response_ttl is not None:
-        for url, known in response_cache.recall(circle, wanted, desk.now() - options.response_ttl).items():
+        for url, known in response_cache.load(circle, wanted, context.now() - options.response_ttl).items():
             row = wanted.pop(url)
             results.append(cache_policy.reused(row.id, row.attempts, known))
     if not options.revisit:
-        return Known(results)
-    return Known(results, {wanted[url].id: sent for url, sent in response_cache.validators(circle, wanted).items()})
+        return CacheHits(results)
+    return CacheHits(results, {wanted[url].id: sent for url, sent in response_cache.validators(circle, wanted).items()})
 
 
-def confirmed(desk: Desk, results: Sequence[PageResult]) -> tuple[list[PageResult], int]:
-    """The results with unchanged pages filled in from the memory, and the requests that were made in vain.
+def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tuple[list[PageResult], int]:
+    """The results with unchanged pages filled in from the cache, and the number of wasted requests.
 
-    The answer may be gone since the server was asked about it: deleted, or replaced by another crawl's. Such a result
-    is dropped, and its page, still open, is asked for again when its slice has ended: without validators, or with
-    others, and without an attempt having been counted.
+    The cached response may be gone since the request was made: deleted, or replaced by another crawl. Such a result is
+    dropped. Its page is still open and is fetched again when its slice has ended: without validators, or with others,
+    and no attempt is counted.
     """
     unchanged = [result.id for result in results if result.outcome is Outcome.UNCHANGED]
     if not unchanged:
         return list(results), 0
-    urls = _urls(desk.id, unchanged)
-    known = response_cache.recall(_circle(desk), urls.values())
+    urls = _urls(context.id, unchanged)
+    known = response_cache.load(_partition(context), urls.values())
     kept: list[PageResult] = []
-    in_vain = 0
+    wasted_requests = 0
     for result in results:
         if result.outcome is not Outcome.UNCHANGED or result.id not in urls:  # closed by the same report read before
             kept.append(result)
@@ -68,45 +68,45 @@ def confirmed(desk: Desk, results: Sequence[PageResult]) -> tuple[list[PageResul
         answer = known.get(urls[result.id])
         filled = cache_policy.confirmed(result, answer) if answer else None
         if filled is None:
-            in_vain += result.requests
+            wasted_requests += result.requests
         else:
             kept.append(filled)
-    return kept, in_vain
+    return kept, wasted_requests
 
 
-def to_remember(desk: Desk, closings: Iterable[PageResult]) -> dict[str, PageResult]:
-    """URL -> result, of those the memory is to learn; to be asked while their pages are still open."""
-    if not cache_policy.uses_memory(desk.options):
+def select_cacheable(context: TickContext, closings: Iterable[PageResult]) -> dict[str, PageResult]:
+    """URL -> result, of those to be cached; called while their pages are still open."""
+    if not cache_policy.uses_memory(context.options):
         return {}
     worth = {
         result.id: result
         for result in closings
         if result.outcome is Outcome.UNCHANGED or cache_policy.is_worth_remembering(result)
     }
-    return {url: worth[page] for page, url in _urls(desk.id, worth).items()} if worth else {}
+    return {url: worth[page] for page, url in _urls(context.id, worth).items()} if worth else {}
 
 
-def remember(desk: Desk, results: Mapping[str, PageResult]) -> None:
-    """Store them, once the pages are committed: should this be lost, they are asked for again by the next crawl."""
+def store(context: TickContext, results: Mapping[str, PageResult]) -> None:
+    """Cache the responses, after the pages are committed. If this is lost, the next crawl fetches the pages again."""
     if not results:
         return
-    circle, now = _circle(desk), desk.now()
+    circle, now = _partition(context), context.now()
     unchanged = [url for url, result in results.items() if result.outcome is Outcome.UNCHANGED]
-    response_cache.confirm(circle, unchanged, now)
-    response_cache.remember(circle, {url: results[url] for url in results.keys() - unchanged}, now)
+    response_cache.refresh(circle, unchanged, now)
+    response_cache.store(circle, {url: results[url] for url in results.keys() - unchanged}, now)
 
 
-def _circle(desk: Desk) -> bytes:
-    """Credentials that cannot be read any more are like no others."""
-    sealed = desk.crawl.sealed
+def _partition(context: TickContext) -> bytes:
+    """The cache partition of this crawl. Credentials that cannot be decrypted get a partition of their own."""
+    sealed = context.crawl.sealed
     try:
         sent = to_json(encryption.opened(sealed)) + conf.secret_key().encode() if sealed else b""
     except SealBroken:
         sent = sealed.encode()
-    return cache_policy.circle_of(desk.options, sent)
+    return cache_policy.circle_of(context.options, sent)
 
 
 def _urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str]:
-    """Page -> URL, of those pages that are open and whose answers are kept."""
+    """Page -> URL, of the open pages whose responses are cached."""
     rows = queries.open_pages(crawl, ids)
     return {page: row.url for page, row in rows.items() if cache_policy.is_kept(row.kind)}

@@ -13,47 +13,46 @@ from crawler.core.crawl.completion import State, Verdict
 from crawler.core.installation.backpressure import because
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
-from crawler.crawls.credentials import is_equipped
-from crawler.crawls.finalize import clear_away
-from crawler.crawls.holds import hold, may_go_on, noted, ration
-from crawler.crawls.outages import patiently
+from crawler.crawls.credentials import check_credentials
+from crawler.crawls.finalize import clean_up
+from crawler.crawls.holds import check_capacity, enforce_quota, hold, note_shortage_from
+from crawler.crawls.outages import retry_on_outage
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.results import Released
+from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
 from crawler.manager.collect import collect
-from crawler.manager.context import Desk, desk_of
+from crawler.manager.context import TickContext, context_of
 from crawler.manager.dispatch import dispatch, expire
-from crawler.manager.finish import conclude
-from crawler.manager.reconcile import look_when_due
-from crawler.manager.recover_leases import repair
+from crawler.manager.finish import finish_if_done
+from crawler.manager.reconcile import scan_when_due
+from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_watch, stay_awake, wake
+from crawler.queueing.wakeups import ensure_poller, ensure_poller_if_idle, wake
 from crawler.storage.postgresql import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
-DRAIN_SECONDS = 0.5  # results are taken in for so long before new work is handed out
-TICK_SECONDS = 10.0  # a tick that is still busy after this hands over to a fresh one
-
-GIVE_WAY_SECONDS = 3.0  # until a tick that could not have the crawl's row is tried again
+MAX_DRAIN_S = 0.5  # results are processed for this long before new work is handed out
+MAX_TICK_S = 10.0  # a tick that is still busy after this hands over to a new one
+ROW_LOCK_RETRY_S = 3.0  # until a tick that could not lock the crawl's row is retried
 
 
 def manage(crawl_id: UUID) -> str:
-    """Run one tick; one line saying what was done, for the dashboard.
+    """Run one tick; returns a line saying what was done, for the dashboard.
 
-    1. Become the one tick at work, or leave the mark set for the one that is.
-    2. Clear the mark, *then* drain: whoever leaves a result from now on sets it again (rule R5).
-    3. Collect results, repair leases, hand out batches, conclude.
-    4. Give the lock back only if the mark is still clear; else begin again at 2.
+    1. Take the tick lock, or leave the mark set for the tick that holds it.
+    2. Clear the mark, *then* drain: a fetch job that leaves a result from now on sets it again (rule R5).
+    3. Collect results, recover leases, dispatch batches, finish.
+    4. Release the lock only if the mark is still clear; else start again at 2.
 
-    A tick whose worker was asked to end leaves the rest to a fresh one, between two transactions.
+    If its worker is shutting down, the tick leaves the rest to a new one, between two transactions.
     """
     with about(crawl=str(crawl_id)):
         try:
             return _tick(crawl_id)
         except DatabaseError as error:
-            short = noted(error)
+            short = note_shortage_from(error)
             if short is None:
                 raise
             hold(crawl_id, short)
@@ -63,89 +62,89 @@ def manage(crawl_id: UUID) -> str:
 def _tick(crawl_id: UUID) -> str:
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
-        return _unknown(Frontier(queues.connection(), str(crawl_id)))
+        return _handle_missing_crawl(Frontier(queues.connection(), str(crawl_id)))
     if crawl.is_over:
-        clear_away(crawl)  # what a late result left
+        clean_up(crawl)  # keys written by a late result
         return "the crawl is over"
-    desk = desk_of(crawl)
+    context = context_of(crawl)
     token = secrets.token_hex(8)
-    if not desk.frontier.results.lock(token):
-        keep_watch()  # should the other one be dead, its lock runs out
+    if not context.frontier.results.acquire_lock(token):
+        ensure_poller()  # if the other tick is dead, its lock expires
         return "another tick is at work; it was left a mark"
     crash_point("tick: lock taken")
-    began = desk.now()
+    began = context.now()
     try:
-        _mind_the_clock(desk)
-        done = _work(desk, token)
-        desk.frontier.results.note_tick(desk.now(), done, desk.now() - began)
+        _detect_clock_rollback(context)
+        done = _work(context, token)
+        context.frontier.results.note_tick(context.now(), done, context.now() - began)
     except Crawl.DoesNotExist:
         done = "the crawl was deleted in the middle of this tick"
     except Exception as error:
         if is_lock_timeout(error):
-            return _give_way(desk, token, began)
-        patiently(lambda: _leave_to_others(desk, token))  # Redis or the database is away: somebody must look again
+            return _defer_tick(context, token, began)
+        retry_on_outage(lambda: _release_after_error(context, token))  # so that another tick runs
         raise
-    desk.frontier.results.drop_lock(token)
+    context.frontier.results.release_lock(token)
     crash_point("tick: lock given back")
-    look_when_due(desk.frontier, desk.now())
-    _part(crawl_id)
+    scan_when_due(context.frontier, context.now())
+    _end_tick(crawl_id)
     return done
 
 
-def _give_way(desk: Desk, token: str, began: float) -> str:
-    """Somebody else's transaction has locked what this tick must write. Nothing was written, and the reports are still
-    there: whoever looks (rule R7) sends the next tick once the lock on ticks has run out. So one worker at a time waits
-    for the row, and for no more than a part of its time."""
+def _defer_tick(context: TickContext, token: str, began: float) -> str:
+    """Another transaction has locked a row this tick must write. Nothing was written, and the reports are still there:
+    `reconcile` (rule R7) sends the next tick when the tick lock has expired. So only one worker at a time waits for
+    the row, and only part of its time."""
     said = "gave way: another connection to the database has locked the crawl's row"
-    log.warning("crawl %s: %s", desk.id, said)
-    desk.frontier.results.note_tick(desk.now(), said, desk.now() - began)
-    desk.frontier.results.lock(token, GIVE_WAY_SECONDS)
-    stay_awake()
+    log.warning("crawl %s: %s", context.id, said)
+    context.frontier.results.note_tick(context.now(), said, context.now() - began)
+    context.frontier.results.acquire_lock(token, ROW_LOCK_RETRY_S)
+    ensure_poller_if_idle()
     return said
 
 
-def _mind_the_clock(desk: Desk) -> None:
-    """Redis's clock was set back: so that nothing waits for moments that were written before, the window is filled
-    again from the table. A process that stood still with its machine may only believe so, and so asks again."""
-    last = desk.frontier.results.last_tick()
-    if last is None or not last.is_to_come(desk.now()):
+def _detect_clock_rollback(context: TickContext) -> None:
+    """If Redis's clock was set back, rebuild the ready queue from the table, so that nothing waits for times written
+    before. A process that was suspended may see this wrongly, so it reads the clock once more."""
+    last = context.frontier.results.last_tick()
+    if last is None or not last.is_in_future(context.now()):
         return
     clock.shared.read()
-    if last.is_to_come(desk.now()):
-        log.warning("crawl %s: Redis's clock was set back; its frontier is built again from the table", desk.id)
-        desk.frontier.window.forget()
+    if last.is_in_future(context.now()):
+        log.warning("crawl %s: Redis's clock was set back; its frontier is built again from the table", context.id)
+        context.frontier.ready_queue.clear()
 
 
-def _leave_to_others(desk: Desk, token: str) -> None:
-    desk.frontier.results.drop_lock(token)
-    stay_awake()
+def _release_after_error(context: TickContext, token: str) -> None:
+    context.frontier.results.release_lock(token)
+    ensure_poller_if_idle()
 
 
-def _unknown(frontier: Frontier) -> str:
-    """A crawl that is not in the table. Its memory is left alone, for it may be another installation's, unless we know
-    that it was deleted."""
-    if frontier.is_condemned():
+def _handle_missing_crawl(frontier: Frontier) -> str:
+    """A crawl that is not in the table. Its keys are deleted only if it is marked as deleted: otherwise it may belong
+    to another installation."""
+    if frontier.is_marked_deleted():
         frontier.clear()
         return "the crawl was deleted"
     log.warning("no crawl %s in this database; do two installations share one Redis?", frontier.keys.crawl)
     return "there is no such crawl in this database"
 
 
-def _part(crawl_id: UUID) -> None:
-    """The end of a tick: a crawl that is over by now (this tick finished it, or somebody cancelled or deleted it in its
-    middle) leaves nothing in Redis; while any crawl runs, somebody stays awake."""
+def _end_tick(crawl_id: UUID) -> None:
+    """A crawl that is over by now (finished by this tick, or cancelled or deleted meanwhile) leaves nothing in Redis;
+    while any crawl runs, an idle poller is queued."""
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
-        _unknown(Frontier(queues.connection(), str(crawl_id)))
+        _handle_missing_crawl(Frontier(queues.connection(), str(crawl_id)))
     elif crawl.is_over:
-        clear_away(crawl)
+        clean_up(crawl)
     is_running = crawl is not None and crawl.state == State.RUNNING
     if is_running or Crawl.objects.filter(state=State.RUNNING).exists():
-        keep_watch()
+        ensure_poller()
 
 
 class _StopRequested(Exception):
-    """Raised between two transactions: what is committed stays, and nothing else was begun."""
+    """Raised between two transactions."""
 
 
 def _check_stop() -> None:
@@ -153,73 +152,73 @@ def _check_stop() -> None:
         raise _StopRequested
 
 
-def _work(desk: Desk, token: str) -> str:
+def _work(context: TickContext, token: str) -> str:
     try:
-        return _in_rounds(desk, token)
+        return _run_passes(context, token)
     except _StopRequested:
-        _hand_over(desk, token)
+        _hand_over(context, token)
         return "the worker was asked to end; a fresh tick takes over"
 
 
-def _hand_over(desk: Desk, token: str) -> None:
-    """Leave the rest to a fresh tick."""
-    desk.frontier.results.drop_lock(token)
-    desk.frontier.results.clear_mark()  # the tick it speaks of may have come and found the lock taken
-    wake(desk.frontier, desk.crawl.site)
+def _hand_over(context: TickContext, token: str) -> None:
+    """Leave the rest to a new tick."""
+    context.frontier.results.release_lock(token)
+    context.frontier.results.clear_mark()  # the tick named by the mark may have found the lock taken
+    wake(context.frontier, context.crawl.site)
 
 
-def _in_rounds(desk: Desk, token: str) -> str:
-    results = desk.frontier.results
-    began = desk.now()
+def _run_passes(context: TickContext, token: str) -> str:
+    results = context.frontier.results
+    began = context.now()
     collected = handed_out = 0
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
-        overdue = desk.frontier.leases.overdue(desk.now())
-        taken_in, is_drained = _drain(desk, token)
+        overdue = context.frontier.leases.overdue(context.now())
+        taken_in, is_drained = _drain(context, token)
         collected += taken_in
         crash_point("tick: reports taken in")
-        if is_drained:  # a job that had ended had left its reports before its lease ran out: what is left is dead
-            repair(desk, overdue)
+        if is_drained:  # a job that ended left its reports before its lease expired, so the others are dead
+            recover_leases(context, overdue)
         _check_stop()
         said = Verdict.GO_ON
-        if _may_dispatch(desk, has_stored=taken_in > 0):
-            expire(desk)
-            handed_out += dispatch(desk)
+        if _can_dispatch(context, has_stored=taken_in > 0):
+            expire(context)
+            handed_out += dispatch(context)
             _check_stop()
-            said = conclude(desk)
+            said = finish_if_done(context)
             if said is Verdict.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
-        if desk.now() - began > TICK_SECONDS:
-            _hand_over(desk, token)
+        if context.now() - began > MAX_TICK_S:
+            _hand_over(context, token)
             break
         if said is Verdict.DISAGREE or not is_drained:
-            continue  # the frontier was forgotten: fill it again at once; or there are more results
-        if results.release(token) is not Released.DIRTY:
+            continue  # the frontier was cleared: refill it at once; or there are more results
+        if results.release_lock_if_clean(token) is not ReleaseResult.DIRTY:
             break
     return f"took in {counted(collected, 'report')}, handed out {counted(handed_out, 'batch')}"
 
 
-def _drain(desk: Desk, token: str) -> tuple[int, bool]:
-    """Take in what was left; how many reports, and whether that was all. Many workers may leave results faster than
-    they are taken in, and must be given new work in between."""
-    results, until, collected = desk.frontier.results, desk.now() + DRAIN_SECONDS, 0
+def _drain(context: TickContext, token: str) -> tuple[int, bool]:
+    """Process reports; returns how many, and whether that was all. Many workers may produce results faster than the
+    tick processes them, and need new work in between."""
+    results, until, collected = context.frontier.results, context.now() + MAX_DRAIN_S, 0
 
     def between() -> None:
         _check_stop()
-        results.lock(token)
+        results.acquire_lock(token)
 
     _check_stop()
-    while taken_in := collect(desk, between):
+    while taken_in := collect(context, between):
         collected += taken_in
         between()
-        if desk.now() > until:
+        if context.now() > until:
             return collected, False
     return collected, True
 
 
-def _may_dispatch(desk: Desk, *, has_stored: bool) -> bool:
-    """Ask the table anew: the crawl may have been paused since this tick began."""
-    ration(desk.crawl)
-    is_running = Crawl.objects.filter(id=desk.id, state=State.RUNNING).exists()
-    return is_running and is_equipped(desk.crawl) and may_go_on(desk.crawl, has_stored=has_stored)
+def _can_dispatch(context: TickContext, *, has_stored: bool) -> bool:
+    """Checks the table again: the crawl may have been paused since this tick began."""
+    enforce_quota(context.crawl)
+    is_running = Crawl.objects.filter(id=context.id, state=State.RUNNING).exists()
+    return is_running and check_credentials(context.crawl) and check_capacity(context.crawl, has_stored=has_stored)

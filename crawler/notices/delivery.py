@@ -1,4 +1,4 @@
-"""Delivers what is in the outbox, each delivery at least once, with an id the receiver can tell a second copy by."""
+"""Delivers the outbox at least once, with an id by which receivers recognise duplicates."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ from crawler.models import Crawl, Delivery, Notice
 from crawler.notices import outbox
 from crawler.notices.channels import discord, email, slack, webhook
 from crawler.notices.channels.transport import Message, TransportError
-from crawler.notices.outbox import TRY_SECONDS
+from crawler.notices.outbox import CLAIM_TTL_S
 from crawler.queueing import queues
-from crawler.queueing.wakeups import keep_or_cut_lifeline, keep_watch
+from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
 
-# One try of one delivery: what is sent, by which transport, and which addresses may be asked for it.
+# One attempt of one delivery: the message, the transport, and the addresses it may use.
 
-SEAL_BROKEN = "its address cannot be read, because SECRET_KEY is not the one it was stored under"
+UNREADABLE_ADDRESS = "its address cannot be read, because SECRET_KEY is not the one it was stored under"
 
 
 def deliver(delivery: Delivery, limits: Limits | None = None) -> str:
-    """What the receiver said when it took the notice, in a line; TransportError when it did not."""
+    """Send a notice; returns the receiver's answer in one line, or raises TransportError."""
     try:
         address = opened_address(delivery.address)
     except SealBroken as error:
-        raise TransportError(SEAL_BROKEN, permanent=False) from error
+        raise TransportError(UNREADABLE_ADDRESS, permanent=False) from error
     return send(message_of(delivery), delivery.transport, address, allowed_hosts(delivery), limits)
 
 
@@ -77,8 +77,8 @@ def send(
 
 
 def message_of(delivery: Delivery) -> Message:
-    """What a delivery says. A notice of pages tells what the table holds of them now, without those that were opened
-    again: they are told of when they close."""
+    """The message of a delivery. A page notice has the current rows of its pages, without those that were reopened:
+    they get another notice when they close."""
     notice = delivery.notice
     event, crawl = Event(notice.event), notice.crawl
     about = f"{conf.base_url()}/crawls/{crawl.id}/"
@@ -101,8 +101,8 @@ def message_of(delivery: Delivery) -> Message:
     )
 
 
-def close(notice: Notice) -> None:
-    """No further pages go into this notice from now on: somebody is about to be sent it."""
+def stop_gathering(notice: Notice) -> None:
+    """Add no further pages to this notice: it is about to be sent."""
     if notice.gathering:
         mine = Notice.objects.filter(id=notice.id)
         mine.update(gathering=False)
@@ -110,7 +110,7 @@ def close(notice: Notice) -> None:
 
 
 def allowed_hosts(delivery: Delivery) -> tuple[str, ...]:
-    """Which addresses that are not public may be asked. What a channel may ask is no matter of the crawl."""
+    """The private addresses that may be used. Those of a channel do not depend on the crawl."""
     if delivery.channel_id is None:
         return delivery.notice.crawl.chosen.private_hosts
     return hosts_of_channels()
@@ -122,110 +122,110 @@ def hosts_of_channels() -> tuple[str, ...]:
 
 def _poster(address: str, private_hosts: Sequence[str], limits: Limits | None) -> AbstractContextManager[HttpFetcher]:
     guard = guard_of(private_hosts)
-    return HttpFetcher(guard, conf.user_agent(), limits, gateway=_way_to(address, guard))
+    return HttpFetcher(guard, conf.user_agent(), limits, gateway=_gateway_to(address, guard))
 
 
-def _way_to(address: str, guard: Guard) -> Gateway | None:
-    """Through the operator's proxy, except to a receiver in this network: a proxy need not know it, or takes it for
-    another. Only the way is chosen here; the guard judges the address once more where it is connected to."""
+def _gateway_to(address: str, guard: Guard) -> Gateway | None:
+    """The operator's proxy, except for a receiver in this network: the proxy may not reach it, or resolve its name to
+    another host. The guard checks the address again when it connects."""
     gateway = gateway_of(None, guard)
     if gateway is None:
         return None
     try:
         endpoints = guard.resolve(*host_and_port(address))
     except (FetchTrouble, ValueError):
-        return gateway  # it will be said what is wrong when it is asked
+        return gateway  # the request will report the error
     return gateway if all(is_public(str(endpoint.sockaddr[0])) for endpoint in endpoints) else None
 
 
 def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:
-    """The notice for people."""
+    """The notice as text."""
     table = f"{text.receipt_table(receipt)}\n" if receipt else ""
     return f"{sentence}\n\n{table}{about}\n"
 
 
 log = logging.getLogger(__name__)
 
-FAULT = "a fault of the crawler; its log says more"
-PAGES_SECONDS = 1.0  # receivers are told of pages for so long in one go
-PAGES_SHARE = 4  # then it is left for so many times as long, while a crawl wants the workers
-PAGES_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0)  # what one receiver may hold them up
+INTERNAL_ERROR = "a fault of the crawler; its log says more"
+PAGE_NOTICES_S = 1.0  # page notices are delivered for this long in one job
+PAGE_NOTICES_PAUSE_FACTOR = 4  # then they pause for this many times as long, while a crawl runs
+PAGE_NOTICE_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0)  # of one attempt
 
 
-def announce() -> str:
-    """Try every delivery that is due; one line saying what came of it, for the dashboard. A worker that was asked to
-    end begins no other, and leaves them to the watch."""
+def deliver_due() -> str:
+    """Attempt every due delivery; returns a summary line for the dashboard. A worker that is shutting down begins no
+    further one, and leaves them to the idle poller."""
     queues.notify_begins()
-    if _is_anything_pending():
-        keep_watch()  # should this worker die, somebody tries again
+    if _has_pending():
+        ensure_poller()  # if this worker dies, another one retries
     came_of_it = Counter[str]()
     for delivery in outbox.due(clock.now()):
         if queues.is_stopping():
             break
-        came_of_it[_try(delivery)] += 1
-    came_of_it += _tell_of_pages()
-    if not _is_anything_pending():
-        keep_or_cut_lifeline()
+        came_of_it[_attempt(delivery)] += 1
+    came_of_it += _deliver_page_notices()
+    if not _has_pending():
+        update_rescue_job()
     return f"delivered {came_of_it['delivered']}, failed {came_of_it['failed']}"
 
 
-def _tell_of_pages() -> Counter[str]:
-    """Try those that tell of pages: one worker at a time, and a fifth of its time at most while a crawl runs, so that
-    no receiver, however slow, holds up what it is told of."""
+def _deliver_page_notices() -> Counter[str]:
+    """Attempt page notices: one worker at a time, and at most a fifth of its time while a crawl runs, so that a slow
+    receiver does not slow down the crawl."""
     came_of_it = Counter[str]()
     due = outbox.due_pages(clock.now())
-    if not due or not queues.begin_pages():
+    if not due or not queues.begin_page_notices():
         return came_of_it
     began = time.monotonic()
     try:
-        came_of_it.update(_try_for_a_while(due, began))
+        came_of_it.update(_deliver_for_a_while(due, began))
     finally:
         is_wanted = Crawl.objects.filter(state=State.RUNNING).exists()
-        queues.end_pages(PAGES_SHARE * (time.monotonic() - began) if is_wanted else 0.0)
+        queues.end_page_notices(PAGE_NOTICES_PAUSE_FACTOR * (time.monotonic() - began) if is_wanted else 0.0)
     return came_of_it
 
 
-def _try_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
-    """One that fails puts off the others to the same receiver, which then cannot be claimed."""
+def _deliver_for_a_while(due: Sequence[Delivery], began: float) -> list[str]:
+    """A failure postpones the others to the same receiver, which then cannot be claimed."""
     done = list[str]()
     for delivery in due:
         if queues.is_stopping():
             break
-        done.append(_try(delivery, PAGES_LIMITS))
-        if time.monotonic() - began >= PAGES_SECONDS:
+        done.append(_attempt(delivery, PAGE_NOTICE_LIMITS))
+        if time.monotonic() - began >= PAGE_NOTICES_S:
             break
     return done
 
 
-def _try(delivery: Delivery, limits: Limits | None = None) -> str:
-    """Try one delivery: "delivered", "failed", or "" when another process is at it, or it was put off or deleted."""
+def _attempt(delivery: Delivery, limits: Limits | None = None) -> str:
+    """Attempt one delivery: "delivered", "failed", or "" if another process does, or it was postponed or deleted."""
     if not outbox.claim(delivery, clock.now()):
         return ""
-    close(delivery.notice)
+    stop_gathering(delivery.notice)
     crash_point("notify: claimed")
     try:
-        with Heartbeat(partial(_renew, delivery), every=TRY_SECONDS / 4):
+        with Heartbeat(partial(_renew, delivery), every=CLAIM_TTL_S / 4):
             answer = deliver(delivery, limits)
     except TransportError as error:
-        outbox.failed(delivery.id, clock.now(), str(error), permanent=error.permanent)
+        outbox.mark_failed(delivery.id, clock.now(), str(error), permanent=error.permanent)
         return "failed"
     except (DatabaseError, RedisError, BaseTimeoutException):
-        raise  # nothing could be noted, or RQ ends this job: the claim runs out
-    except Exception:  # a fault of ours must not keep the others behind it from being told
+        raise  # the result cannot be stored, or RQ ends this job: the claim expires
+    except Exception:  # isolate failures between deliveries
         log.exception("delivery %s could not be made", delivery.id, extra=logs.of(delivery.notice.crawl_id))
-        outbox.failed(delivery.id, clock.now(), FAULT, permanent=False)
+        outbox.mark_failed(delivery.id, clock.now(), INTERNAL_ERROR, permanent=False)
         return "failed"
     crash_point("notify: sent")
-    outbox.delivered(delivery.id, clock.now(), answer)
+    outbox.mark_delivered(delivery.id, clock.now(), answer)
     return "delivered"
 
 
-def _is_anything_pending() -> bool:
+def _has_pending() -> bool:
     return Delivery.objects.filter(state=Delivery.PENDING).exists()
 
 
 def _renew(delivery: Delivery) -> bool:
-    """Keep the claim on a try; called from a thread of its own, whose database connection ends with it."""
+    """Renew the claim on an attempt; called in a separate thread, whose database connection is closed."""
     try:
         outbox.renew(delivery.id, clock.now())
     except DatabaseError as error:
@@ -240,34 +240,34 @@ def _renew(delivery: Delivery) -> bool:
     return True
 
 
-# Sends a notice to somebody once more, because a person asked for it.
+# Sends a notice again at a user's request.
 
-SENT = "It is being sent again."
-HURRIED = "It had not arrived yet; it is tried now."
+SENT_AGAIN = "It is being sent again."
+TRIED_NOW = "It had not arrived yet; it is tried now."
 
 
 def resend(crawl: Crawl, delivery_id: UUID) -> str | None:
-    """Make a new delivery of the same notice: the receiver can tell by the notice's id that it had it before. One that
-    is still on its way is tried at once instead. What was done, for a person; None when there is no such delivery.
+    """Add a new delivery of the same notice: the receiver recognises it by the notice's id. A pending one is attempted
+    at once instead. Returns a message for the user; None if there is no such delivery.
 
-    Should Redis be away (RedisError), it is on its way all the same: whoever reconciles sends it.
+    If Redis is down (RedisError), the delivery is stored all the same: `reconcile` sends it.
     """
     with transaction.atomic():
         mine = Delivery.objects.select_for_update(of=("self",)).select_related("channel")
         delivery = mine.filter(id=delivery_id, notice__crawl=crawl).first()
         if delivery is None:
             return None
-        done = SENT if _hurry(delivery) == 0 else HURRIED
-        if done is SENT:
-            _once_more(delivery)
+        done = SENT_AGAIN if _make_due(delivery) == 0 else TRIED_NOW
+        if done is SENT_AGAIN:
+            _deliver_again(delivery)
         audit.note("notice.sent_again", crawl, after={"delivery": str(delivery_id), "transport": delivery.transport})
     queues.send_notify()
-    keep_watch()
+    ensure_poller()
     return done
 
 
-def _hurry(delivery: Delivery) -> int:
-    """Have what is on its way to the same place tried now; how many that are."""
+def _make_due(delivery: Delivery) -> int:
+    """Make pending deliveries to the same receiver due now; returns how many."""
     pending = Delivery.objects.filter(
         notice=delivery.notice_id, transport=delivery.transport, channel=delivery.channel_id, state=Delivery.PENDING
     )
@@ -276,8 +276,8 @@ def _hurry(delivery: Delivery) -> int:
     return pending.update(due_at=clock.now())
 
 
-def _once_more(delivery: Delivery) -> None:
-    """To where its channel leads now: a person may have mended the address since."""
+def _deliver_again(delivery: Delivery) -> None:
+    """To the channel's current address: the user may have corrected it since."""
     channel = delivery.channel
     Delivery.objects.create(
         notice_id=delivery.notice_id,

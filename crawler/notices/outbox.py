@@ -1,6 +1,6 @@
-"""The outbox: which deliveries are due, and what came of trying them. Each try is claimed by a conditional update.
+"""The outbox: notices, their deliveries, and the results of attempts. Each attempt is claimed by a conditional update.
 
-Those that tell of pages are kept apart: there may be thousands of them, and nothing else is to wait for them.
+Deliveries of page notices are separate: there may be thousands of them, and others must not wait for them.
 """
 
 from __future__ import annotations
@@ -25,70 +25,72 @@ from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from crawler.storage.writer import OnClosed
 
-TRY_SECONDS = 15  # a try that was not renewed for so long belongs to a process that died: try again
-AT_ONCE = 100  # deliveries looked up at a time
-BACK_OFF = (5, 30, 120, 600, 3600, 6 * 3600)  # seconds before the second, third, ... try; after the last we give up
+CLAIM_TTL_S = 15  # an attempt that is not renewed expires after this, and is repeated
+DELIVERIES_PER_QUERY = 100
+RETRY_DELAYS_S = (5, 30, 120, 600, 3600, 6 * 3600)  # after the last attempt the delivery fails
 
 
 def pending() -> QuerySet[Delivery]:
-    """Deliveries that are still to be made, those of pages aside."""
+    """Pending deliveries, except those of page notices."""
     return Delivery.objects.filter(state=Delivery.PENDING).exclude(notice__event=Event.PAGE)
 
 
 def pending_pages() -> QuerySet[Delivery]:
-    """Those that tell of pages."""
+    """Pending deliveries of page notices."""
     return Delivery.objects.filter(state=Delivery.PENDING, notice__event=Event.PAGE)
 
 
 def due(now: datetime) -> list[Delivery]:
-    """Deliveries whose time has come, oldest first."""
-    return list(pending().filter(due_at__lte=now).select_related("notice__crawl").order_by("due_at")[:AT_ONCE])
+    """Due deliveries, oldest first."""
+    return list(
+        pending().filter(due_at__lte=now).select_related("notice__crawl").order_by("due_at")[:DELIVERIES_PER_QUERY]
+    )
 
 
 def due_pages(now: datetime) -> list[Delivery]:
-    """The same of those that tell of pages, in the order in which they came about."""
+    """Due deliveries of page notices, in the order of the notices."""
     found = pending_pages().filter(due_at__lte=now).select_related("notice__crawl")
-    return list(found.order_by("due_at", "notice__number")[:AT_ONCE])
+    return list(found.order_by("due_at", "notice__number")[:DELIVERIES_PER_QUERY])
 
 
 def claim(delivery: Delivery, now: datetime) -> bool:
-    """Begin a try; False when another process did. Its due time moves on, so that a crash leads to another try."""
+    """Begin an attempt; False if another process did. The due time moves on, so that a crash leads to a retry."""
     changed = Delivery.objects.filter(id=delivery.id, state=Delivery.PENDING, due_at=delivery.due_at).update(
-        attempts=F("attempts") + 1, tried_at=now, due_at=now + timedelta(seconds=TRY_SECONDS)
+        attempts=F("attempts") + 1, tried_at=now, due_at=now + timedelta(seconds=CLAIM_TTL_S)
     )
     return changed == 1
 
 
 def renew(delivery_id: UUID, now: datetime) -> None:
-    """The try goes on: nobody else is to begin another one."""
-    due_at = now + timedelta(seconds=TRY_SECONDS)
+    """The attempt goes on: other processes must not begin another one."""
+    due_at = now + timedelta(seconds=CLAIM_TTL_S)
     Delivery.objects.filter(id=delivery_id, state=Delivery.PENDING).update(due_at=due_at)
 
 
-def delivered(delivery_id: UUID, now: datetime, answer: str) -> None:
+def mark_delivered(delivery_id: UUID, now: datetime, answer: str) -> None:
     told = {"state": Delivery.DELIVERED, "delivered_at": now, "answer": answer, "error": ""}
     Delivery.objects.filter(id=delivery_id).update(**told)
 
 
-def failed(delivery_id: UUID, now: datetime, error: str, *, permanent: bool) -> None:
-    """Note why, and try again later, unless that is pointless or was done often enough."""
+def mark_failed(delivery_id: UUID, now: datetime, error: str, *, permanent: bool) -> None:
+    """Record the error, and retry later unless it is permanent or the last attempt."""
     delivery = Delivery.objects.select_related("notice").filter(id=delivery_id).first()
     if delivery is None:
         return  # its crawl was deleted meanwhile
     delivery.error = error
-    if permanent or delivery.attempts > len(BACK_OFF):
+    if permanent or delivery.attempts > len(RETRY_DELAYS_S):
         delivery.state = Delivery.GIVEN_UP
     else:
-        delivery.due_at = now + timedelta(seconds=BACK_OFF[delivery.attempts - 1])
+        delivery.due_at = now + timedelta(seconds=RETRY_DELAYS_S[delivery.attempts - 1])
     told = {"error": error, "state": delivery.state, "due_at": delivery.due_at}
     Delivery.objects.filter(id=delivery_id).update(**told)
     if delivery.notice.event == Event.PAGE:
-        _hold_back_the_rest(delivery)
+        _postpone_others(delivery)
 
 
-def _hold_back_the_rest(failed: Delivery) -> None:
-    """What else is to tell this receiver of pages of this crawl waits as long, and is given up with it: a receiver that
-    is away is tried once in a while, not once for every notice."""
+def _postpone_others(failed: Delivery) -> None:
+    """Other page notices of this crawl to the same receiver wait as long, and fail with this one: a receiver that is
+    down is tried once per interval, not once per notice."""
     rest = pending_pages().filter(
         notice__crawl=failed.notice.crawl_id, transport=failed.transport, address=failed.address
     )
@@ -98,59 +100,59 @@ def _hold_back_the_rest(failed: Delivery) -> None:
         rest.filter(due_at__lt=failed.due_at).update(due_at=failed.due_at)
 
 
-# Who is told of something that happens to a crawl: those it was started with, and the channels of its owner.
+# The receivers of a crawl's notices: those it was started with, and the channels of its owner.
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
-    """One place a notice goes to."""
+class Receiver:
+    """One receiver of a notice."""
 
     means: Means
-    stored: str  # the address as tables hold it
+    stored_address: str  # the address as tables hold it
     channel: UUID | None = None  # of the account; None = the crawl was started with it
 
 
-def receivers_of(crawl: Crawl, event: Event) -> list[Addressed]:
-    """Each place once, whether the crawl names it, a channel does, or both."""
-    found: dict[tuple[Means, str], Addressed] = {}
-    for to in (*_of_options(crawl.chosen, event), *_of_account(crawl, event)):
-        found.setdefault((to.means, _in_plain(to.stored)), to)
+def receivers_of(crawl: Crawl, event: Event) -> list[Receiver]:
+    """Each receiver once, whether named by the crawl, a channel, or both."""
+    found: dict[tuple[Means, str], Receiver] = {}
+    for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event)):
+        found.setdefault((to.means, _decrypted(to.stored_address)), to)
     return list(found.values())
 
 
-def _of_options(options: CrawlOptions, event: Event) -> Iterator[Addressed]:
+def _crawl_receivers(options: CrawlOptions, event: Event) -> Iterator[Receiver]:
     if event not in options.notify_events:
         return
     for means, field in RECEIVERS.items():
         if event is Event.PAGE and means is not Means.WEBHOOK:
             continue  # a crawl has thousands; they are for programs
-        yield from (Addressed(means, address) for address in getattr(options, field))
+        yield from (Receiver(means, address) for address in getattr(options, field))
 
 
-def _of_account(crawl: Crawl, event: Event) -> Iterator[Addressed]:
-    """Pages are asked for crawl by crawl: nobody who adds a channel means a million of them."""
+def _account_receivers(crawl: Crawl, event: Event) -> Iterator[Receiver]:
+    """Channels get no page notices: those are enabled per crawl, because there may be a million of them."""
     if crawl.owner_id is None or event is Event.PAGE:
         return
     for channel in Channel.objects.filter(owner=crawl.owner_id, enabled=True).order_by("created_at"):
         if event in channel.events:
-            yield Addressed(Means(channel.transport), channel.address, channel.id)
+            yield Receiver(Means(channel.transport), channel.address, channel.id)
 
 
-def _in_plain(stored: str) -> str:
-    with suppress(SealBroken):  # then nobody knows whether it is another one; trying to send to it says so
+def _decrypted(stored: str) -> str:
+    with suppress(SealBroken):  # it cannot be compared with others; the delivery reports the error
         return opened_address(stored)
     return stored
 
 
-# Writes what must be told of a crawl, in the transaction that makes it true; who is told is settled at that moment.
+# Notices are written in the transaction that makes them true; their receivers are fixed at that moment.
 
-PAGES_A_NOTICE = 250  # a notice that tells of so many takes no more
-GATHER_SECONDS = 1.0  # pages are gathered for so long before they are first told of
+MAX_PAGES_PER_NOTICE = 250
+GATHER_S = 1.0  # pages are gathered for this long before the first attempt
 
 
-def tell(crawl: Crawl, event: Event) -> None:
-    """The notice of something that has become true of a crawl, with a delivery for each who is to be told. Of its end
-    there always is a notice; of other things only when somebody is told. The crawl's row is locked or new."""
+def add_notice(crawl: Crawl, event: Event) -> None:
+    """Add the notice of an event, with a delivery for each receiver. The end of a crawl always has a notice, other
+    events only if there are receivers. The crawl's row is locked or new."""
     receivers = receivers_of(crawl, event)
     if not receivers and event not in ENDS:
         return
@@ -158,16 +160,16 @@ def tell(crawl: Crawl, event: Event) -> None:
     earlier = Notice.objects.filter(crawl=crawl, round=crawl.round, event=event)
     number = earlier.count() if event is Event.PAUSED else 0  # a round is begun and ended once
     notice = Notice.objects.create(crawl=crawl, event=event, round=crawl.round, number=number)
-    _address(notice, receivers)
+    _add_deliveries(notice, receivers)
     notice.receipt = receipt_of(crawl)
     notice.save(update_fields=["receipt"])
 
 
-def tell_of_pages(crawl: Crawl, page_ids: Sequence[int]) -> None:
-    """Tell that these pages have their outcome. Whatever closed them holds the crawl's row locked, so that only a
-    sender can get in between: it closes the notice, and then pages go into the next one."""
+def add_page_notice(crawl: Crawl, page_ids: Sequence[int]) -> None:
+    """Add these closed pages to a page notice. The caller holds the lock of the crawl's row, so only a sender can
+    interfere: it stops the gathering of a notice, and then pages go into the next one."""
     last = Notice.objects.filter(crawl=crawl, round=crawl.round, event=Event.PAGE).order_by("-number").first()
-    if last is not None and last.gathering and len(last.pages) < PAGES_A_NOTICE:
+    if last is not None and last.gathering and len(last.pages) < MAX_PAGES_PER_NOTICE:
         gathering = Notice.objects.filter(id=last.id, gathering=True)
         if gathering.update(pages=[*last.pages, *page_ids]) == 1:
             return
@@ -179,45 +181,47 @@ def tell_of_pages(crawl: Crawl, page_ids: Sequence[int]) -> None:
         pages=list(page_ids),
         gathering=True,
     )
-    _address(notice, receivers_of(crawl, Event.PAGE), after=GATHER_SECONDS)
+    _add_deliveries(notice, receivers_of(crawl, Event.PAGE), after=GATHER_S)
 
 
-def send_out(crawl: Crawl) -> None:
-    """Have delivered what was written. Should this never happen, whoever reconciles does it."""
+def request_delivery(crawl: Crawl) -> None:
+    """Send the notify job if deliveries are pending. If that fails, `reconcile` does it."""
     if Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING).exists():
         queues.send_notify()
 
 
-def _address(notice: Notice, receivers: Sequence[Addressed], after: float = 0.0) -> None:
+def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float = 0.0) -> None:
     due_at = clock.now() + timedelta(seconds=after)
     Delivery.objects.bulk_create(
-        Delivery(notice=notice, channel_id=to.channel, transport=to.means.value, address=to.stored, due_at=due_at)
+        Delivery(
+            notice=notice, channel_id=to.channel, transport=to.means.value, address=to.stored_address, due_at=due_at
+        )
         for to in receivers
     )
 
 
-# Has receivers told of pages as they close, where a crawl's options ask for it; nothing is done for the others.
+# Page notices, for crawls whose options enable them.
 
-ASKED = (Kind.FETCHED, Kind.FAILED)
-"""What is told of is what was asked for: the receipt's "fetched" and "failed"."""
+REQUESTED_KINDS = (Kind.FETCHED, Kind.FAILED)
+"""Page notices cover pages that were requested: the receipt's "fetched" and "failed"."""
 
 
-def teller_of(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed | None:
-    """Tells of those of these results whose page they closed; None when nobody wants to know."""
+def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed | None:
+    """A callback that adds page notices for the closed pages among these results; None if the crawl has none."""
     if Event.PAGE not in options.notify_events:
         return None
-    asked = [result.id for result in results if result.outcome.kind in ASKED]
+    asked = [result.id for result in results if result.outcome.kind in REQUESTED_KINDS]
 
     def tell(crawl: Crawl, closed: Collection[int]) -> None:
         told = list(dict.fromkeys(page for page in asked if page in closed))
         if told:
-            tell_of_pages(crawl, told)
+            add_page_notice(crawl, told)
 
     return tell
 
 
-def teller_of_closed(options: CrawlOptions) -> OnClosed | None:
-    """The same of pages that are closed without a result: their worker died each time, or they were put off."""
+def closed_page_notifier(options: CrawlOptions) -> OnClosed | None:
+    """The same for pages that are closed without a result: their workers died, or they had a Retry-After."""
     if Event.PAGE not in options.notify_events:
         return None
-    return lambda crawl, closed: tell_of_pages(crawl, list(closed))
+    return lambda crawl, closed: add_page_notice(crawl, list(closed))

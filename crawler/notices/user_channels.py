@@ -1,4 +1,4 @@
-"""The channels of an account: where one person is told of all their crawls. Added, changed, removed, and tried."""
+"""The notice channels of an account: add, change, remove and test."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from crawler.http.fetcher import Limits
 from crawler.http.guards import check_web_address, guard_of
 from crawler.models import Channel, Delivery
 from crawler.notices.channels.transport import Message, TransportError
-from crawler.notices.delivery import SEAL_BROKEN, hosts_of_channels, send
+from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels, send
 from crawler.reports.text import SENTENCES
 
-AT_MOST = 20  # channels of one account
+MAX_CHANNELS = 20  # channels of one account
 NAME_LENGTH = 80
-TEST_EVERY = 10.0  # seconds between two tests of one channel
+TEST_INTERVAL_S = 10.0  # seconds between two tests of one channel
 TEST_LIMITS = Limits(connect_seconds=5.0, read_seconds=10.0, total_seconds=10.0)  # somebody waits for the page
 REMOVED = "the channel was removed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What a person typed for a channel."""
+    """A user's input for a channel."""
 
     name: str
     means: Means
@@ -50,17 +50,17 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What came of a test."""
+class TestResult:
+    """The result of a test."""
 
-    line: str  # for a person
-    is_so: bool  # whether the receiver took it
+    line: str  # for the user
+    is_so: bool  # whether the receiver accepted it
 
 
 def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> Channel:
-    """A new channel, or BadInput ("address", "events") and nothing is made. `channel_id` as for `start_crawl`."""
-    if Channel.objects.filter(owner=owner).count() >= AT_MOST:
-        raise BadInput("address", f"An account can have {AT_MOST} channels; remove one that is not needed.")
+    """Add a channel; BadInput ("address", "events") if invalid. `channel_id` as for `start_crawl`."""
+    if Channel.objects.filter(owner=owner).count() >= MAX_CHANNELS:
+        raise BadInput("address", f"An account can have {MAX_CHANNELS} channels; remove one that is not needed.")
     channel = Channel(id=channel_id or uuid4(), owner=owner)
     _fill(channel, wanted)
     with transaction.atomic():
@@ -70,7 +70,7 @@ def add_channel(owner: User, wanted: Wanted, channel_id: UUID | None = None) -> 
 
 
 def change_channel(channel: Channel, wanted: Wanted) -> None:
-    """Say anew what it is; BadInput as above. Notices that are on their way still go where they were to go."""
+    """Change a channel; BadInput as above. Pending deliveries keep their address."""
     before, address = _facts_of(channel), channel.address
     _fill(channel, wanted)
     after = _facts_of(channel) | ({"address": "another"} if channel.address != address else {})
@@ -80,7 +80,7 @@ def change_channel(channel: Channel, wanted: Wanted) -> None:
 
 
 def switch_channel(channel_id: UUID, *, on: bool) -> bool:
-    """Use a channel again, or leave it out for a while. Whether it was this call that said so."""
+    """Enable or disable a channel. True if this call changed it."""
     with transaction.atomic():
         if Channel.objects.filter(id=channel_id, enabled=not on).update(enabled=on) != 1:
             return False
@@ -89,7 +89,7 @@ def switch_channel(channel_id: UUID, *, on: bool) -> bool:
 
 
 def remove_channel(channel: Channel) -> None:
-    """Forget a channel; what was still to be sent to it is given up."""
+    """Delete a channel; its pending deliveries are given up."""
     with transaction.atomic():
         audit.note("channel.removed", channel, before=_facts_of(channel))
         pending = Delivery.objects.filter(channel=channel, state=Delivery.PENDING)
@@ -102,20 +102,20 @@ def _facts_of(channel: Channel) -> dict[str, object]:
     return {"name": channel.name, "transport": channel.transport, "events": list(channel.events)}
 
 
-def try_channel(channel: Channel) -> Tried:
-    """Send a notice of nothing, now; what came back."""
+def send_test(channel: Channel) -> TestResult:
+    """Send a test notice now; returns the result."""
     now = clock.now()
-    rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_EVERY))
+    rested = Q(tested_at=None) | Q(tested_at__lte=now - timedelta(seconds=TEST_INTERVAL_S))
     if Channel.objects.filter(rested, id=channel.id).update(tested_at=now) != 1:
-        return Tried("It was tried just now; wait ten seconds before the next test.", is_so=False)
+        return TestResult("It was tried just now; wait ten seconds before the next test.", is_so=False)
     try:
         address = encryption.opened_address(channel.address)
         answer = send(_test_message(), channel.transport, address, hosts_of_channels(), TEST_LIMITS)
     except SealBroken:
-        return Tried(f"The test could not be sent: {SEAL_BROKEN}. Type it again.", is_so=False)
+        return TestResult(f"The test could not be sent: {UNREADABLE_ADDRESS}. Type it again.", is_so=False)
     except TransportError as error:
-        return Tried(f"The test did not arrive: {error}.", is_so=False)
-    return Tried(f"A test was sent: {answer}.", is_so=True)
+        return TestResult(f"The test did not arrive: {error}.", is_so=False)
+    return TestResult(f"A test was sent: {answer}.", is_so=True)
 
 
 def _fill(channel: Channel, wanted: Wanted) -> None:

@@ -1,6 +1,6 @@
-"""What this project knows about RQ: its two queues, how its jobs are named and described, and which workers live.
+"""The interface to RQ: its two queues, the names and descriptions of jobs, and which workers are alive.
 
-Everything is enqueued by dotted name, so that nothing here imports `crawler.jobs`. Arguments are plain values.
+Jobs are enqueued by dotted name, so that nothing here imports `crawler.jobs`. Arguments are plain values.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ CRAWL, FETCH = "crawl", "fetch"
 
 log = logging.getLogger(__name__)
 
-_KEPT = 60  # seconds a finished job can still be looked at in a dashboard
-_FAILED_KEPT = 24 * 3600
-_PAGES_MS = 20_000  # longer than telling receivers of pages takes in one go
-_WATCH_PREFIX = "watch-"
-_TAIL = 64  # jobs at the end of a queue among which a watch is looked for
-_LIFELINE_KIND = "watch-lifeline"
-_LONG_AGO = 1.0  # the moment a lifeline is said to have been due, in epoch seconds
+_RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
+_FAILURE_TTL_S = 24 * 3600
+_PAGE_NOTICES_LOCK_MS = 20_000  # longer than one delivery of page notices takes
+_POLLER_PREFIX = "watch-"
+_TAIL_JOBS = 64  # jobs at the end of a queue that are searched for idle pollers
+_RESCUE_KIND = "watch-lifeline"
+_RESCUE_SCORE = 1.0  # epoch seconds, long ago: RQ takes the rescue job for abandoned
 
-_BELLS = 512  # jobs for which a watch is woken, at most, should many be sent at once: others are seen within a second
-_BELL_MS = 1000  # after this whoever should have come has looked by itself
+_MAX_BELL_ITEMS = 512  # a poller sees further jobs at its next check, within a second
+_BELL_TTL_MS = 1000  # pollers check the queues themselves after this
 
 
 class StopRequest(threading.Event):
-    """Whether this process was asked to end, and when. It wakes the watch that blocks in this process, if one does. Set
-    by a handler of signals, so it must not raise."""
+    """Whether this process was asked to shut down, and when. Setting it wakes an idle poller that blocks in this
+    process. It is set by a signal handler, so it must not raise."""
 
-    bell: str | None = None  # on which that watch blocks
+    bell: str | None = None  # the list on which the poller blocks
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class StopRequest(threading.Event):
         super().set()
         if self.bell is not None:
             with suppress(RedisError), connection().pipeline() as pipe:
-                _ring(pipe, self.bell)
+                _ring_bell(pipe, self.bell)
                 pipe.execute()
 
     def seconds(self) -> float | None:
@@ -73,8 +73,8 @@ class StopRequest(threading.Event):
         return self._clock() - self._at if self.is_set() else None
 
 
-ends_soon = StopRequest()
-"""Set once the worker of this process was asked to end: the job at work begins nothing new, see
+stop_request = StopRequest()
+"""Set when the worker of this process is shutting down: the current job begins nothing new, see
 `core.installation.shutdown`."""
 
 
@@ -85,11 +85,11 @@ def connection() -> Redis:
 
 @cache
 def _connect(url: str) -> Redis:
-    return Redis.from_url(url, socket_timeout=10, socket_connect_timeout=5)  # one that hangs must not hang a page
+    return Redis.from_url(url, socket_timeout=10, socket_connect_timeout=5)  # a hanging Redis must not block a web page
 
 
 def new_id(kind: str) -> str:
-    """A random job id that tells a person what it is; never reused, because RQ loses jobs whose ids are."""
+    """A random job id with a readable prefix; never reused, because RQ loses jobs with reused ids."""
     return f"{kind}-{secrets.token_hex(8)}"
 
 
@@ -102,53 +102,53 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
                 args=(crawl,),
                 job_id=job,
                 timeout=300,
-                result_ttl=_KEPT,
-                failure_ttl=_FAILED_KEPT,
+                result_ttl=_RESULT_TTL_S,
+                failure_ttl=_FAILURE_TTL_S,
                 description=f"manage the crawl of {site}",
             )
         ],
         pipeline=pipe,
     )
-    _ring(pipe)
+    _ring_bell(pipe)
 
 
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
     with connection().pipeline() as pipe:
         _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches], pipeline=pipe)
-        _ring(pipe, times=len(batches))
+        _ring_bell(pipe, times=len(batches))
         pipe.execute()
 
 
-def _ring(pipe: Pipeline, bell: str = keys.BELL, *, times: int = 1) -> None:
-    """Wake as many watches as jobs are sent in this transaction."""
+def _ring_bell(pipe: Pipeline, bell: str = keys.BELL, *, times: int = 1) -> None:
+    """Wake as many idle pollers as jobs are sent in this transaction."""
     if times:
         pipe.rpush(bell, *[1] * times)
-        pipe.ltrim(bell, -_BELLS, -1)
-        pipe.pexpire(bell, _BELL_MS)
+        pipe.ltrim(bell, -_MAX_BELL_ITEMS, -1)
+        pipe.pexpire(bell, _BELL_TTL_MS)
 
 
 def await_job(seconds: float) -> None:
-    """Block until a job is sent, for at most so many seconds; sooner when this process is asked to end. Of several that
-    block each job wakes one, that which has waited longest; it may find that the job is gone."""
-    ends_soon.bell = keys.own_bell(secrets.token_hex(8))
+    """Block until a job is sent, for at most so many seconds, or until this process is asked to shut down. Each job
+    wakes the process that has waited longest; it may find that the job is gone."""
+    stop_request.bell = keys.own_bell(secrets.token_hex(8))
     try:
-        if not ends_soon.is_set():
-            connection().blpop([ends_soon.bell, keys.BELL], max(seconds, 0.01))
+        if not stop_request.is_set():
+            connection().blpop([stop_request.bell, keys.BELL], max(seconds, 0.01))
     finally:
-        ends_soon.bell = None
+        stop_request.bell = None
 
 
-def plant_lifeline() -> None:
-    """Leave a watch job where a starting worker finds it, unless one is there.
+def ensure_rescue_job() -> None:
+    """Ensure that there is a rescue job (docs: "lifeline"), an idle poller which RQ enqueues when a worker starts.
 
-    With two queues RQ pops a job before it notes anywhere that somebody has it: a worker killed in between takes the
-    last job with it, and the next worker would find nothing to do for ever. So one job stands in the registry of
-    started jobs as abandoned, with a try left. RQ looks for such jobs whenever a worker starts, and enqueues them.
+    With two queues RQ pops a job before it records which worker has it: a worker killed in between takes the last job
+    with it, and the next worker would never find a job. So one job stands in the registry of started jobs as
+    abandoned, with a retry left. RQ looks for such jobs whenever a worker starts, and enqueues them.
     """
-    if _lifelines():
+    if _rescue_jobs():
         return
-    conn, job_id = connection(), new_id(_LIFELINE_KIND)
+    conn, job_id = connection(), new_id(_RESCUE_KIND)
     job = Job.create(
         "crawler.jobs.watch",
         id=job_id,
@@ -156,101 +156,99 @@ def plant_lifeline() -> None:
         origin=CRAWL,
         timeout=300,
         result_ttl=0,
-        failure_ttl=_FAILED_KEPT,
+        failure_ttl=_FAILURE_TTL_S,
         status=JobStatus.STARTED,
         description="wake the running crawls when a worker starts",
     )
     job.retries_left = 1
     with conn.pipeline() as pipe:
         job.save(pipeline=pipe)
-        pipe.zadd(_started_registry(CRAWL).key, {f"{job_id}:planted": _LONG_AGO})
+        pipe.zadd(_started_registry(CRAWL).key, {f"{job_id}:planted": _RESCUE_SCORE})
         pipe.execute()
 
 
-def cut_lifeline() -> None:
-    """No crawl runs any more: nobody needs to be woken."""
-    for member in _lifelines():
+def remove_rescue_job() -> None:
+    """No crawl runs any more."""
+    for member in _rescue_jobs():
         connection().zrem(_started_registry(CRAWL).key, member)
         connection().delete(Job.key_for(member.decode().partition(":")[0]))
 
 
-def _lifelines() -> list[bytes]:
-    return cast(list[bytes], connection().zrangebyscore(_started_registry(CRAWL).key, _LONG_AGO, _LONG_AGO))
+def _rescue_jobs() -> list[bytes]:
+    return cast(list[bytes], connection().zrangebyscore(_started_registry(CRAWL).key, _RESCUE_SCORE, _RESCUE_SCORE))
 
 
-def send_watch() -> None:
-    """Enqueue a watch job unless one waits: behind the batches, for a worker that has nothing else."""
-    if not _waiting_watches():
+def send_poller() -> None:
+    """Enqueue an idle poller unless one is queued: behind the batches, for a worker that has no other job."""
+    if not _queued_pollers():
         _queue(FETCH).enqueue_many(
-            [_errand_data("crawler.jobs.watch", new_id("watch"), "watch over the running crawls", result_ttl=0)]
+            [_job_data("crawler.jobs.watch", new_id("watch"), "watch over the running crawls", result_ttl=0)]
         )
 
 
-def keep_watch_last() -> None:
-    """See that one watch waits behind the batches that were just sent. A worker that has work never comes to it; one
-    that would have none watches over what the others do."""
+def keep_poller_last() -> None:
+    """Ensure that one idle poller is queued behind the batches. Only a worker without other jobs runs it."""
     conn, queue = connection(), _queue(FETCH).key
-    watches = _waiting_watches()
+    watches = _queued_pollers()
     for job in watches[1:]:
         if conn.lrem(queue, 1, job):
             conn.delete(Job.key_for(job))
-    if not watches or scripts.run(conn, "last", [queue], [watches[0]]) == 0:
-        send_watch()
+    if not watches or scripts.run(conn, "move_to_end", [queue], [watches[0]]) == 0:
+        send_poller()
 
 
-def is_watch(job: str) -> bool:
-    """Whether this is the id of a watch job: something to do only for a worker that has nothing else."""
-    return job.startswith(_WATCH_PREFIX)
+def is_poller(job: str) -> bool:
+    """Whether this is the job id of an idle poller."""
+    return job.startswith(_POLLER_PREFIX)
 
 
-def _waiting_watches() -> list[str]:
-    jobs = cast(list[bytes], connection().lrange(_queue(FETCH).key, -_TAIL, -1))
-    return [job.decode() for job in jobs if is_watch(job.decode())]
+def _queued_pollers() -> list[str]:
+    jobs = cast(list[bytes], connection().lrange(_queue(FETCH).key, -_TAIL_JOBS, -1))
+    return [job.decode() for job in jobs if is_poller(job.decode())]
 
 
 def send_notify() -> None:
-    """Enqueue the job that delivers what is in the outbox, unless one is on its way already; that is believed for some
-    seconds only, because RQ may lose it."""
+    """Enqueue the job that delivers the outbox, unless one was sent within the last seconds: RQ may lose a job."""
     job = new_id("notify")
     if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
-        data = _errand_data("crawler.jobs.notify", job, "tell people about a crawl", result_ttl=_KEPT)
+        data = _job_data("crawler.jobs.notify", job, "tell people about a crawl", result_ttl=_RESULT_TTL_S)
         with connection().pipeline() as pipe:
             _crawl_queue().enqueue_many([data], pipeline=pipe)
-            _ring(pipe)
+            _ring_bell(pipe)
             pipe.execute()
 
 
 def notify_begins() -> None:
-    """From now on another notify job may be sent."""
+    """Allow the next notify job to be sent."""
     connection().delete(keys.NOTIFY_COMING)
 
 
-def begin_pages() -> bool:
-    """Whether receivers may be told of pages now: nobody else does it, and the rest after the last time is over. Should
-    this process die, that is so again after some seconds."""
-    return bool(connection().set(keys.NOTIFY_PAGES, 1, nx=True, px=_PAGES_MS))
+def begin_page_notices() -> bool:
+    """True if this process may deliver page notices now: no other process does, and the pause since the last time is
+    over. If this process dies, the lock expires after some seconds."""
+    return bool(connection().set(keys.NOTIFY_PAGES, 1, nx=True, px=_PAGE_NOTICES_LOCK_MS))
 
 
-def end_pages(rest: float) -> None:
-    """Nobody is to do it again for `rest` seconds."""
+def end_page_notices(rest: float) -> None:
+    """Release the lock after a pause of `rest` seconds."""
     if rest > 0:
         connection().set(keys.NOTIFY_PAGES, 1, px=max(1, int(rest * 1000)))
     else:
         connection().delete(keys.NOTIFY_PAGES)
 
 
-def rest_from_pages() -> float:
-    """Seconds until it may be done again; 0 = now."""
+def page_notices_wait() -> float:
+    """Seconds until page notices may be delivered again; 0 = now."""
     return max(0, int(connection().pttl(keys.NOTIFY_PAGES))) / 1000
 
 
-def _errand_data(func: str, job: str, description: str, *, result_ttl: int) -> EnqueueData:
+def _job_data(func: str, job: str, description: str, *, result_ttl: int) -> EnqueueData:
     return Queue.prepare_data(
-        func, job_id=job, timeout=300, result_ttl=result_ttl, failure_ttl=_FAILED_KEPT, description=description
+        func, job_id=job, timeout=300, result_ttl=result_ttl, failure_ttl=_FAILURE_TTL_S, description=description
     )
 
 
-def waiting_first() -> list[str]:
+def next_jobs() -> list[str]:
     """The ids of the jobs that a free worker would take next, of both queues."""
     with connection().pipeline(transaction=False) as pipe:
         for name in (CRAWL, FETCH):
@@ -258,27 +256,27 @@ def waiting_first() -> list[str]:
         return [job.decode() for jobs in pipe.execute() for job in jobs]
 
 
-def adopt_tick(among: Sequence[str]) -> str | None:
-    """Take the first tick `among` these jobs out of RQ's queue, to be done by the caller; the crawl it is for."""
-    job = _adopt(CRAWL, "manage-", among)
+def steal_tick(among: Sequence[str]) -> str | None:
+    """Take the first tick `among` these jobs out of RQ's queue, to be run by the caller; returns its crawl."""
+    job = _steal(CRAWL, "manage-", among)
     return str(job.args[0]) if job is not None else None
 
 
-def adopt_batch(among: Sequence[str]) -> Batch | None:
+def steal_batch(among: Sequence[str]) -> Batch | None:
     """Take the first batch `among` these jobs out of RQ's queue, to be claimed by the caller."""
-    job = _adopt(FETCH, "fetch-", among)
+    job = _steal(FETCH, "fetch-", among)
     return Batch.from_plain(job.args[0]) if job is not None else None
 
 
-def _adopt(queue: str, prefix: str, among: Sequence[str]) -> Job | None:
-    """Take the first job of a kind out of its queue. RQ forgets it; whoever asks does the work."""
+def _steal(queue: str, prefix: str, among: Sequence[str]) -> Job | None:
+    """Take the first job of a kind out of its queue. RQ forgets it; the caller runs it."""
     conn, key = connection(), _queue(queue).key
     for name in among:
         if not name.startswith(prefix) or not conn.lrem(key, 1, name):
-            continue  # of another kind, or somebody was quicker
+            continue  # of another kind, or another worker was quicker
         try:
             job = Job.fetch(name, connection=conn)
-            job.args  # noqa: B018 (unpacked here, where what cannot be read is still known to be that)
+            job.args  # noqa: B018 (decoded here, where a decoding error is handled)
         except (NoSuchJobError, DeserializationError) as error:
             log.warning("job %s cannot be read: %s", name, error)
             return None
@@ -303,19 +301,19 @@ def started(queue: str) -> set[str]:
 
 
 def is_stopping() -> bool:
-    """Whether the worker that does this job was asked to end."""
+    """Whether the worker of this job is shutting down."""
     return stop_listener()()
 
 
 def stop_listener() -> Callable[[], bool]:
-    """`is_stopping` for threads, which RQ does not tell what the current job is. A stock worker does a job in a process
-    of its own, which RQ does not tell of the request either; but it notes it in Redis."""
+    """`is_stopping` for threads, where RQ does not know the current job. A stock worker runs a job in a forked process,
+    which RQ does not inform of the shutdown either; but it records it in Redis."""
     job = get_current_job()
     worker = job.worker_name if job is not None else None
 
     def is_stopping() -> bool:
-        if ends_soon.is_set() or worker is None:
-            return ends_soon.is_set()
+        if stop_request.is_set() or worker is None:
+            return stop_request.is_set()
         key = Worker.redis_worker_namespace_prefix + worker
         return bool(connection().hexists(key, "shutdown_requested_date"))
 
@@ -323,8 +321,8 @@ def stop_listener() -> Callable[[], bool]:
 
 
 def keep_registered(worker: BaseWorker) -> None:
-    """See that RQ knows this worker. RQ registers it only when it starts, and Redis may have lost its data since; what
-    RQ's heartbeats write then is a part of its hash."""
+    """Ensure that this worker is registered. RQ registers it only at its start, and Redis may have lost its data since;
+    RQ's heartbeats then write only a part of its hash."""
     with worker.connection.pipeline() as pipe:
         worker_registration.register(worker, pipe)
         pipe.hexists(worker.key, "birth")
@@ -336,9 +334,9 @@ def keep_registered(worker: BaseWorker) -> None:
 
 
 def registration_of_stock_worker() -> Callable[[], None]:
-    """What a job calls every few seconds, from any thread, so that RQ knows the stock worker which forked for it. That
-    worker never says again that it is there; its fork knows its name, and its queues from the command line `rq worker`.
-    Nothing is done in any other worker: the project's own sees to itself."""
+    """A function the job calls every few seconds, from any thread, to keep the stock worker that forked for it
+    registered. That worker never registers again; its fork knows its name, and its queues from the command line of
+    `rq worker`. The function does nothing in other workers: the project's own registers itself."""
     job, command = get_current_job(), click.get_current_context(silent=True)
     names = command.params.get("queues") if command is not None else None
     if job is None or not names or not job.worker_name or os.environ.get("RQ_WORKER_ID") != job.worker_name:
@@ -351,7 +349,7 @@ def registration_of_stock_worker() -> Callable[[], None]:
 
 
 def is_idle() -> bool:
-    """Whether no job at all waits in either queue, so that whoever works now is the last to know of running crawls."""
+    """Whether both queues are empty."""
     with connection().pipeline(transaction=False) as pipe:
         for name in (CRAWL, FETCH):
             pipe.llen(_queue(name).key)
@@ -359,7 +357,7 @@ def is_idle() -> bool:
 
 
 def waiting_jobs() -> dict[str, int]:
-    """How many jobs wait in each of the two queues, watches among them."""
+    """How many jobs wait in each of the two queues, including idle pollers."""
     names = (CRAWL, FETCH)
     with connection().pipeline(transaction=False) as pipe:
         for name in names:
@@ -368,12 +366,12 @@ def waiting_jobs() -> dict[str, int]:
 
 
 def has_work() -> bool:
-    """Whether a job other than a watch waits in either queue."""
+    """Whether a job other than an idle poller waits in either queue."""
     with connection().pipeline(transaction=False) as pipe:
         for name in (CRAWL, FETCH):
             pipe.lrange(_queue(name).key, 0, 7)
         waiting = [job for jobs in pipe.execute() for job in jobs]
-    return not all(is_watch(job.decode()) for job in waiting)
+    return not all(is_poller(job.decode()) for job in waiting)
 
 
 def worker_count() -> int:
@@ -408,7 +406,7 @@ def _is_alive(worker: BaseWorker) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True  # somebody else's process: it exists
+        return True  # a process of another user: it exists
     return True
 
 
@@ -422,8 +420,8 @@ def _fetch_data(batch: Batch) -> EnqueueData:
         args=(plain,),
         job_id=batch.id,
         timeout=300,
-        result_ttl=_KEPT,
-        failure_ttl=_FAILED_KEPT,
+        result_ttl=_RESULT_TTL_S,
+        failure_ttl=_FAILURE_TTL_S,
         description=f"fetch {pages} page{'' if pages == 1 else 's'} of {where}",
     )
 

@@ -1,7 +1,7 @@
-"""What a process does before its work begins: it waits for Redis and the database, which may be started later than it.
+"""Waits for Redis and the database at the start of a process; they may be started later.
 
-Every attempt that fails is a line on stderr. After CRAWLER_STARTUP_TIMEOUT seconds a worker ends with exit code 1 and a
-sentence; the web pages and the clock, which outlast an absence of both, begin without them.
+Each failed attempt is a line on stderr. After CRAWLER_STARTUP_TIMEOUT seconds a worker exits with code 1 and a message;
+the web server and the clock, which tolerate outages of both, start without them.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from crawler.core.installation.deployment import TO_DO
 from crawler.core.text.sanitize import one_line
 from crawler.storage.upgrade import is_behind
 
-RETRY_EVERY_S = 1.0
-CONNECT_TIMEOUT_S = 2  # of one attempt at Redis, so that one which does not answer delays the next line only so long
+RETRY_INTERVAL_S = 1.0
+CONNECT_TIMEOUT_S = 2  # of one attempt to connect to Redis
 
 NOT_MIGRATED = "its migrations are not applied: python manage.py migrate"
 
 
 @dataclass(frozen=True)
 class Service:
-    """Something a process needs before it can work."""
+    """A service that a process needs."""
 
     name: str  # and where it is, without its password
     trouble: Callable[[], str | None]  # why it cannot be used now; None = it can
@@ -54,7 +54,7 @@ def _say(line: str) -> None:
 
 
 def wait_or_exit(*redis_urls: str) -> None:
-    """Return once both can be used; when that takes too long, end this process with exit code 1 and a sentence."""
+    """Return when both are ready; after the timeout exit with code 1 and a message."""
     try:
         _wait(redis_urls)
     except ServiceDown as error:
@@ -62,7 +62,7 @@ def wait_or_exit(*redis_urls: str) -> None:
 
 
 def wait_or_go_on(what: str) -> None:
-    """Return once both can be used, or when that takes too long: `what` then begins without them."""
+    """Return when both are ready, or after the timeout: `what` then starts without them."""
     try:
         _wait(())
     except ServiceDown as error:
@@ -77,8 +77,8 @@ def wait_for(
     clock: Callable[[], float] = time.monotonic,
     say: Callable[[str], None] = _say,
 ) -> None:
-    """Try the services one after the other, each until it can be used. Raises ServiceDown when that takes longer than
-    `seconds` for all of them; with 0 each is tried once."""
+    """Try the services one after the other, each until it is ready. Raises ServiceDown after `seconds` in total; with 0
+    each is tried once."""
     deadline = clock() + seconds
     for service in services:
         attempt = 1
@@ -87,7 +87,7 @@ def wait_for(
             if left <= 0:
                 raise ServiceDown(f"{service.title} is not ready after {seconds:g} s: {trouble}. {service.to_do}")
             say(f"Waiting for {service.name} (attempt {attempt}, {math.ceil(left)} s left): {trouble}")
-            sleep(min(RETRY_EVERY_S, left))
+            sleep(min(RETRY_INTERVAL_S, left))
             attempt += 1
         if attempt > 1:
             say(f"{service.title} is ready.")
@@ -95,7 +95,7 @@ def wait_for(
 
 def _wait(redis_urls: Sequence[str]) -> None:
     urls = dict.fromkeys([*redis_urls, conf.redis_url()])  # each once
-    with _ended_by_signals():
+    with _exit_on_signals():
         wait_for([*map(_redis, urls), _database()], conf.startup_timeout())
         with brief_connection() as database:
             if sentence := clock.measure(database).sentence:
@@ -144,8 +144,8 @@ def _database_trouble() -> str | None:
 
 @contextmanager
 def brief_connection() -> Iterator[BaseDatabaseWrapper]:
-    """A connection to the database that is not kept. It is opened by the first statement, which waits CONNECT_TIMEOUT_S
-    at most for a PostgreSQL that does not answer."""
+    """A temporary connection to the database. It is opened by the first statement, which waits CONNECT_TIMEOUT_S at
+    most for a PostgreSQL that does not respond."""
     connection = connections.create_connection(DEFAULT_DB_ALIAS)
     try:
         yield connection
@@ -167,8 +167,8 @@ def _reason(error: Exception) -> str:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """A process that is asked to end while it waits does so at once, with exit code 0 as RQ's workers have."""
+def _exit_on_signals() -> Iterator[None]:
+    """A signal while waiting ends the process at once, with exit code 0 like RQ's workers."""
 
     def end(number: int, frame: object) -> NoReturn:
         raise SystemExit(0)

@@ -1,13 +1,13 @@
-"""Sends ticks, and sees to it that no worker falls asleep while a crawl runs.
+"""Sends ticks, and guarantees at least one queued job per running crawl.
 
-As long as a crawl runs, at least one job waits in RQ's queues or is being worked on by somebody who will send one: a
-worker that begins a batch while nothing else waits sends a tick first (it costs nothing: the batch's results would have
-sent it), and a tick that ends with nothing waiting sends a watch. So after everything was killed, the next worker finds
-something to do, without a scheduler. Should it be killed in the moment between popping the last job and starting it,
-which RQ does not survive, the lifeline is left: a job that RQ takes for abandoned and enqueues when a worker starts.
+While a crawl runs, at least one job is queued, or is being run by a worker that will send one: a worker that begins a
+batch while the queues are empty sends a tick first (it costs nothing: the batch's results would have sent it), and a
+tick that ends with empty queues sends an idle poller. So after every process was killed, the next worker finds a job,
+without a scheduler. If a worker is killed between popping the last job and starting it, RQ loses the job; then the
+rescue job ("lifeline") is left: a job that RQ takes for abandoned and enqueues when a worker starts.
 
-An idle worker looks for such jobs every ten minutes or so, too. So the lifeline also stays for a crawl that is held
-until midnight: that is how a stock worker comes to look at it in time.
+An idle worker also looks for such jobs about every ten minutes. So the rescue job also stays for a crawl that is held
+until midnight: that is how a stock worker resumes it in time.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from crawler.queueing import queues
 
 RUNNING = Q(state=State.RUNNING)
 HELD = Q(state=State.PAUSED, held_until__isnull=False)
-"""Paused until a moment that is known: nobody needs to stay awake for it, but somebody to look now and then."""
+"""Paused until a known time: no idle poller is needed, only the rescue job."""
 
 
 def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, is_urgent: bool = True) -> bool:
-    """Leave reports, mark the crawl dirty and send a tick unless one is coming, in one step; whether one was sent."""
+    """Push reports, mark the crawl dirty and send a tick unless one is coming, in one step; True if one was sent."""
     job = queues.new_id("manage")
 
     def send_tick(pipe: Pipeline) -> None:
         pipe.sadd(CRAWLS, frontier.keys.crawl)
         queues.send_tick(pipe, frontier.keys.crawl, site, job)
 
-    return frontier.results.leave(
+    return frontier.results.push(
         [encode_report(report) for report in reports],
         frontier.now(),
         tick_job=job,
@@ -49,27 +49,26 @@ def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, 
 
 
 def is_coming(mark: Mark) -> bool:
-    """Whether the tick this mark speaks of still waits in RQ's queue, however long."""
+    """Whether the tick named by this mark still waits in RQ's queue, however long."""
     return queues.is_queued(queues.CRAWL, mark.job)
 
 
-def keep_watch() -> None:
-    """A crawl runs: see that whoever is idle watches over it, and that a starting worker finds something to do."""
-    queues.keep_watch_last()
-    queues.plant_lifeline()
+def ensure_poller() -> None:
+    """A crawl runs: ensure that an idle poller is queued, and that a starting worker finds a job."""
+    queues.keep_poller_last()
+    queues.ensure_rescue_job()
 
 
-def keep_or_cut_lifeline() -> None:
-    """To be called when a crawl is over: the lifeline stays while another one runs, or is held."""
+def update_rescue_job() -> None:
+    """Called when a crawl is over: the rescue job stays while another crawl runs or is held."""
     if Crawl.objects.filter(RUNNING | HELD).exists():
-        queues.plant_lifeline()
+        queues.ensure_rescue_job()
     else:
-        queues.cut_lifeline()
+        queues.remove_rescue_job()
 
 
-def stay_awake() -> None:
-    """Send a watch if nothing waits in the queues, and see that a starting worker finds one in any case; to be called
-    while a crawl runs."""
+def ensure_poller_if_idle() -> None:
+    """Called while a crawl runs: send an idle poller if the queues are empty, and ensure the rescue job."""
     if queues.is_idle():
-        queues.send_watch()
-    queues.plant_lifeline()
+        queues.send_poller()
+    queues.ensure_rescue_job()

@@ -35,7 +35,7 @@ def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
     if crawl.state != State.RUNNING:
         return ""
     seen, _ = observe(crawl, None, Crawl.objects.all() if visible is None else visible)
-    now = seen.glance.now if seen else epoch_seconds()
+    now = seen.snapshot.now if seen else epoch_seconds()
     return explain(facts_of(crawl, seen, len(_open_rows(crawl)), now))[0]
 
 
@@ -63,7 +63,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
     `disagreements`    how often the checks for the end did not say the same, newest first
     """
     seen, error = observe(crawl, clock, Crawl.objects.all() if visible is None else visible)
-    now = seen.glance.now if seen else (clock or epoch_seconds)()
+    now = seen.snapshot.now if seen else (clock or epoch_seconds)()
     rows = _open_rows(crawl)
     facts = facts_of(crawl, seen, len(rows), now)
     robots = robots_of(crawl) if seen else None
@@ -146,7 +146,7 @@ def _host(host: HostJudged) -> Plain:
         "trouble": wait.trouble,
         "stop": {"until": moment(wait.until), "status": wait.status} if wait.reason is Reason.STOP else None,
         "delay": rounded(wait.delay),
-        "crawl_delay": host.seen.shared.manners.crawl_delay,
+        "crawl_delay": host.seen.shared.state.crawl_delay,
         "connections": host.seen.shared.connections,
         "connections_allowed": wait.allowed,
         "used_by": [asdict(used) for used in wait.used],
@@ -154,13 +154,13 @@ def _host(host: HostJudged) -> Plain:
 
 
 def _manager(seen: Seen) -> Plain:
-    looked = seen.glance
+    looked = seen.snapshot
     return {
         "doing": seen.manager.value,
         "lock_left": rounded(looked.lock_left),
         "sent_for_at": moment(looked.mark.sent_at) if looked.mark else None,
         "last_run_at": moment(looked.last_tick.at) if looked.last_tick else None,
-        "last_run_said": looked.last_tick.said if looked.last_tick else "",
+        "last_run_said": looked.last_tick.summary if looked.last_tick else "",
         "reports": looked.queue_side.results,
         "handed_out": looked.handed_out,
     }
@@ -193,4 +193,4 @@ def rounded(seconds: float | None) -> float | None:
 
 def _to_do(jobs: Collection[str]) -> int:
     """How many of these jobs are work; a watch only waits for a worker that has none."""
-    return sum(not queues.is_watch(job) for job in jobs)
+    return sum(not queues.is_poller(job) for job in jobs)

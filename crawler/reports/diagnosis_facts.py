@@ -28,11 +28,11 @@ from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Memory, Shor
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.inspect import Glance, HostSeen, LaneSeen, glance
-from crawler.frontier.leases import LEASE_SECONDS, Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
-from crawler.frontier.results import LOCK_SECONDS
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.inspect import HostSnapshot, LaneSnapshot, Snapshot, take_snapshot
+from crawler.frontier.leases import LEASE_TTL_S, Lease
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
+from crawler.frontier.results import LOCK_TTL_S
+from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.storage import queries
@@ -82,9 +82,9 @@ def is_for_the_day(until: datetime, now: float) -> bool:
 SHOWN = 20  # origins
 
 
-def memory_of(redis: Redis, crawl: Crawl) -> RobotsMemory:
+def memory_of(redis: Redis, crawl: Crawl) -> RobotsCache:
     """The memory of robots.txt files that a crawl uses."""
-    return RobotsMemory.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
+    return RobotsCache.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
 
 
 def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
@@ -135,7 +135,7 @@ class BatchSeen:
 
 @dataclass(frozen=True)
 class HostJudged:
-    seen: LaneSeen
+    seen: LaneSnapshot
     wait: HostWait
 
 
@@ -143,7 +143,7 @@ class HostJudged:
 class Seen:
     """The queue side of a crawl."""
 
-    glance: Glance
+    snapshot: Snapshot
     queued: Mapping[str, set[str]]  # queue -> jobs
     workers: Mapping[str, int]  # queue -> workers
     batches: Sequence[BatchSeen]
@@ -155,10 +155,10 @@ class Seen:
 
     @property
     def manager(self) -> Manager:
-        mark, left = self.glance.mark, self.glance.lock_left
-        is_fresh = mark is not None and mark.is_fresh(self.glance.now)
+        mark, left = self.snapshot.mark, self.snapshot.lock_left
+        is_fresh = mark is not None and mark.is_fresh(self.snapshot.now)
         is_queued = mark is not None and mark.job in self.queued[queues.CRAWL]
-        silent_for = None if left is None else LOCK_SECONDS - left
+        silent_for = None if left is None else LOCK_TTL_S - left
         return manager_of(silent_for=silent_for, is_coming=is_fresh or is_queued)
 
 
@@ -174,24 +174,26 @@ def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tupl
 
 def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     queued = {name: queues.queued(name) for name in (queues.CRAWL, queues.FETCH)}
-    seen = glance(frontier, SHOWN)
+    seen = take_snapshot(frontier, SHOWN)
     started = queues.started(queues.FETCH)
     batches = [_batch(crawl, lease, look_at, seen, queued[queues.FETCH], started) for lease, look_at in seen.leases]
     judge = _Judge(crawl, seen, frontier.redis, visible)
     return Seen(
-        glance=seen,
+        snapshot=seen,
         queued=queued,
         workers=queues.listeners(),
         batches=batches,
         hosts=_hosts(crawl, seen, judge),
         held_up=_held_up(batches, judge),
-        given_up=frontier.dead.since(seen.now - GIVEN_UP_WITHIN),
-        newly_given_up=frontier.dead.newest(SHOWN_LATELY),
+        given_up=frontier.dead_letters.count_since(seen.now - GIVEN_UP_WITHIN),
+        newly_given_up=frontier.dead_letters.newest(SHOWN_LATELY),
         memory=capacity.memory_of(frontier.redis),
     )
 
 
-def _batch(crawl: Crawl, lease: Lease, look_at: float, seen: Glance, queued: set[str], started: set[str]) -> BatchSeen:
+def _batch(
+    crawl: Crawl, lease: Lease, look_at: float, seen: Snapshot, queued: set[str], started: set[str]
+) -> BatchSeen:
     look_in = look_at - seen.now
     missed_for = None if lease.absent_since is None else seen.now - lease.absent_since
     ids = [page for _, pages_of_slice in lease.slices.values() for page in pages_of_slice]
@@ -200,18 +202,18 @@ def _batch(crawl: Crawl, lease: Lease, look_at: float, seen: Glance, queued: set
         look_at=look_at,
         hold=hold_of(
             held=lease.held,
-            silent_for=LEASE_SECONDS - look_in,
+            silent_for=LEASE_TTL_S - look_in,
             queued=lease.batch in queued,
             started=lease.batch in started,
             missed_for=missed_for,
             reports=seen.queue_side.results,
         ),
         open_ids=frozenset(queries.open_pages(crawl.id, ids)),
-        back_in=look_in if missed_for is None else max(look_in, LOOK_AFTER - missed_for),
+        back_in=look_in if missed_for is None else max(look_in, JOB_CHECK_INTERVAL_S - missed_for),
     )
 
 
-def _hosts(crawl: Crawl, seen: Glance, judge: _Judge) -> list[HostJudged]:
+def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
     """When each host may really be asked: its time here, or its turn over all crawls, whichever is later."""
     first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
     trouble = dict(Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error"))
@@ -250,15 +252,15 @@ def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
 class _Judge:
     """Says of a host what a crawl waits for there, and who uses its connections."""
 
-    def __init__(self, crawl: Crawl, seen: Glance, redis: Redis, visible: QuerySet[Crawl]) -> None:
+    def __init__(self, crawl: Crawl, seen: Snapshot, redis: Redis, visible: QuerySet[Crawl]) -> None:
         self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
         self._memory = memory_of(redis, crawl)
 
     def wait(
-        self, host: str, shared: HostSeen, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
+        self, host: str, shared: HostSnapshot, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
     ) -> HostWait:
-        options, manners, now = self._options, shared.manners, self.seen.now
-        others = [wish for crawl, wish in shared.wishes.items() if crawl != self._crawl]
+        options, manners, now = self._options, shared.state, self.seen.now
+        others = [wish for crawl, wish in shared.policies.items() if crawl != self._crawl]
         look = HostLook(
             rest_in=rest_in,
             due_in=due_in,
@@ -271,7 +273,7 @@ class _Judge:
             others=max((wish.delay for wish in others), default=0.0),
             connections=shared.connections,
             allowed=min([options.concurrency, *(wish.connections for wish in others)]),
-            robots_asked=options.obey_robots and self._memory.being_asked(origins_of(host)),
+            robots_asked=options.obey_robots and self._memory.is_being_fetched(origins_of(host)),
             trouble=trouble,
         )
         next_in, reason = what_holds(look)
@@ -333,13 +335,13 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
 
 
 def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Facts:
-    looked = seen.glance
+    looked = seen.snapshot
     return replace(
         facts,
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
         stirred=_stirred(crawl, seen, now),
-        is_lined_up=looked.is_lined_up,
+        is_lined_up=looked.has_cursor,
         batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],
         hosts=[host.wait for host in seen.hosts],
         hosts_waiting=looked.queue_side.hosts,
@@ -358,7 +360,7 @@ def _stirred(crawl: Crawl, seen: Seen, now: float) -> bool:
     """Whether somebody is at work, whatever workers RQ lists: it forgets those that live when Redis was emptied."""
     if seen.manager is Manager.WORKING or any(batch.hold is Hold.FETCHING for batch in seen.batches):
         return True
-    last_tick = seen.glance.last_tick
+    last_tick = seen.snapshot.last_tick
     if last_tick is not None and now - last_tick.at < LATELY:
         return True
     return any(now - at < LATELY for at, _, closed, *_ in crawl.samples[-1:] if closed > 0)

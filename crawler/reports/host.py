@@ -11,8 +11,8 @@ from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.host_waits import stop_of
 from crawler.core.urls.normalise import origins_of
-from crawler.frontier.inspect import HostSeen, pages_of, seen_of
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.inspect import HostSnapshot, host_snapshots, pages_of
+from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.reports import text as words
@@ -41,10 +41,10 @@ def known_of(host: str) -> Plain | None:
     """
     redis = queues.connection()
     now = clock.epoch_seconds()
-    seen, crawls = seen_of(redis, [host], now)[host], crawls_of(redis, host)
+    seen, crawls = host_snapshots(redis, [host], now)[host], crawls_of(redis, host)
     if not (seen.is_known or crawls):
         return None
-    known = seen.manners
+    known = seen.state
     sites = {str(crawl.id): crawl.site for crawl in Crawl.objects.filter(pk__in=[each for each in seen.slots if each])}
     return {
         "host": host,
@@ -54,7 +54,7 @@ def known_of(host: str) -> Plain | None:
         "delay": rounded(known.throttle.delay),
         "troubles": known.throttle.troubles,
         "crawl_delay": known.crawl_delay,
-        "seconds": rounded(known.seconds),
+        "seconds": rounded(known.response_s),
         "asked_at": moment(seen.asked_at),
         "connections": [
             {"crawl": crawl or None, "site": sites.get(crawl, ""), "connections": number}
@@ -68,8 +68,8 @@ def known_of(host: str) -> Plain | None:
     }
 
 
-def _stop(seen: HostSeen, now: float) -> Plain | None:
-    stop = seen.manners.stop
+def _stop(seen: HostSnapshot, now: float) -> Plain | None:
+    stop = seen.state.stop
     if stop.until <= now:
         return None
     return {"until": moment(stop.until), "in": rounded(stop.until - now), "status": stop.status, "stops": stop.stops}
@@ -77,11 +77,13 @@ def _stop(seen: HostSeen, now: float) -> Plain | None:
 
 def _robots(redis: Redis, host: str, crawls: list[Crawl]) -> list[Plain]:
     """Each once, however many crawls share what is remembered."""
-    memories = {memory.whose: memory for memory in (RobotsMemory(redis), *(memory_of(redis, each) for each in crawls))}
+    memories = {
+        memory.partition: memory for memory in (RobotsCache(redis), *(memory_of(redis, each) for each in crawls))
+    }
     told = []
     for origin in origins_of(host):
         for memory in memories.values():
-            memo, asked = memory.get(origin), memory.being_asked([origin])
+            memo, asked = memory.get(origin), memory.is_being_fetched([origin])
             if memo is not None or asked:
                 status, error = (memo.status, memo.error) if memo else (None, "")
                 told.append({"origin": origin, "being_asked": asked, "status": status, "error": error})

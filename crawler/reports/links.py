@@ -18,7 +18,7 @@ from crawler.core.crawl.messages import PAGE
 from crawler.core.html import link_codec
 from crawler.models import Crawl, LinkIndex, Page, PageLinks
 from crawler.reports import result_cache
-from crawler.storage.queries import in_order
+from crawler.storage.queries import all_rows
 
 # Which pages link to one: an index over the links of a large crawl that is over, made when it is first asked for.
 #
@@ -88,7 +88,7 @@ def _extended(crawl: Crawl, budget: float | None, now: Callable[[], float] = mon
 
 def _end_of_part(crawl: Crawl, after: int) -> int | None:
     """The last page of the part that begins behind this page; None when there is none behind it."""
-    ids = in_order(crawl.pk).filter(id__gt=after).values_list("id", flat=True)
+    ids = all_rows(crawl.pk).filter(id__gt=after).values_list("id", flat=True)
     return max(ids[:PART_PAGES], default=None)
 
 

@@ -19,7 +19,7 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
 from crawler.frontier import metrics
-from crawler.frontier.metrics import Crowd, TickTimes
+from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
 
@@ -43,7 +43,7 @@ class FromTable:
 class FromRedis:
     jobs: Mapping[str, int]  # queue -> jobs that wait
     workers: Mapping[str, int]  # queue -> workers that listen to it
-    crowd: Crowd
+    frontier: QueueMetrics
     ticks: TickTimes
 
 
@@ -79,8 +79,8 @@ def of_redis(running: Sequence[UUID]) -> FromRedis | None:
         return FromRedis(
             jobs=queues.waiting_jobs(),
             workers=queues.listeners(),
-            crowd=metrics.seen(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
-            ticks=metrics.read(redis),
+            frontier=metrics.read_queue_metrics(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
+            ticks=metrics.read_tick_times(redis),
         )
     except (ServiceDown, RedisError):
         return None

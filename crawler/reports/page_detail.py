@@ -74,7 +74,7 @@ def _sources(page: Page) -> list[dict[str, Any]]:
     targets, hops = [page.url], 0
     while targets and hops < MAX_HOPS and len(found) < MAX_SOURCES:
         hops += 1
-        rows = queries.in_order(page.crawl_id).filter(redirect_to__in=targets).exclude(pk__in=[page.pk, *found])
+        rows = queries.all_rows(page.crawl_id).filter(redirect_to__in=targets).exclude(pk__in=[page.pk, *found])
         level = list(rows[: MAX_SOURCES - len(found)])
         found.update((source.pk, {**brief(source), "hops": hops}) for source in level)
         targets = [source.url for source in level]

@@ -289,17 +289,17 @@ def _narrowed(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
 def _shown(crawl: Crawl, show: Show) -> QuerySet[Page]:
     match show:
         case Show.ALL:
-            return queries.in_order(crawl.id).exclude(outcome=Outcome.EXTERNAL)
+            return queries.all_rows(crawl.id).exclude(outcome=Outcome.EXTERNAL)
         case Show.DEAD_LETTERS:
             return dead_letters(crawl)
         case Show.ORPHANS:
             return orphans(crawl)
         case Show.LISTED:
-            return queries.in_order(crawl.id).filter(kind=PAGE, in_sitemap=True)
+            return queries.all_rows(crawl.id).filter(kind=PAGE, in_sitemap=True)
         case Show.SITEMAPS:
-            return queries.in_order(crawl.id).filter(kind=SITEMAP)
+            return queries.all_rows(crawl.id).filter(kind=SITEMAP)
         case Show.EXTERNALS:
-            return queries.in_order(crawl.id).filter(kind=EXTERNAL)
+            return queries.all_rows(crawl.id).filter(kind=EXTERNAL)
 
 
 def _within(rows: QuerySet[Page], field: str, span: Span | None) -> QuerySet[Page]:

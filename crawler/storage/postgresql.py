@@ -1,8 +1,8 @@
-"""What keeps a machine that vanishes from holding up all others where the database is PostgreSQL.
+"""Limits of PostgreSQL sessions, so that a machine that vanishes does not block the others.
 
-PostgreSQL hears nothing of a client whose packets stop coming: its transaction stays open, and its row locks with it,
-until TCP gives up after 15 minutes to 2 hours. So each session has limits; who meets a lock gives way; and it can be
-seen who holds the lock on a crawl's row. The client's side of a connection is in `settings.environment`.
+PostgreSQL does not notice a client whose packets stop coming: its transaction and its row locks stay open until TCP
+gives up after 15 minutes to 2 hours. So each session has limits; a tick that meets a lock is deferred; and the holder
+of the lock on a crawl's row can be found. The client side of a connection is in `settings.environment`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _SILENT_LOCK = """
 """
 
 
-def watch() -> None:
-    """From now on every connection to PostgreSQL has these limits."""
-    connection_created.connect(_limit, dispatch_uid="crawler.storage.postgresql")
+def apply_session_limits() -> None:
+    """Apply these limits to every new connection to PostgreSQL."""
+    connection_created.connect(_set_limits, dispatch_uid="crawler.storage.postgresql")
     pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.postgresql")
-    post_migrate.connect(_limit_again, dispatch_uid="crawler.storage.postgresql")
+    post_migrate.connect(_restore_limits, dispatch_uid="crawler.storage.postgresql")
 
 
 def is_lock_timeout(error: BaseException) -> bool:
@@ -56,8 +56,8 @@ def is_lock_timeout(error: BaseException) -> bool:
 
 
 def silent_lock(crawl: UUID) -> SilentLock | None:
-    """Who has locked the crawl's row in a transaction and now says nothing. A row's `xmax` is the transaction that has
-    locked it, unless it was locked behind a savepoint: then it is not found."""
+    """The idle transaction that has locked the crawl's row, if any. A row's `xmax` is the transaction that locked it,
+    unless it was locked behind a savepoint: then it is not found."""
     if connection.vendor != VENDOR:
         return None
     with connection.cursor() as cursor:
@@ -69,8 +69,8 @@ def silent_lock(crawl: UUID) -> SilentLock | None:
     return SilentLock(client or "", silent_for, limit - silent_for if limit else None)
 
 
-def _limit(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """An operator who names one of them in DATABASE_URL (`?options=-c%20lock_timeout=5s`) has the last word."""
+def _set_limits(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """A limit named in DATABASE_URL (`?options=-c%20lock_timeout=5s`) takes precedence."""
     named = _named(str(connection.settings_dict["OPTIONS"].get("options", "")))
     _set(connection, {name: value for name, value in LIMITS.items() if name not in named})
 
@@ -93,5 +93,5 @@ def _lift_limits(using: str, **_: Any) -> None:
     _set(connections[using], UNLIMITED)
 
 
-def _limit_again(using: str, **_: Any) -> None:
-    _limit(connections[using])
+def _restore_limits(using: str, **_: Any) -> None:
+    _set_limits(connections[using])

@@ -16,7 +16,7 @@ from crawler.core.crawl.traps import LEARNT, MEANINGS, Count, Suspicion, Verdict
 from crawler.models import Crawl, Page, Trap
 from crawler.storage.variants import Parts
 
-KEYS_AT_ONCE = 900  # keys a statement; SQLite's smallest limit is 999 values
+KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 values
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResu
         return _judged(crawl, found, frozenset(), None)
     parts = Parts(crawl)
     parts.learn(closed, found)
-    judged = _judged(crawl, parts.suspected(found), {page.id for page in closed}, parts)
+    judged = _judged(crawl, parts.with_suspicions(found), {page.id for page in closed}, parts)
     parts.save()
     return judged
 
@@ -135,4 +135,4 @@ def _quarantined(page: Discovery, trap_id: int) -> Discovery:
 
 
 def _chunks(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    return (keys[at : at + KEYS_AT_ONCE] for at in range(0, len(keys), KEYS_AT_ONCE))
+    return (keys[at : at + KEYS_PER_STATEMENT] for at in range(0, len(keys), KEYS_PER_STATEMENT))

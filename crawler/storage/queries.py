@@ -1,4 +1,4 @@
-"""What the page table says of a crawl's pages. Reading only: whatever changes them is in `crawler.storage.writer`."""
+"""Queries of page rows. Read-only: all writes are in `crawler.storage.writer`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class OpenPage:
     kind: str = PAGE
 
 
-def in_order(crawl: UUID) -> QuerySet[Page]:
+def all_rows(crawl: UUID) -> QuerySet[Page]:
     """All rows of a crawl, to be read side by side in the order of their discovery. What is always true of a row's id
     is asked for besides: with it SQLite takes the index that has them in this order, and without it never does, where
     one of the open pages alone or of the dead letters is the better."""
@@ -39,19 +39,19 @@ def in_order(crawl: UUID) -> QuerySet[Page]:
 
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:
-    """Where those of these pages stand that are open."""
-    facts = _named(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
+    """The places (depth, hops, kind, URL) of the open ones of these pages."""
+    facts = _open_rows(crawl, ids).values_list("id", "depth", "hops", "kind", "url")
     return {page: Place(depth, hops, kind, url) for page, depth, hops, kind, url in facts}
 
 
 def still_open(crawl: UUID, ids: Iterable[int]) -> set[int]:
     """Which of these pages are open."""
-    return set(_named(crawl, ids).values_list("id", flat=True))
+    return set(_open_rows(crawl, ids).values_list("id", flat=True))
 
 
 def open_pages(crawl: UUID, ids: Iterable[int]) -> dict[int, OpenPage]:
-    """Those of these pages that are open."""
-    return {page.id: page for page in _open(_named(crawl, ids))}
+    """The open ones of these pages."""
+    return {page.id: page for page in _open(_open_rows(crawl, ids))}
 
 
 def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int | None) -> list[OpenPage]:
@@ -63,13 +63,13 @@ def next_open(crawl: UUID, priority: int, after: int, at_most: int, depth: int |
 
 
 def priorities(crawl: UUID) -> list[int]:
-    """Of the pages that were ever opened in this crawl, the most urgent first."""
+    """The priorities of the pages ever opened in this crawl, the most urgent first."""
     found = Crawl.objects.filter(id=crawl).values_list("priorities", flat=True).first()
     return found or [USUAL_PRIORITY]
 
 
-def tried_before(crawl: UUID) -> list[OpenPage]:
-    """Open pages that were asked for at least once, or may have been by a worker that died."""
+def open_with_attempts(crawl: UUID) -> list[OpenPage]:
+    """Open pages that were requested at least once, or may have been by a worker that died."""
     was_tried = Q(attempts__gt=0) | ~Q(died_with="")
     return list(_open(Page.objects.filter(was_tried, crawl_id=crawl, status=Page.OPEN).order_by("id")))
 
@@ -89,7 +89,7 @@ def put_off(crawl: UUID, until: float) -> Q:
 
 
 def count_put_off(crawl: UUID, now: float) -> int:
-    """How many open pages there are whose servers asked for a later time."""
+    """How many open pages have a Retry-After in the future."""
     return Page.objects.filter(put_off(crawl, now)).count()
 
 
@@ -106,13 +106,13 @@ def count_rows(crawl: UUID) -> Tallies:
 
 
 def next_expiry(crawl: UUID) -> float | None:
-    """Epoch seconds when the time of the next open page is over."""
+    """Epoch seconds when the next open page expires."""
     open_pages = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__isnull=False)
     soonest: float | None = open_pages.aggregate(soonest=Min("expires_at"))["soonest"]
     return soonest
 
 
-def _named(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
+def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
     """Those of these pages that are open. The crawl is asked for in a way that no index serves: SQLite would take that
     of its open pages, and read a million of them to find these few."""
     rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))

@@ -1,8 +1,8 @@
-"""The memory of answers: the only reader and writer of its table. Crawls of one circle (`core.crawl.cache_policy`)
-share it.
+"""The HTTP response cache: the only reader and writer of its table. Crawls of one cache partition
+(`core.crawl.cache_policy`) share it.
 
-Nothing depends on it: an answer that is lost, or never stored because somebody died, is asked for again. So it is
-written after the pages are, in a transaction of its own, and what is too old is deleted a bit at a time.
+Nothing depends on it: a lost response is fetched again. So it is written after the pages, in a separate transaction,
+and expired rows are deleted in small steps.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from crawler.models import Answer
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 100  # answers a statement
-SWEPT = 200  # answers deleted at a time, at most
-FASTEST = 1  # of zlib's levels: links compress to a sixth even so
+ROWS_PER_STATEMENT = 100  # answers a statement
+MAX_ROWS_PER_SWEEP = 200  # answers deleted at a time, at most
+COMPRESSION_LEVEL = 1  # of zlib's levels: links compress to a sixth even so
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(PageResult)
 
 
-def recall(circle: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, Remembered]:
-    """URL -> answer, of those that were known to be so after `since` (epoch seconds)."""
+def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, Remembered]:
+    """URL -> response, of those stored or validated after `since` (epoch seconds)."""
     found: dict[str, Remembered] = {}
-    for keys in _chunks(_keys(circle, urls)):
+    for keys in _chunks(_keys(partition, urls)):
         rows = Answer.objects.filter(key__in=list(keys), stored_at__gt=since)
         for key, stored_at, etag, last_modified, packed in rows.values_list(
             "key", "stored_at", "etag", "last_modified", "result"
@@ -43,56 +43,56 @@ def recall(circle: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, 
     return found
 
 
-def validators(circle: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """URL -> ETag and Last-Modified, of those answers that have either."""
+def validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """URL -> ETag and Last-Modified, of the responses that have either."""
     found: dict[str, tuple[str, str]] = {}
-    for keys in _chunks(_keys(circle, urls)):
+    for keys in _chunks(_keys(partition, urls)):
         rows = Answer.objects.filter(key__in=list(keys)).exclude(etag="", last_modified="")
         for key, etag, last_modified in rows.values_list("key", "etag", "last_modified"):
             found[keys[bytes(key)]] = (etag, last_modified)
     return found
 
 
-def remember(circle: bytes, results: Mapping[str, PageResult], now: float) -> None:
-    """Store the answers of these URLs in place of older ones, and delete as many that nobody may use any more."""
-    answers = [_answer(memory_key(url, circle), result, now) for url, result in results.items()]
+def store(partition: bytes, results: Mapping[str, PageResult], now: float) -> None:
+    """Store the responses of these URLs, replacing older ones, and delete some expired ones."""
+    answers = [_answer(memory_key(url, partition), result, now) for url, result in results.items()]
     answers.sort(key=lambda answer: bytes(answer.key))  # two managers lock rows in one order, and never each other
     Answer.objects.bulk_create(
         answers,
-        batch_size=AT_ONCE,
+        batch_size=ROWS_PER_STATEMENT,
         update_conflicts=True,
         unique_fields=["key"],
         update_fields=["stored_at", "etag", "last_modified", "result"],
     )
     if answers:
-        sweep(now)
+        delete_expired(now)
 
 
-def confirm(circle: bytes, urls: Iterable[str], now: float) -> None:
-    """The server said that these answers are what it would say now."""
-    for keys in _chunks(_keys(circle, urls)):
+def refresh(partition: bytes, urls: Iterable[str], now: float) -> None:
+    """The server confirmed these responses (304): they are fresh from `now`."""
+    for keys in _chunks(_keys(partition, urls)):
         Answer.objects.filter(key__in=list(keys)).update(stored_at=now)
 
 
-def sweep(now: float) -> int:
-    """Delete some of the answers that were not known to be so for CRAWLER_ANSWER_DAYS; how many. What another process
-    holds is left to it."""
+def delete_expired(now: float) -> int:
+    """Delete some responses not validated for CRAWLER_ANSWER_DAYS; returns how many. Rows locked by another process are
+    skipped."""
     too_old = Answer.objects.filter(stored_at__lt=now - conf.answer_seconds()).order_by("stored_at")
     if not too_old.exists():
         return 0
     with transaction.atomic():
-        doomed = list(too_old.select_for_update(skip_locked=True).values_list("key", flat=True)[:SWEPT])
+        doomed = list(too_old.select_for_update(skip_locked=True).values_list("key", flat=True)[:MAX_ROWS_PER_SWEEP])
         return Answer.objects.filter(key__in=doomed).delete()[0]
 
 
 def _answer(key: bytes, result: PageResult, now: float) -> Answer:
     etag, last_modified = validators_of(result)
-    packed = zlib.compress(_encoder.encode(essence(result)), FASTEST)
+    packed = zlib.compress(_encoder.encode(essence(result)), COMPRESSION_LEVEL)
     return Answer(key=key, stored_at=result.fetched_at or now, etag=etag, last_modified=last_modified, result=packed)
 
 
 def _unpacked(packed: bytes) -> PageResult | None:
-    """The result, or None when it cannot be read (of another version, say): then it is asked for again."""
+    """The result, or None if it cannot be decoded (for example of another version): then the page is fetched."""
     try:
         return _decoder.decode(zlib.decompress(packed))
     except (msgspec.MsgspecError, zlib.error) as error:
@@ -100,11 +100,11 @@ def _unpacked(packed: bytes) -> PageResult | None:
         return None
 
 
-def _keys(circle: bytes, urls: Iterable[str]) -> dict[bytes, str]:
-    return {memory_key(url, circle): url for url in urls}
+def _keys(partition: bytes, urls: Iterable[str]) -> dict[bytes, str]:
+    return {memory_key(url, partition): url for url in urls}
 
 
 def _chunks(keys: dict[bytes, str]) -> Iterable[dict[bytes, str]]:
     ordered: Sequence[bytes] = sorted(keys)
-    for at in range(0, len(ordered), AT_ONCE):
-        yield {key: keys[key] for key in ordered[at : at + AT_ONCE]}
+    for at in range(0, len(ordered), ROWS_PER_STATEMENT):
+        yield {key: keys[key] for key in ordered[at : at + ROWS_PER_STATEMENT]}

@@ -19,8 +19,8 @@ from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page
 
-INSERT_ROWS = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
-LISTED_ROWS = 199  # 5 values each
+ROWS_PER_INSERT = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
+LISTED_ROWS_PER_INSERT = 199  # 5 values each
 
 _json = msgspec.json.Encoder().encode
 
@@ -97,7 +97,7 @@ _KEEP_LINKS = """
 """
 
 
-def keep_links(crawl: UUID, results: Iterable[PageResult]) -> None:
+def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Keep the links of pages that were closed with any; those of a page that was asked for again are replaced."""
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
     rows = [(result.id, crawl_id, result.link_keys, result.linkage) for result in results if result.link_keys]
@@ -116,7 +116,7 @@ _KEEP_FACTS = f"""
 """  # noqa: S608 (the names of columns)
 
 
-def keep_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
+def store_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Keep what the answers and pages said; of a page that was asked for again, what is said now."""
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
     rows = [(result.id, crawl_id, *_facts(result)) for result in results if result.http_status is not None]
@@ -169,13 +169,13 @@ def _storable_in(value: Any) -> Any:
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
     """Insert pages whose key is new; how many were. On rows that were there it is noted that a link, or a sitemap,
     leads to them too."""
-    chunks = (found[at : at + INSERT_ROWS] for at in range(0, len(found), INSERT_ROWS))
+    chunks = (found[at : at + ROWS_PER_INSERT] for at in range(0, len(found), ROWS_PER_INSERT))
     return sum(_insert_or_note(crawl, chunk, expires_at) for chunk in chunks)
 
 
 def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
     """The same for pages of a list. Of a million rows it matters that most values are the same in all of them."""
-    chunks = (entries[at : at + LISTED_ROWS] for at in range(0, len(entries), LISTED_ROWS))
+    chunks = (entries[at : at + LISTED_ROWS_PER_INSERT] for at in range(0, len(entries), LISTED_ROWS_PER_INSERT))
     return sum(_insert_listed(crawl, chunk, expires_at) for chunk in chunks)
 
 

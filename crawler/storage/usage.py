@@ -1,4 +1,4 @@
-"""How many pages a person's crawls ask for, day by day: one row, moved in the transaction that closes the pages."""
+"""Pages requested per user and day: one row, updated in the transaction that closes the pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db import connection
 
 from crawler.models import Usage
 
-KEPT_DAYS = 400  # a year and what one looks back for
+KEPT_DAYS = 400  # a year, and some days to compare with
 
 _ADD = """
     INSERT INTO crawler_usage (user_id, day, pages) VALUES (%s, %s, %s)
@@ -17,13 +17,13 @@ _ADD = """
 
 
 def add(user: int, pages: int, now: float) -> None:
-    """Add pages to a person's day, in the transaction that is open. `now` in epoch seconds says which day."""
+    """Add pages to a user's day, in the open transaction. `now` (epoch seconds) gives the day."""
     day = datetime.fromtimestamp(now, UTC).date()
     with connection.cursor() as cursor:
         cursor.execute(_ADD, [user, connection.ops.adapt_datefield_value(day), pages])
 
 
-def forget_before(day: date) -> None:
+def delete_before(day: date) -> None:
     Usage.objects.filter(day__lt=day).delete()
 
 

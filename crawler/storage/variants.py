@@ -37,8 +37,8 @@ from crawler.core.urls.variants import (
 )
 from crawler.models import Crawl, Page, PageFacts, PageVariants, Trap, VaryingPart
 
-VALUES_AT_ONCE = 400  # a statement; SQLite's smallest limit is 999
-ROWS_AT_ONCE = 100  # 6 values each
+VALUES_PER_STATEMENT = 400  # a statement; SQLite's smallest limit is 999
+ROWS_PER_STATEMENT = 100  # 6 values each
 
 _T = TypeVar("_T")
 Remainders = dict[str, str]
@@ -99,7 +99,7 @@ class Parts:
         for pattern, part in self._followed().items():
             self._conclude(pattern, part)
 
-    def suspected(self, found: Sequence[Discovery]) -> Sequence[Discovery]:
+    def with_suspicions(self, found: Sequence[Discovery]) -> Sequence[Discovery]:
         """The same; those that are nothing but one more variant, as far as their URLs tell, with that suspicion."""
         judged = {pattern: part for pattern, part in self._followed().items() if part.trap_id is not None}
         if not judged:
@@ -137,7 +137,7 @@ class Parts:
         ]
         PageVariants.objects.bulk_create(
             rows,
-            batch_size=ROWS_AT_ONCE,
+            batch_size=ROWS_PER_STATEMENT,
             update_conflicts=True,
             unique_fields=["part", "key"],
             update_fields=["pages", "same", "different", "texts"],
@@ -352,4 +352,4 @@ def _evidence(part: VaryingPart) -> Evidence:
 
 
 def _chunks(values: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    return (values[at : at + VALUES_AT_ONCE] for at in range(0, len(values), VALUES_AT_ONCE))
+    return (values[at : at + VALUES_PER_STATEMENT] for at in range(0, len(values), VALUES_PER_STATEMENT))

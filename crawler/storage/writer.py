@@ -1,8 +1,8 @@
 """The only writer of page rows.
 
-Every change is conditional on the row's status, and the number of rows that really changed is what moves the crawl's
-counters (rule R2), in the same transaction. So repeating any of it changes nothing. Each transaction begins by locking
-the crawl's row: whatever ends a crawl or opens it again comes before it or after it, never in its middle.
+Every change is conditional on the row's status, and the crawl's counters change by the number of rows that really
+changed (rule R2), in the same transaction. So every change is idempotent. Each transaction begins by locking the
+crawl's row: a transaction that ends or reopens a crawl runs before it or after it, never in between.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import quarantine, queries, sql, usage
 
 ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
-"""The heaps of pages that were asked for."""
+"""The kinds of outcomes of pages that were requested."""
 
-IDS_AT_ONCE = 900  # a statement; SQLite's smallest limit is 999 values
+IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
 
-MOVED = (
+COUNTER_FIELDS = (
     *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
     *("samples", "priorities", "recent"),
 )
-"""What a transaction moves on the crawl's row."""
+"""Columns of the crawl's row that a transaction updates."""
 OnClosed = Callable[[Crawl, Collection[int]], None]
-"""Is told which pages of a crawl were closed, in the transaction that closes them."""
+"""Called with the pages of a crawl that were closed, in the transaction that closes them."""
 
 
 @dataclass(frozen=True)
 class Retry:
-    """A page that will be asked for again."""
+    """A page that will be fetched again."""
 
     result: PageResult
     due_at: float  # epoch seconds
@@ -55,17 +55,17 @@ class Retry:
 
 
 @dataclass(frozen=True)
-class Applied:
-    """What came of applying results."""
+class ApplyResult:
+    """The result of `apply`."""
 
     tallies: Tallies  # the crawl's, afterwards
-    is_over: bool  # the crawl was over, so nothing was taken in
-    left_out: Collection[bytes]  # keys of discoveries without a row: a trap has rows enough
+    is_over: bool  # the crawl was over, so nothing was changed
+    left_out: Collection[bytes]  # keys of discoveries without a row: their trap has enough
 
 
 @dataclass
-class _Change:
-    """What one transaction did to the counters."""
+class _CounterChange:
+    """The changes of the counters by one transaction."""
 
     discovered: int = 0
     requests: int = 0
@@ -94,10 +94,10 @@ class _Change:
 
 
 @contextmanager
-def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _Change]]:
-    """One transaction, alone at the crawl's rows; at its end the crawl's counters move by what it changed."""
+def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _CounterChange]]:
+    """One transaction with the crawl's row locked; at its end the crawl's counters are updated."""
     with transaction.atomic():
-        row, change = Crawl.objects.select_for_update().get(id=crawl), _Change()
+        row, change = Crawl.objects.select_for_update().get(id=crawl), _CounterChange()
         yield row, change
         _move_counters(row, change, now)
 
@@ -109,7 +109,7 @@ def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: It
 
 
 def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
-    """Insert the pages that a part of a list names, as start pages are; how many of them were new."""
+    """Insert the pages of a chunk of a list, like start pages; returns how many were new."""
     with _change_of(crawl, now) as (row, change):
         expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
         change.discovered = sql.insert_listed(crawl, entries, expires_at)
@@ -126,7 +126,7 @@ def apply(
     requests: int = 0,
     on_closed: OnClosed | None = None,
     on_reopened: Callable[[], object] | None = None,
-) -> Applied:
+) -> ApplyResult:
     """Close pages, note retries and insert discoveries, all or nothing.
 
     A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
@@ -142,7 +142,7 @@ def apply(
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
-                _lower([page for page in found if page.hops], row, change)
+                _move_up_redirect_targets([page for page in found if page.hops], row, change)
             judged = quarantine.sort_out(row, found, change.answered)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
@@ -151,7 +151,7 @@ def apply(
             if judged.reopened and on_reopened is not None:
                 on_reopened()
         crash_point("collect: rows changed")
-    return Applied(row.tallies, row.is_over, judged.left_out)
+    return ApplyResult(row.tallies, row.is_over, judged.left_out)
 
 
 def count_death(
@@ -189,15 +189,14 @@ def count_death(
 
 
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
-    """Close every page that is still open, without asking for it; how many there were. `limit` is the one that was
-    reached."""
+    """Close every open page without fetching it; returns how many. `limit` is the limit that was reached."""
     with _change_of(crawl, now) as (_, change):
         _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
         return change.outcomes[outcome.value]
 
 
 def close_expired(crawl: UUID, now: float) -> int:
-    """Close every open page whose time is over; how many there were."""
+    """Close every open page that has expired; returns how many."""
     expired = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__lte=now)
     if not expired.exists():
         return 0
@@ -208,7 +207,7 @@ def close_expired(crawl: UUID, now: float) -> int:
 
 
 def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
-    """Close every open page whose server asked for a later time than `now`, with that response; which they were."""
+    """Close every open page with a Retry-After later than `now`, with that response; returns their ids."""
     with _change_of(crawl, now) as (row, change):
         rows = list(Page.objects.filter(queries.put_off(crawl, now)).values_list("id", "put_off"))
         for status in {status for _, status in rows if status is not None}:
@@ -226,7 +225,7 @@ def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) ->
 
 
 def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
-    """Open dead letters again (all of them, or those among `ids`), as if they had never been asked for; how many."""
+    """Reopen dead letters (all of them, or those among `ids`), as if they had never been fetched; returns how many."""
     with _change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
         if ids is not None:
@@ -253,22 +252,22 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
 
 
 def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
-    """Release traps of a crawl and open the pages in their quarantine; how many traps and pages there were."""
+    """Release traps of a crawl and open the pages in their quarantine; returns the numbers of traps and pages."""
     with _change_of(crawl, now) as (row, change):
         opened = _open_trapped(row, quarantine.quarantined(traps), change, now)
         return quarantine.release(traps), opened
 
 
 def delete_rows(crawl: UUID, at_most: int) -> int:
-    """Delete some pages of a crawl that is being deleted; how many. Others can write in between."""
-    doomed = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
-    PageLinks.objects.filter(page_id__in=doomed)._raw_delete(PageLinks.objects.db)
-    PageFacts.objects.filter(page_id__in=doomed)._raw_delete(PageFacts.objects.db)
-    Page.objects.filter(id__in=doomed)._raw_delete(Page.objects.db)  # nothing refers to a page row
-    return len(doomed)
+    """Delete some pages of a crawl that is being deleted; returns how many. Others can write in between."""
+    page_ids = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
+    PageLinks.objects.filter(page_id__in=page_ids)._raw_delete(PageLinks.objects.db)
+    PageFacts.objects.filter(page_id__in=page_ids)._raw_delete(PageFacts.objects.db)
+    Page.objects.filter(id__in=page_ids)._raw_delete(Page.objects.db)  # nothing refers to a page row
+    return len(page_ids)
 
 
-def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[int]:
+def _close(crawl: UUID, results: Iterable[PageResult], change: _CounterChange) -> set[int]:
     """Close those of these pages that are open; which they are. The others were closed before: by the same report read
     twice, or by another worker's.
 
@@ -288,13 +287,13 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _Change) -> set[i
         changed = sql.close_rows(of_page[page] for page in sorted(closed))
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
-        sql.keep_links(crawl, (of_page[page] for page in closed))
-        sql.keep_facts(crawl, (of_page[page] for page in closed))
+        sql.store_links(crawl, (of_page[page] for page in closed))
+        sql.store_facts(crawl, (of_page[page] for page in closed))
         change.answered += [result for page, result in of_page.items() if page in closed]
     return closed
 
 
-def _lower(redirected: Iterable[Discovery], crawl: Crawl, change: _Change) -> None:
+def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, change: _CounterChange) -> None:
     """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
     up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
     for page in redirected:
@@ -313,7 +312,7 @@ def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
     return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
 
 
-def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> None:
+def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _CounterChange) -> None:
     """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
     nothing can change between the question and the statement."""
     if not retries:
@@ -333,7 +332,7 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _Change) -> Non
     sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
 
 
-def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
+def _set_aside(traps: Mapping[int, Sequence[int]], change: _CounterChange) -> None:
     """Close open pages of traps (by their ids) that were learnt just now."""
     for trap, pages in traps.items():
         error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
@@ -344,11 +343,11 @@ def _set_aside(traps: Mapping[int, Sequence[int]], change: _Change) -> None:
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (ids[at : at + IDS_AT_ONCE] for at in range(0, len(ids), IDS_AT_ONCE))
+    return (ids[at : at + IDS_PER_STATEMENT] for at in range(0, len(ids), IDS_PER_STATEMENT))
 
 
-def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: float) -> int:
-    """Open pages that were set aside; how many."""
+def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _CounterChange, now: float) -> int:
+    """Open pages in quarantine; returns how many."""
     pages = pages.filter(outcome=Outcome.TRAP).order_by()
     change.priorities.update(pages.values_list("priority", flat=True).distinct())
     began = now if crawl.is_over else crawl.round_began_at.timestamp()
@@ -360,7 +359,7 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _Change, now: flo
 
 
 def _close_all(
-    pages: QuerySet[Page], outcome: Outcome, error: str, change: _Change, limit: Limit | None = None
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: _CounterChange, limit: Limit | None = None
 ) -> None:
     given_up = outcome.kind is Kind.FAILED
     closed = pages.filter(status=Page.OPEN).update(
@@ -372,7 +371,7 @@ def _close_all(
             change.limits[limit] += closed
 
 
-def _insert(crawl: Crawl, found: Iterable[Discovery], change: _Change, now: float) -> None:
+def _insert(crawl: Crawl, found: Iterable[Discovery], change: _CounterChange, now: float) -> None:
     """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
     at once is asked for."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
@@ -399,8 +398,8 @@ def _limit_of(page: Discovery) -> Limit | None:
     return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
 
 
-def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
-    """Add what this transaction did to the crawl's row, which is locked until it ends."""
+def _move_counters(crawl: Crawl, change: _CounterChange, now: float) -> None:
+    """Add the changes of this transaction to the crawl's row, which is locked until it ends."""
     tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
     crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
     limits = Counter(crawl.limits)
@@ -412,6 +411,6 @@ def _move_counters(crawl: Crawl, change: _Change, now: float) -> None:
     crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
     crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
     crawl.recent = with_closed(crawl.recent, change.answered)
-    crawl.save(update_fields=MOVED)
+    crawl.save(update_fields=COUNTER_FIELDS)
     if change.asked and crawl.owner_id is not None:
         usage.add(crawl.owner_id, change.asked, now)

@@ -18,7 +18,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from crawler.crawls.holds import database_trouble
+from crawler.crawls.holds import database_error_message
 
 Door = Callable[..., HttpResponseBase]
 
@@ -36,7 +36,7 @@ def public_page(door: Door) -> Door:
             return door(request, *args, **kwargs)
         except (OperationalError, InterfaceError) as error:
             _log.error("the database does not answer: %s", error)
-            return _service_down(database_trouble(error))
+            return _service_down(database_error_message(error))
 
     return guarded
 

@@ -21,7 +21,7 @@ from redis import Redis, RedisError
 from crawler import __version__, clock, conf
 from crawler.core.errors import NotUpgradable
 from crawler.core.installation.deployment import AGREE, NOT_COMPARED
-from crawler.frontier.metrics import BOUNDS
+from crawler.frontier.metrics import BUCKET_BOUNDS_S
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import FromRedis, FromTable
 from crawler.storage.upgrade import is_behind
@@ -159,20 +159,20 @@ def _of_table(table: FromTable) -> Iterator[Metric]:
 
 
 def _of_redis(redis: FromRedis) -> Iterator[Metric]:
-    crowd, ticks = redis.crowd, redis.ticks
+    frontier, ticks = redis.frontier, redis.ticks
     yield _by("crawler_queue_jobs", "Jobs that wait in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
-    yield _one("crawler_reports_waiting", "Reports of fetch jobs not taken in yet.", crowd.reports)
-    yield _one("crawler_leases", "Batches handed out.", crowd.leases)
-    yield _one("crawler_leases_overdue", "Batches whose lease somebody should look at.", crowd.overdue_leases)
-    yield _one("crawler_pages_handed_out", "Pages handed out and not settled.", crowd.handed_out)
-    yield _one("crawler_pages_waiting", "Pages lined up in Redis.", crowd.waiting)
-    yield _one("crawler_pages_past_due", "Of them, those whose time has come.", crowd.past_due)
-    yield _one("crawler_hosts_waiting", "Hosts with pages lined up.", crowd.hosts)
-    yield _one("crawler_hosts_held", "Of them, those that may not be asked yet.", crowd.hosts_held)
-    yield _one("crawler_host_wait_seconds", "Time until the last of those may be asked.", crowd.longest_hold)
+    yield _one("crawler_reports_waiting", "Reports of fetch jobs not taken in yet.", frontier.reports)
+    yield _one("crawler_leases", "Batches handed out.", frontier.leases)
+    yield _one("crawler_leases_overdue", "Batches whose lease somebody should look at.", frontier.overdue_leases)
+    yield _one("crawler_pages_handed_out", "Pages handed out and not settled.", frontier.handed_out)
+    yield _one("crawler_pages_waiting", "Pages lined up in Redis.", frontier.waiting)
+    yield _one("crawler_pages_past_due", "Of them, those whose time has come.", frontier.past_due)
+    yield _one("crawler_hosts_waiting", "Hosts with pages lined up.", frontier.hosts)
+    yield _one("crawler_hosts_held", "Of them, those that may not be asked yet.", frontier.hosts_held)
+    yield _one("crawler_host_wait_seconds", "Time until the last of those may be asked.", frontier.longest_hold)
     yield _one("crawler_tick_last_seconds", "Time the last tick of a manager took.", ticks.last)
-    bounds = [*map(str, BOUNDS), "+Inf"]
+    bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
     cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))
     yield HistogramMetricFamily("crawler_tick_seconds", "Time ticks take.", buckets=cumulated, sum_value=ticks.total)
 

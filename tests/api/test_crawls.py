@@ -17,8 +17,8 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Page, Schedule
 from tests.api.calling import Caller
 from tests.stops import stop_host
@@ -225,7 +225,7 @@ def test_the_wait_for_a_host_is_ended_and_a_second_call_is_no_error(
     by_ann: Caller, ann: User, real_redis: Redis
 ) -> None:
     crawl = a_crawl(ann)
-    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, "example.com:8080", 0)])
+    Frontier(real_redis, str(crawl.id)).ready_queue.enqueue([QueueItem(1, "example.com:8080", 0)])
     stop_host(real_redis, "example.com:8080", 3600, time.time())
     path = f"/crawls/{crawl.id}/hosts/example.com:8080/forget"
     assert by_ann.get(f"/crawls/{crawl.id}/why").json()["hosts"]["shown"][0]["reason"] == "stop"
@@ -246,8 +246,8 @@ def test_another_owners_crawl_that_uses_the_connections_is_not_named(
     by_ann: Caller, ann: User, bob: User, real_redis: Redis
 ) -> None:
     crawl, bobs = a_crawl(ann), a_crawl(bob, start_urls=["https://secret.test/"])
-    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, "example.com", 0)])
-    Gate(real_redis, 10).enter("example.com", f"{bobs.id}:b:0", Wish(str(bobs.id)), time.time())
+    Frontier(real_redis, str(crawl.id)).ready_queue.enqueue([QueueItem(1, "example.com", 0)])
+    HostLimiter(real_redis, 10).take_slot("example.com", f"{bobs.id}:b:0", HostPolicy(str(bobs.id)), time.time())
     told = by_ann.get(f"/crawls/{crawl.id}/why")
     [host] = told.json()["hosts"]["shown"]
     assert host["used_by"] == [{"by": "another crawl", "connections": 1, "crawl": None}]

@@ -16,7 +16,7 @@ from crawler.content.shelf import Shelf, named
 from crawler.core.access.permissions import EVERY, Scope
 from crawler.core.crawl.completion import State
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
@@ -135,7 +135,7 @@ def things_of(owner: User) -> dict[str, Any]:
     a_token(owner, Scope.CRAWLS_READ)
     page = a_page(crawl)
     PageFacts.objects.create(page_id=page.pk, crawl=crawl, kept={"text": kept_text(str(crawl.pk))})
-    Frontier(queues.connection(), str(crawl.id)).window.put([Waiting(page.pk, "example.com", 0)])
+    Frontier(queues.connection(), str(crawl.id)).ready_queue.enqueue([QueueItem(page.pk, "example.com", 0)])
     return {
         "crawl_id": crawl.id,
         "page_id": page.pk,

@@ -74,10 +74,10 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
 
 def batch_pages() -> int:
     """Pages of one batch, at most, where all pages are of one host without a delay. Django must be set up."""
-    from crawler.manager.dispatch import PAGES_A_BATCH, SLICES_A_BATCH  # it imports models
+    from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, MAX_SLICES_PER_BATCH  # it imports models
 
-    slices = min(SLICES_A_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
-    return min(slices * politeness.MOST_PAGES, PAGES_A_BATCH - 1 + politeness.MOST_PAGES)
+    slices = min(MAX_SLICES_PER_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
+    return min(slices * politeness.MOST_PAGES, MAX_PAGES_PER_BATCH - 1 + politeness.MOST_PAGES)
 
 
 def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:

@@ -13,7 +13,7 @@ from rq.utils import now
 from crawler.core.crawl.messages import Batch
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
-from crawler.manager.context import Desk, desk_of
+from crawler.manager.context import TickContext, context_of
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.site import Answer, Site
@@ -43,8 +43,8 @@ class Bench:
         return self.crawl
 
     @property
-    def desk(self) -> Desk:
-        return desk_of(self.crawl)
+    def context(self) -> TickContext:
+        return context_of(self.crawl)
 
     def jobs(self, queue: str) -> list[str]:
         """Descriptions of the jobs that wait."""

@@ -13,7 +13,7 @@ from crawler.http.fetcher import Limits
 from crawler.models import Delivery
 from crawler.notices import delivery as announcing
 from crawler.notices import outbox
-from crawler.notices.delivery import announce
+from crawler.notices.delivery import deliver_due
 from crawler.reports import text
 from crawler.reports.receipt import receipt_of
 from tests.engine.conftest import Bench
@@ -30,7 +30,7 @@ def finished(bench: Bench, **addresses: Any) -> Delivery:
 def test_a_mail_is_sent_once(bench: Bench) -> None:
     delivery = finished(bench, notify_emails=("me@example.com",))
     assert delivery.state == Delivery.DELIVERED
-    announce()
+    deliver_due()
     (sent,) = mail.outbox
     assert sent.to == ["me@example.com"]
 
@@ -47,7 +47,7 @@ def test_the_mail_holds_the_receipt_of_the_command_line_and_where_to_read_more(b
 def test_a_webhook_that_fails_is_tried_again_later(bench: Bench) -> None:
     bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
     bench.work("crawl", "fetch", at_most=4)
-    announce()
+    deliver_due()
     delivery = Delivery.objects.get()
     assert (delivery.state, delivery.attempts) == (Delivery.PENDING, 1)
     assert delivery.due_at > timezone.now()
@@ -63,7 +63,7 @@ def test_a_webhook_that_is_gone_is_given_up(bench: Bench) -> None:
 def test_a_try_that_was_never_ended_is_repeated_with_the_same_id(bench: Bench) -> None:
     delivery = finished(bench, notify_webhooks=(f"{bench.site.url}/hook",))
     Delivery.objects.update(state=Delivery.PENDING, due_at=timezone.now() - timedelta(seconds=1))
-    announce()
+    deliver_due()
     ids = {request.headers["X-Crawler-Delivery"] for request in bench.site.requests if request.path == "/hook"}
     assert ids == {str(delivery.id)}
     assert bench.site.hits["/hook"] == 2
@@ -79,8 +79,8 @@ def test_two_processes_do_not_try_the_same_delivery(bench: Bench) -> None:
 
 def test_after_the_last_try_it_is_given_up(bench: Bench) -> None:
     delivery = finished(bench, notify_emails=("me@example.com",))
-    Delivery.objects.update(state=Delivery.PENDING, attempts=len(outbox.BACK_OFF) + 1)
-    outbox.failed(delivery.id, timezone.now(), "still no answer", permanent=False)
+    Delivery.objects.update(state=Delivery.PENDING, attempts=len(outbox.RETRY_DELAYS_S) + 1)
+    outbox.mark_failed(delivery.id, timezone.now(), "still no answer", permanent=False)
     assert Delivery.objects.get().state == Delivery.GIVEN_UP
 
 
@@ -88,7 +88,7 @@ def test_after_the_last_try_it_is_given_up(bench: Bench) -> None:
 def test_a_receiver_that_spells_its_length_at_great_length_has_been_told(bench: Bench) -> None:
     bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
     bench.work("crawl", "fetch", at_most=4)
-    announce()
+    deliver_due()
     assert Delivery.objects.get().state == Delivery.DELIVERED
 
 
@@ -101,9 +101,9 @@ def test_a_fault_of_ours_keeps_nobody_else_from_being_told(bench: Bench, monkeyp
     monkeypatch.setattr(announcing, "deliver", faulty)
     bench.start(notify_emails=("me@example.com", "you@example.com"))
     bench.work("crawl", "fetch", at_most=4)
-    announce()
+    deliver_due()
     told = {delivery.address: (delivery.state, delivery.error) for delivery in Delivery.objects.all()}
     assert told == {
-        "me@example.com": (Delivery.PENDING, announcing.FAULT),
+        "me@example.com": (Delivery.PENDING, announcing.INTERNAL_ERROR),
         "you@example.com": (Delivery.DELIVERED, ""),
     }

@@ -51,7 +51,7 @@ def frontier_of(bench: Bench) -> Frontier:
 
 
 def looked_at(bench: Bench) -> None:
-    reconcile.survey()
+    reconcile.scan()
     bench.work()
 
 
@@ -92,6 +92,6 @@ def test_a_process_that_stood_still_asks_again_before_it_believes_so(bench: Benc
     bench.work("crawl")
     leases = frontier_of(bench).leases.outstanding()
     redis_clock.known_back = BACK_S
-    reconcile.survey()
+    reconcile.scan()
     bench.work("crawl")
     assert frontier_of(bench).leases.outstanding() == leases

@@ -19,7 +19,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
 from crawler.crawls.delete import delete
 from crawler.fetcher.loop import fetch
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page, PageFacts
 from crawler.queueing import queues
 from tests.content.storages import AWAY, kept_in
@@ -128,11 +128,11 @@ def test_content_is_there_before_anybody_is_told_of_it(bench: Bench, folder: Pat
     finally:
         crashpoints.arm(None)
     (orphan,) = objects_of(str(bench.crawl.id))
-    assert bench.desk.frontier.results.read(9) == []
+    assert bench.context.frontier.results.read(9) == []
     grow_old(folder)
-    bench.desk.frontier.window.forget()  # as when its lease has run out
+    bench.context.frontier.ready_queue.clear()  # as when its lease has run out
     queues.connection().delete(*queues.connection().keys("*gate*") or ["-"])
-    survey()
+    scan()
     bench.work()
     assert bench.state() == "finished"
     places = [facts.kept["html"] for facts in PageFacts.objects.filter(crawl=bench.crawl) if facts.kept]
@@ -172,9 +172,9 @@ def test_a_deletion_while_the_storage_is_away_is_gone_on_with_once_it_is_back(
     kept_in(folder, settings, AWAY)
     with pytest.raises(ServiceDown, match="the storage is away"):
         delete(bench.crawl.id)
-    survey()
+    scan()
     assert Crawl.objects.filter(id=bench.crawl.id).exists()
     kept_in(folder, settings)
-    survey()
+    scan()
     assert not Crawl.objects.filter(id=bench.crawl.id).exists()
     assert list(folder.iterdir()) == []

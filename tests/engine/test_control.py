@@ -221,13 +221,13 @@ def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    finish = conclude.finish
+    finish = conclude.mark_finished
 
     def paused_before(crawl: Crawl) -> bool:
         pause(crawl.id)
         return finish(crawl)
 
-    monkeypatch.setattr(conclude, "finish", paused_before)
+    monkeypatch.setattr(conclude, "mark_finished", paused_before)
     manage(bench.crawl.id)
     assert bench.state() == "paused"
     monkeypatch.undo()
@@ -252,7 +252,7 @@ def test_a_deletion_that_died_in_its_middle_is_ended_by_whoever_reconciles(
             delete(bench.crawl.id)
     assert bench.state() == "cancelled"
     for _ in range(2):
-        reconcile.survey()
+        reconcile.scan()
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
 
@@ -284,7 +284,7 @@ def test_dead_letters_sent_again_at_the_moment_of_the_finish_are_fetched(bench: 
     )
     Page.objects.update(outcome="timeout", http_status=None, given_up=True)
     Notice.objects.all().delete()
-    at_once(lambda: conclude.finish(Crawl.objects.get(id=bench.crawl.id)), lambda: retry_failed(bench.crawl.id))
+    at_once(lambda: conclude.mark_finished(Crawl.objects.get(id=bench.crawl.id)), lambda: retry_failed(bench.crawl.id))
     resume(bench.crawl.id)
     bench.work()
     assert bench.state() == "finished"

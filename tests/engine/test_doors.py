@@ -25,7 +25,7 @@ from crawler.fetcher import loop
 from crawler.fetcher import preview as trial
 from crawler.fetcher.preview import preview
 from crawler.frontier import keys
-from crawler.frontier.robots import RobotsMemory
+from crawler.frontier.robots import RobotsCache
 from crawler.http import guards
 from crawler.http.guard import Guard
 from crawler.models import Page
@@ -90,7 +90,7 @@ def test_a_robots_txt_that_moved(bench: Bench, canary: str, settings: Any) -> No
 def test_what_is_refused_to_one_crawl_is_not_remembered_for_another(bench: Bench, canary: str) -> None:
     bench.site.pages["/"] = page(f"{canary}/link")
     crawled(bench, hosts=(canary.removeprefix("http://"),))
-    assert RobotsMemory(queues.connection()).get(canary) is None
+    assert RobotsCache(queues.connection()).get(canary) is None
 
 
 def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, canary: str) -> None:
@@ -111,8 +111,8 @@ def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, can
 def test_no_crawl_goes_on_over_the_connection_of_one_that_is_allowed_more(
     bench: Bench, canary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop.kept, "outlasts_jobs", True)
-    monkeypatch.setattr(loop, "MOMENT", 60.0)  # a busy machine lets a moment pass between two jobs
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", True)
+    monkeypatch.setattr(loop, "MAX_IDLE_S", 60.0)  # a busy machine lets a moment pass between two jobs
     host = bench.site.host.replace("site.test", "127.0.0.1")  # which is not allowed by name
     bench.site.pages |= {"/": page(f"http://{host}/secret"), "/secret": page()}
     bench.crawl = start_crawl([f"http://{host}/"], CrawlOptions(obey_robots=False), allow_private=True)
@@ -120,7 +120,7 @@ def test_no_crawl_goes_on_over_the_connection_of_one_that_is_allowed_more(
     assert queues.connection().zcard(keys.host_slots(host)) == 1, "no connection was kept"
     asked = bench.site.hits["/secret"]
     outcomes = crawled(bench, obey_robots=False, hosts=(host,))
-    loop.kept.let_go()
+    loop.connection_pool.close_idle()
     assert outcomes[f"http://{host}/secret"] == "private_address"
     assert bench.site.hits["/secret"] == asked
 
@@ -143,7 +143,7 @@ def test_what_extraction_rules_are_tried_on(bench: Bench, canary: str) -> None:
 
 
 def test_a_trial_that_goes_from_one_slow_page_to_the_next_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "ALL_SECONDS", 0.1)
+    monkeypatch.setattr(trial, "TOTAL_TIMEOUT_S", 0.1)
     bench.site.pages |= {"/1": Reply(status=302, headers={"Location": "/2"}, after=0.15), "/2": page()}
     options = CrawlOptions(fields=(FieldRule(name="title", selector="h1"),))
     tried = preview(f"{bench.site.url}/1", options, start_urls=[f"{bench.site.url}/"], allow_private=True)

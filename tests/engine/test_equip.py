@@ -18,7 +18,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls.addresses import Proxy
-from crawler.crawls.credentials import is_equipped, own_hosts_of
+from crawler.crawls.credentials import check_credentials, own_hosts_of
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
@@ -90,7 +90,7 @@ def test_a_crawl_whose_key_was_changed_is_paused_before_anything_is_asked_for(be
     assert (bench.state(), bench.site.requests) == ("paused", [])
     assert why_of(bench.crawl)["sentences"][0].startswith("It is paused. The credentials of this crawl cannot be read")
     settings.SECRET_KEY = key
-    assert is_equipped(crawl)
+    assert check_credentials(crawl)
 
 
 def test_a_worker_with_another_key_gives_pages_up_rather_than_ask_without(bench: Bench, settings: Any) -> None:

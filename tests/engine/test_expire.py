@@ -49,7 +49,7 @@ def test_a_page_that_waits_for_another_try_expires_when_its_time_comes(bench: Be
     while bench.state() == "running":
         assert time.monotonic() < deadline
         bench.work(at_most=5)
-        reconcile.survey()
+        reconcile.scan()
     assert Page.objects.get(url__endswith="/busy").outcome == "expired"
     assert receipt_of(bench.crawl)["skipped"]["expired"] >= 1
 
@@ -72,7 +72,7 @@ def test_what_waits_for_another_try_does_not_hold_up_the_end(bench: Bench) -> No
     while not Page.objects.filter(attempts=1, status=Page.OPEN).exists():
         bench.work(at_most=1)
     Page.objects.filter(status=Page.OPEN).update(due_at=time.time() + 300)
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     manage(bench.crawl.id)
     make_old(bench.crawl, 3600)
     manage(bench.crawl.id)

@@ -16,13 +16,13 @@ from crawler.core.crawl import politeness
 from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import links
-from crawler.fetcher.batch import ENOUGH
+from crawler.fetcher.batch import MIN_WAITING_BATCHES
 from crawler.fetcher.loop import fetch
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.leases import LEASE_SECONDS, RENEW_EVERY
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from crawler.logs import Context
 from crawler.manager import dispatch
-from crawler.manager.reconcile import reconcile, survey
+from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Page
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
@@ -36,7 +36,7 @@ def batches(bench: Bench) -> list[Batch]:
 
 
 def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.desk.frontier.results.read(99)]
+    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
 
 
 def handed_out(bench: Bench, **options: Any) -> Batch:
@@ -55,7 +55,7 @@ def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
 
 def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
     batch = handed_out(bench)
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     fetch(batch)
     assert bench.site.requests == []
 
@@ -69,18 +69,20 @@ def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(
 
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
     batch = handed_out(bench, concurrency=1)
-    gate = Gate(queues.connection(), 10)
-    gate.enter(bench.site.host, "somebody else", Wish("another"), bench.desk.now())
+    gate = HostLimiter(queues.connection(), 10)
+    gate.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
     fetch(batch)
     (report,) = reports(bench)
     assert (report.done, report.results) == (True, ())
-    assert report.next_at > bench.desk.now()
+    assert report.next_at > bench.context.now()
     assert bench.site.requests == []
 
 
 def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
     fetch(handed_out(bench, concurrency=1))
-    assert Gate(queues.connection(), 10).enter(bench.site.host, "next", Wish("another"), bench.desk.now())
+    assert HostLimiter(queues.connection(), 10).take_slot(
+        bench.site.host, "next", HostPolicy("another"), bench.context.now()
+    )
 
 
 PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}
@@ -144,12 +146,12 @@ def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, sett
     assert Page.objects.get().outcome == Outcome.CONNECT
 
 
-@pytest.mark.site({"/": Reply(page(), after=RENEW_EVERY * 1.3)})
+@pytest.mark.site({"/": Reply(page(), after=RENEW_INTERVAL_S * 1.3)})
 def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
     fetch(handed_out(bench))
-    ((lease, look_at),) = bench.desk.frontier.leases.all()
+    ((lease, look_at),) = bench.context.frontier.leases.all()
     assert lease.since is not None
-    assert look_at - lease.since > LEASE_SECONDS + RENEW_EVERY / 2
+    assert look_at - lease.since > LEASE_TTL_S + RENEW_INTERVAL_S / 2
 
 
 @pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
@@ -158,26 +160,26 @@ def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
 ) -> None:
     """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
-    monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
+    monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(queues, "worker_count", lambda: 3)
     handed_out(bench)
     (start,) = bench.batches()
     fetch(start)
     bench.work("crawl")
     first, *others = bench.batches()
-    assert len(others) == ENOUGH
+    assert len(others) == MIN_WAITING_BATCHES
     reconcile()  # somebody has looked just now
     fetch(first)
     assert bench.jobs("crawl") == []
-    survey()
+    scan()
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
 def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) -> None:
     """They will send none for this crawl."""
     batch = handed_out(bench)
-    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(ENOUGH)])
-    queues.keep_watch_last()
+    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(MIN_WAITING_BATCHES)])
+    queues.keep_poller_last()
     reconcile()  # somebody has looked just now
     fetch(batch)
     assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
@@ -221,7 +223,7 @@ def test_its_return_value_tells_a_person_what_was_done_and_where_the_links_are(b
         "outcomes": {"2xx": 1},
         "pages": 1,
     }
-    assert bench.desk.frontier.keys.results in told["links_where"][0]
+    assert bench.context.frontier.keys.results in told["links_where"][0]
     assert list(told) == sorted(told)  # rq-dashboard shows it in this order, whatever ours is
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
-from crawler.fetcher.work_stealing import Helper
+from crawler.fetcher.work_stealing import WorkStealer
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
@@ -45,7 +45,7 @@ def test_a_worker_that_was_asked_to_end_takes_nothing_more(
     bench.work("crawl")
     ending = queues.StopRequest()
     ending.set()
-    monkeypatch.setattr(queues, "ends_soon", ending)
+    monkeypatch.setattr(queues, "stop_request", ending)
     bench.work("fetch", at_most=1)
     assert not other.requests
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
@@ -63,14 +63,14 @@ def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -
 
 def test_what_a_free_worker_would_take_at_once_is_left_to_it(bench: Bench) -> None:
     bench.start()
-    with Helper() as helper:
-        assert list(helper.look(wants_batch=True)) == []
+    with WorkStealer() as helper:
+        assert list(helper.steal(wants_batch=True)) == []
         assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
 def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
     bench.start()
-    with Helper() as helper:
+    with WorkStealer() as helper:
         _look(helper)
         _look(helper)
     assert bench.jobs("crawl") == []
@@ -80,12 +80,12 @@ def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
 def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
-    waiting = queues.waiting_first()
-    with Helper() as helper:
-        assert [list(helper.look(wants_batch=False)) for _ in range(3)] == [[], [], []]
-        (batch,) = helper.look(wants_batch=True)
+    waiting = queues.next_jobs()
+    with WorkStealer() as helper:
+        assert [list(helper.steal(wants_batch=False)) for _ in range(3)] == [[], [], []]
+        (batch,) = helper.steal(wants_batch=True)
     assert batch.crawl == str(bench.crawl.id)
-    assert queues.adopt_batch(waiting) is None
+    assert queues.steal_batch(waiting) is None
 
 
 @pytest.mark.long
@@ -93,7 +93,7 @@ def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None
     """Nobody has claimed it: it is found like a job that RQ has lost."""
     bench.start()
     bench.work("crawl", at_most=1)
-    assert queues.adopt_batch(queues.waiting_first()) is not None
+    assert queues.steal_batch(queues.next_jobs()) is not None
     began = time.monotonic()
     while bench.state() == "running" and time.monotonic() - began < 60:
         bench.work()
@@ -101,5 +101,5 @@ def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None
     assert bench.site.hits["/"] == 1
 
 
-def _look(helper: Helper) -> None:
-    assert list(helper.look(wants_batch=False)) == []
+def _look(helper: WorkStealer) -> None:
+    assert list(helper.steal(wants_batch=False)) == []

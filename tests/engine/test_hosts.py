@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from crawler.crawls.control import pause
-from crawler.manager.host_waits import Forgotten, forget, has_pages_of
+from crawler.manager.host_waits import EndedWaits, end_host_waits, has_pages_of
 from crawler.models import AuditEntry
 from crawler.queueing import queues
 from crawler.reports.host import known_of
@@ -26,7 +26,7 @@ def stopped(bench: Bench) -> None:
     bench.start()
     for queue in ("crawl", "fetch", "crawl"):
         bench.work(queue, at_most=1)
-    stop_host(queues.connection(), bench.site.host, 3600, bench.desk.now())
+    stop_host(queues.connection(), bench.site.host, 3600, bench.context.now())
 
 
 @pytest.mark.site({"/": busy_once})
@@ -34,7 +34,7 @@ def test_a_crawl_that_was_to_wait_for_an_hour_goes_on_at_once(bench: Bench) -> N
     stopped(bench)
     bench.work("crawl")
     assert (bench.state(), bench.site.hits["/"]) == ("running", 1)
-    assert forget(bench.site.host) == Forgotten(bench.site.host, had_to_wait=True, crawls=1)
+    assert end_host_waits(bench.site.host) == EndedWaits(bench.site.host, had_to_wait=True, crawls=1)
     assert bench.jobs("crawl")
     bench.work()
     assert bench.state() == "finished"
@@ -44,8 +44,8 @@ def test_a_crawl_that_was_to_wait_for_an_hour_goes_on_at_once(bench: Bench) -> N
 @pytest.mark.site({"/": BUSY})
 def test_it_is_noted_once_with_what_was_forgotten_and_repeating_it_changes_nothing(bench: Bench) -> None:
     stopped(bench)
-    assert forget(bench.site.host).had_to_wait
-    assert not forget(bench.site.host).had_to_wait
+    assert end_host_waits(bench.site.host).had_to_wait
+    assert not end_host_waits(bench.site.host).had_to_wait
     [entry] = AuditEntry.objects.filter(act="host.forgotten")
     assert (entry.kind, entry.name) == ("host", bench.site.host)
     assert (entry.before["status"], entry.before["delay"] > 0) == (429, True)
@@ -55,14 +55,14 @@ def test_it_is_noted_once_with_what_was_forgotten_and_repeating_it_changes_nothi
 def test_a_paused_crawl_stays_paused(bench: Bench) -> None:
     stopped(bench)
     pause(bench.crawl.id)
-    assert forget(bench.site.host).crawls == 1
+    assert end_host_waits(bench.site.host).crawls == 1
     bench.work()
     assert bench.state() == "paused"
     assert bench.site.hits["/"] == 1
 
 
 def test_of_an_unknown_host_there_is_nothing_to_forget(real_redis: Redis) -> None:
-    assert forget("nowhere.test") == Forgotten("nowhere.test", had_to_wait=False, crawls=0)
+    assert end_host_waits("nowhere.test") == EndedWaits("nowhere.test", had_to_wait=False, crawls=0)
     assert list(real_redis.scan_iter("crawler:host:*")) == []
     assert not AuditEntry.objects.exists()
     assert known_of("nowhere.test") is None

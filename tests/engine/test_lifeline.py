@@ -9,7 +9,7 @@ from rq.registry import StartedJobRegistry
 from crawler.crawls.control import cancel, pause, resume
 from crawler.frontier import results
 from crawler.frontier.keys import CRAWLS
-from crawler.frontier.results import FRESH_SECONDS
+from crawler.frontier.results import MARK_FRESH_S
 from crawler.manager import reconcile
 from crawler.models import Crawl
 from crawler.queueing import queues
@@ -26,7 +26,7 @@ def planted() -> list[str]:
 @pytest.fixture
 def soon_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tick that does not come is missed after a fifth of the usual time, which the test must wait for."""
-    monkeypatch.setattr(results, "FRESH_SECONDS", FRESH_SECONDS / 5)
+    monkeypatch.setattr(results, "MARK_FRESH_S", MARK_FRESH_S / 5)
 
 
 def lose_every_job() -> None:
@@ -63,7 +63,7 @@ def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
 def test_there_is_one_however_often_it_is_planted(bench: Bench) -> None:
     bench.start()
     for _ in range(3):
-        queues.plant_lifeline()
+        queues.ensure_rescue_job()
     assert len(planted()) == 1
 
 
@@ -89,7 +89,7 @@ def test_it_stays_while_another_crawl_runs(bench: Bench) -> None:
 def test_a_resumed_crawl_has_one(bench: Bench) -> None:
     bench.start()
     pause(bench.crawl.id)
-    queues.cut_lifeline()
+    queues.remove_rescue_job()
     resume(bench.crawl.id)
     assert len(planted()) == 1
 
@@ -101,8 +101,8 @@ class TestSweep:
         bench.start()
         bench.work("crawl", at_most=1)
         Crawl.objects.filter(id=bench.crawl.id).update(state="finished")
-        assert bench.desk.frontier.window.taken() == 1
-        reconcile.survey()
+        assert bench.context.frontier.ready_queue.handed_out() == 1
+        reconcile.scan()
         assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
         assert not queues.connection().smembers(CRAWLS)
 
@@ -110,5 +110,5 @@ class TestSweep:
         bench.start()
         name = str(bench.crawl.id)
         Crawl.objects.filter(id=bench.crawl.id).delete()
-        reconcile.survey()
+        reconcile.scan()
         assert queues.connection().exists(f"crawler:{name}:mark")

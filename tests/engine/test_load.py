@@ -27,12 +27,12 @@ from crawler.core.url_lists.reader import Columns
 from crawler.crawls import import_urls
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.delete import delete
-from crawler.crawls.import_urls import SILENCE, load_list
-from crawler.manager.reconcile import survey
+from crawler.crawls.import_urls import LOADER_TIMEOUT, load_list
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Notice, Page
 
 HOST = "http://127.0.0.1:8801"
-MANY = 3 * import_urls.CHUNK
+MANY = 3 * import_urls.LINES_PER_TRANSACTION
 
 
 def numbered(number: int) -> bytes:
@@ -67,7 +67,7 @@ def then(act: Callable[[Crawl], object]) -> import_urls.OnChunk:
     """Do this once the first lines are in the table."""
 
     def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
-        if report.lines == import_urls.CHUNK:
+        if report.lines == import_urls.LINES_PER_TRANSACTION:
             act(Crawl.objects.get())
 
     return on_chunk
@@ -119,8 +119,11 @@ def test_progress_is_told_with_the_lines_that_came_to_nothing() -> None:
     def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
         told.append((report.lines, len(invalid)))
 
-    loaded(b"a.b\n" + b"nonsense\n" * import_urls.CHUNK, on_chunk=on_chunk)
-    assert told == [(import_urls.CHUNK, import_urls.CHUNK - 1), (import_urls.CHUNK + 1, 1)]
+    loaded(b"a.b\n" + b"nonsense\n" * import_urls.LINES_PER_TRANSACTION, on_chunk=on_chunk)
+    assert told == [
+        (import_urls.LINES_PER_TRANSACTION, import_urls.LINES_PER_TRANSACTION - 1),
+        (import_urls.LINES_PER_TRANSACTION + 1, 1),
+    ]
 
 
 def peak_of(lines: int) -> int:
@@ -134,7 +137,7 @@ def peak_of(lines: int) -> int:
 
 
 def test_a_list_five_times_as_long_is_not_held_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_urls, "CHUNK", 1000)
+    monkeypatch.setattr(import_urls, "LINES_PER_TRANSACTION", 1000)
     peak_of(1000)  # imports, caches
     the_lines_themselves = 8000 * sys.getsizeof(f"{HOST}/page-10000")
     assert peak_of(10_000) - peak_of(2000) < the_lines_themselves / 2
@@ -211,29 +214,29 @@ def test_a_redis_that_goes_away_at_the_very_end_costs_nothing(settings: Any, red
     def lose(crawl: Crawl) -> None:
         settings.REDIS_URL = "redis://127.0.0.1:1/0"
 
-    crawl = loaded(numbered(import_urls.CHUNK), on_chunk=then(lose))
+    crawl = loaded(numbered(import_urls.LINES_PER_TRANSACTION), on_chunk=then(lose))
     assert crawl.state == State.RUNNING
     settings.REDIS_URL = redis_url
-    assert survey().woken == 1
+    assert scan().woken == 1
 
 
 def test_nothing_is_handed_out_while_a_list_is_read(real_redis: Any) -> None:
     def look(crawl: Crawl) -> None:
-        assert survey().running == 0
+        assert scan().running == 0
         assert not pause(crawl.id)
         assert crawl.state == State.LOADING
         assert not real_redis.keys("*manage*")
 
     loaded(numbered(MANY), on_chunk=then(look))
-    assert survey().running == 1
+    assert scan().running == 1
 
 
 def test_a_crawl_can_be_cancelled_while_its_list_is_read() -> None:
     with pytest.raises(LoadStopped, match="cancelled or deleted"):
         loaded(numbered(MANY), on_chunk=then(lambda crawl: cancel(crawl.id)))
     crawl = Crawl.objects.get()
-    assert (crawl.state, crawl.outcomes) == (State.CANCELLED, {"cancelled": import_urls.CHUNK})
-    assert Notice.objects.get().receipt["cancelled"] == import_urls.CHUNK
+    assert (crawl.state, crawl.outcomes) == (State.CANCELLED, {"cancelled": import_urls.LINES_PER_TRANSACTION})
+    assert Notice.objects.get().receipt["cancelled"] == import_urls.LINES_PER_TRANSACTION
 
 
 def test_a_crawl_can_be_deleted_while_its_list_is_read() -> None:
@@ -248,22 +251,22 @@ def silent_for(crawl: Crawl, silence: timedelta) -> None:
 
 
 def test_a_crawl_whose_loader_died_is_discarded_by_whoever_looks() -> None:
-    silent_for(loaded(numbered(3)), SILENCE + timedelta(seconds=1))
-    survey()
+    silent_for(loaded(numbered(3)), LOADER_TIMEOUT + timedelta(seconds=1))
+    scan()
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
 
 
 def test_a_loader_that_gave_a_sign_of_life_in_time_is_left_alone() -> None:
-    silent_for(loaded(numbered(3)), SILENCE - timedelta(seconds=10))
-    survey()
+    silent_for(loaded(numbered(3)), LOADER_TIMEOUT - timedelta(seconds=10))
+    scan()
     assert Crawl.objects.get().discovered == 3
 
 
 def test_a_loader_taken_for_dead_stops_when_it_comes_back() -> None:
     def oversleep(crawl: Crawl) -> None:
-        silent_for(crawl, 2 * SILENCE)
-        survey()
+        silent_for(crawl, 2 * LOADER_TIMEOUT)
+        scan()
 
     with pytest.raises(LoadStopped):
         loaded(numbered(MANY), on_chunk=then(oversleep))
@@ -272,22 +275,22 @@ def test_a_loader_taken_for_dead_stops_when_it_comes_back() -> None:
 
 
 def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_urls, "ALIVE_EVERY", 0.01)
+    monkeypatch.setattr(import_urls, "HEARTBEAT_INTERVAL_S", 0.01)
     reading, writing = os.pipe()
     silent = threading.Event()
 
     def fall_silent(crawl: Crawl) -> None:
-        silent_for(crawl, SILENCE / 2)
+        silent_for(crawl, LOADER_TIMEOUT / 2)
         silent.set()
 
     def write() -> bool:
         """Whether a sign of life came between the two parts."""
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(numbered(import_urls.CHUNK))
+            pipe.write(numbered(import_urls.LINES_PER_TRANSACTION))
             pipe.flush()
             silent.wait(30)
-            came = any(Crawl.objects.filter(loaded_at__gt=Now() - SILENCE / 4).exists() for _ in tries(30))
-            pipe.write(numbered(import_urls.CHUNK + 1))
+            came = any(Crawl.objects.filter(loaded_at__gt=Now() - LOADER_TIMEOUT / 4).exists() for _ in tries(30))
+            pipe.write(numbered(import_urls.LINES_PER_TRANSACTION + 1))
         connection.close()
         return came
 
@@ -295,7 +298,7 @@ def test_a_pipe_that_is_slow_gives_signs_of_life(monkeypatch: pytest.MonkeyPatch
         writer = pool.submit(write)
         crawl = load_list(stream, "-", CrawlOptions(), allow_private=True, on_chunk=then(fall_silent))
         assert writer.result()
-    assert crawl.discovered == import_urls.CHUNK + 1
+    assert crawl.discovered == import_urls.LINES_PER_TRANSACTION + 1
 
 
 def tries(seconds: float) -> Iterator[None]:

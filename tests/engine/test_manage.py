@@ -18,13 +18,13 @@ from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import work_stealing
 from crawler.fetcher.loop import fetch
-from crawler.frontier.ready_queue import Level, page_of
+from crawler.frontier.ready_queue import Level, decode_member
 from crawler.manager import dispatch
 from crawler.manager import tick as manage_module
-from crawler.manager.collect import Between, collect, take_in
-from crawler.manager.context import Desk
+from crawler.manager.collect import BetweenTransactions, collect, process_results
+from crawler.manager.context import TickContext
 from crawler.manager.dispatch import refill
-from crawler.manager.finish import finish
+from crawler.manager.finish import mark_finished
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Disagreement, Notice, Page
 from crawler.queueing import queues
@@ -78,7 +78,7 @@ def test_a_late_result_of_a_finished_crawl_changes_nothing(bench: Bench) -> None
     first = Page.objects.order_by("id")[0]
     result = PageResult(id=first.id, attempt=1, outcome=Outcome.TIMEOUT, links=(f"{bench.site.url}/new",))
     report = SliceReport(batch="b", token="t", slice=0, host=bench.site.host, results=(result,), done=True)
-    wake(bench.desk.frontier, "late", [report])
+    wake(bench.context.frontier, "late", [report])
     bench.work()
     assert receipt_of(fresh(bench)) == before
     assert queues.connection().keys(f"crawler:{bench.crawl.id}:*") == []
@@ -88,14 +88,14 @@ def test_a_late_result_of_a_finished_crawl_changes_nothing(bench: Bench) -> None
 def test_finished_is_said_once(bench: Bench) -> None:
     bench.start()
     bench.work()
-    assert not finish(bench.crawl)
+    assert not mark_finished(bench.crawl)
     assert Notice.objects.filter(crawl=bench.crawl).count() == 1
 
 
 @pytest.mark.site(CHAIN)
 def test_a_crawl_with_an_open_page_cannot_finish(bench: Bench) -> None:
     crawl = bench.start()
-    assert not finish(crawl)
+    assert not mark_finished(crawl)
     assert bench.state() == "running"
     assert Notice.objects.count() == 0
 
@@ -106,10 +106,10 @@ def test_results_read_twice_are_applied_once(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    results = bench.desk.frontier.results
+    results = bench.context.frontier.results
     reports = results.read(99)
-    collect(bench.desk)
-    bench.desk.frontier.redis.rpush(bench.desk.frontier.keys.results, *reports)
+    collect(bench.context)
+    bench.context.frontier.redis.rpush(bench.context.frontier.keys.results, *reports)
     bench.work()
     assert bench.state() == "finished"
     assert receipt_of(bench.crawl)["fetched"] == 4
@@ -133,8 +133,8 @@ def test_redis_that_forgot_everything_is_rebuilt_from_the_table(bench: Bench) ->
 def test_a_frontier_that_lost_pages_is_found_out_and_rebuilt(bench: Bench) -> None:
     """The queue side says empty, the table does not: the disagreement is recorded, and the crawl still ends right."""
     bench.start()
-    frontier = bench.desk.frontier
-    frontier.window.move_cursor(Level(5), 10**9)
+    frontier = bench.context.frontier
+    frontier.ready_queue.move_cursor(Level(5), 10**9)
     bench.work()
     assert bench.state() == "finished"
     assert receipt_of(bench.crawl)["fetched"] == 4
@@ -234,30 +234,32 @@ def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Be
     bench.start(max_pages=4)
     later = [Discovery(f"{bench.site.url}/{name}", 1, 0, None) for name in "abcd"]
     urgent = Discovery(f"{bench.site.url}/urgent", 1, 0, None, priority=9)
-    writer.apply(bench.crawl.id, [], [], [*later, urgent], bench.desk.now())
+    writer.apply(bench.crawl.id, [], [], [*later, urgent], bench.context.now())
     Page.objects.filter(url=urgent.url).update(attempts=1)
-    bench.desk.frontier.window.forget()
-    refill(bench.desk)
-    assert bench.desk.frontier.window.count(bench.desk.now()).waiting == 4
+    bench.context.frontier.ready_queue.clear()
+    refill(bench.context)
+    assert bench.context.frontier.ready_queue.counts(bench.context.now()).waiting == 4
     skipped = [PageResult(id=row.id, attempt=1, outcome=Outcome.ROBOTS) for row in Page.objects.filter(depth=0)]
-    writer.apply(bench.crawl.id, skipped, [], [], bench.desk.now())
-    bench.desk.frontier.window.rewind()
+    writer.apply(bench.crawl.id, skipped, [], [], bench.context.now())
+    bench.context.frontier.ready_queue.rewind()
     for _ in range(3):
-        refill(bench.desk)
+        refill(bench.context)
     lined_up = {row.id for row in Page.objects.filter(status=Page.OPEN)}
-    waits = bench.desk.frontier.redis.zrange(bench.desk.frontier.keys.queue(bench.site.host), 0, -1)
-    assert {page_of(member) for member in waits} <= lined_up | {result.id for result in skipped}
+    waits = bench.context.frontier.redis.zrange(bench.context.frontier.keys.queue(bench.site.host), 0, -1)
+    assert {decode_member(member) for member in waits} <= lined_up | {result.id for result in skipped}
     assert len(waits) == 4
 
 
 def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(bench: Bench) -> None:
     """The seen-set never knows more than the table: else what is sent again would miss pages."""
     bench.start()
-    desk, start_page = bench.desk, Page.objects.get()
+    context, start_page = bench.context, Page.objects.get()
     cancel(bench.crawl.id)
     link = f"{bench.site.url}/late"
-    take_in(desk, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))])
-    assert desk.frontier.seen.unseen([Discovery(link, 1, 0, None).fact]) == [0]
+    process_results(
+        context, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))]
+    )
+    assert context.frontier.seen.missing([Discovery(link, 1, 0, None).fact]) == [0]
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=429, headers={"Retry-After": "30"}), "/b": page()})
@@ -290,7 +292,7 @@ def test_a_passing_error_is_tried_again_and_counts_as_open_work(bench: Bench) ->
     assert queries.has_open(bench.crawl.id)
     start = Page.objects.get(depth=0)
     assert (start.status, start.attempts) == (Page.OPEN, 1)
-    assert start.due_at > bench.desk.now()
+    assert start.due_at > bench.context.now()
 
 
 @pytest.mark.site({"/": page("/a"), "/robots.txt": Reply(status=503)})
@@ -305,17 +307,17 @@ def test_an_unreachable_robots_txt_forbids_everything_in_the_end(bench: Bench, s
 
 def test_one_tick_leaves_the_work_to_the_other(bench: Bench) -> None:
     bench.start()
-    desk = bench.desk
-    desk.frontier.results.lock("another tick")
+    context = bench.context
+    context.frontier.results.acquire_lock("another tick")
     assert "another tick" in manage(bench.crawl.id)
-    assert desk.frontier.results.mark() is not None
+    assert context.frontier.results.mark() is not None
 
 
 def test_what_fetch_jobs_leave_can_be_read_by_people_and_machines(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    (report,) = [decode_report(raw) for raw in bench.desk.frontier.results.read(9)]
+    (report,) = [decode_report(raw) for raw in bench.context.frontier.results.read(9)]
     (result,) = report.results
     assert report.done
     assert (result.http_status, result.title, result.content_type) == (200, "Alone", "text/html")
@@ -334,7 +336,7 @@ def test_a_request_for_robots_txt_is_counted_though_no_page_was_asked_for_behind
 @pytest.mark.site(CHAIN)
 def test_a_report_that_cannot_be_read_does_not_stop_the_crawl(bench: Bench) -> None:
     bench.start()
-    bench.desk.frontier.redis.rpush(bench.desk.frontier.keys.results, b"\xc1 nonsense", b"")
+    bench.context.frontier.redis.rpush(bench.context.frontier.keys.results, b"\xc1 nonsense", b"")
     bench.work()
     assert bench.state() == "finished"
     assert receipt_of(bench.crawl)["fetched"] == 4
@@ -362,9 +364,9 @@ def test_reports_are_acknowledged_only_once_they_are_committed(bench: Bench, mon
         patch.setattr(writer, "apply", fails)
         with pytest.raises(OperationalError):
             manage(bench.crawl.id)
-    assert len(bench.desk.frontier.results.read(9)) == 1
+    assert len(bench.context.frontier.results.read(9)) == 1
     links = [key_of(f"{bench.site.url}{path}") for path in ("/a", "/b")]
-    assert bench.desk.frontier.seen.unseen(links) == [0, 1]  # the seen-set never knows more than the table
+    assert bench.context.frontier.seen.missing(links) == [0, 1]  # the seen-set never knows more than the table
     assert bench.jobs("crawl") != []  # somebody will look again
     manage(bench.crawl.id)
     assert Page.objects.filter(status=Page.CLOSED).count() == 1
@@ -381,8 +383,8 @@ def test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick(
     queues.connection().delete("rq:queue:fetch")  # a worker has taken it
     looks = []
 
-    def nothing_and_then_a_report(desk: Desk, between: Between) -> int:
-        found = collect(desk, between)
+    def nothing_and_then_a_report(context: TickContext, between: BetweenTransactions) -> int:
+        found = collect(context, between)
         if not looks:
             fetch(batch)  # between the tick's last look at the results and whatever it does next
         looks.append(found)
@@ -404,14 +406,14 @@ TWO_SLICES = {"/": page(*(f"/{number}" for number in range(80)))} | {f"/{number}
 @pytest.mark.site(TWO_SLICES)
 def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is held up past its lock between its commit and its settling; the second settles one of the slices."""
-    monkeypatch.setattr(work_stealing, "TICK_LOOKS", 10**6)  # no tick is done beside the batch
-    monkeypatch.setattr(dispatch, "BATCHES_AHEAD", 1)  # all slices in one batch
+    monkeypatch.setattr(work_stealing, "TICK_CHECKS", 10**6)  # no tick is done beside the batch
+    monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 1)  # all slices in one batch
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
     manage(bench.crawl.id)
     bench.work("fetch", at_most=1)
-    frontier = bench.desk.frontier
+    frontier = bench.context.frontier
     reports = [decode_report(raw) for raw in frontier.results.read(9)]
     assert {0, 1} <= {report.slice for report in reports}
     first = next(report for report in reports if report.done)
@@ -419,13 +421,13 @@ def test_two_ticks_may_settle_the_slices_of_one_batch(bench: Bench, monkeypatch:
 
     def held_up(*args: Any) -> Any:
         done = apply(*args)
-        frontier.leases.settle(first.batch, first.token, first.slice, first.host, (), 0)
+        frontier.leases.complete_slice(first.batch, first.token, first.slice, first.host, (), 0)
         return done
 
     monkeypatch.setattr(writer, "apply", held_up)
-    collect(bench.desk)
+    collect(bench.context)
     assert frontier.leases.outstanding() == 0
-    assert frontier.window.taken() == 0
+    assert frontier.ready_queue.handed_out() == 0
 
 
 @pytest.mark.site({"/": page()})
@@ -434,13 +436,13 @@ def test_a_lease_whose_reports_wait_is_not_taken_for_that_of_a_dead_worker(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The manager was held up for longer than a lease lasts, and takes in what was left meanwhile bit by bit."""
-    monkeypatch.setattr(manage_module, "DRAIN_SECONDS", 0.0)
-    monkeypatch.setattr("crawler.manager.collect.REPORTS_AT_ONCE", 1)
+    monkeypatch.setattr(manage_module, "MAX_DRAIN_S", 0.0)
+    monkeypatch.setattr("crawler.manager.collect.MAX_REPORTS_PER_READ", 1)
     hosts = [bench.site.url, bench.site.url.replace("127.0.0.1", "localhost")]
     bench.crawl = start_crawl([f"{host}/" for host in hosts], CrawlOptions(), allow_private=True)
     bench.work("crawl", at_most=1)
     bench.work("fetch")
-    frontier = bench.desk.frontier
+    frontier = bench.context.frontier
     assert frontier.redis.llen(frontier.keys.results) == len(hosts)
     for lease, _ in frontier.leases.all():
         frontier.redis.zadd(frontier.keys.leases, {lease.batch: 1.0})

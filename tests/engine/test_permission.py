@@ -6,7 +6,7 @@ import pytest
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_state import HostStates
 from crawler.models import Page
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
@@ -104,5 +104,5 @@ def test_its_day_over_it_is_asked_for_again(bench: Bench) -> None:
 def test_the_pace_it_asks_for_is_known_to_all_crawls(bench: Bench, asked: str, delay: float | None) -> None:
     bench.site.pages["/robots.txt"] = Reply(f"User-agent: SiteCrawler\n{asked}")
     crawled(bench)
-    known = HostBook(queues.connection()).read([bench.site.host], bench.desk.now())[bench.site.host]
+    known = HostStates(queues.connection()).read([bench.site.host], bench.context.now())[bench.site.host]
     assert known.crawl_delay == delay

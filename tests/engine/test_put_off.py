@@ -29,7 +29,7 @@ def worked_until_finished(bench: Bench, patience: float = 40) -> None:
     while bench.state() == "running":
         assert time.monotonic() < deadline, "the crawl does not end"
         bench.work(at_most=5)
-        reconcile.survey()
+        reconcile.scan()
 
 
 @pytest.fixture(autouse=True)
@@ -53,10 +53,10 @@ def test_one_busy_page_does_not_hold_up_the_others(bench: Bench) -> None:
 def test_the_crawl_says_when_it_closes_what_is_left(bench: Bench) -> None:
     bench.start(concurrency=1)
     deadline = time.monotonic() + 40
-    while not bench.desk.frontier.redis.exists(bench.desk.frontier.keys.closing):
+    while not bench.context.frontier.redis.exists(bench.context.frontier.keys.closing):
         assert time.monotonic() < deadline
         bench.work(at_most=5)
-        reconcile.survey()
+        reconcile.scan()
     left = Page.objects.filter(status=Page.OPEN)
     assert [row.url for row in left] == [f"{bench.site.url}/limited"]
     assert [row.put_off for row in left] == [429]

@@ -14,7 +14,7 @@ from crawler.core.errors import OverQuota
 from crawler.crawls import control
 from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
 from crawler.reports import action_messages
 from crawler.reports.action_messages import Verb
@@ -73,7 +73,7 @@ def test_it_goes_on_the_next_day_and_its_receipt_adds_up(bench: Bench, ann: User
     crawl = start(bench, ann)
     bench.work()
     the_next_day(crawl)
-    survey()
+    scan()
     bench.work()
     assert bench.state() == "finished"
     assert refreshed(crawl).held_until is None
@@ -111,7 +111,7 @@ def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: Us
     crawl = start(bench, ann, recursive=False)
     bench.work("crawl", at_most=1)
     control.hold(crawl.id, datetime.now(UTC) + timedelta(days=1))
-    bench.desk.frontier.let_go()  # the page is on its way already, and its answer comes in
+    bench.context.frontier.clear_paused()  # the page is on its way already, and its answer comes in
     bench.work()
     assert bench.state() == "finished"
 
@@ -139,7 +139,7 @@ def test_of_many_pages_at_hand_no_more_are_asked_for_than_are_left(bench: Bench,
         asked = sum(hits for path, hits in bench.site.hits.items() if path != "/robots.txt")
         assert asked == 7 * day
         the_next_day(crawl)
-        survey()
+        scan()
     assert bench.state() == "finished"
     assert Disagreement.objects.count() == 0
 
@@ -187,7 +187,7 @@ def test_a_person_who_pauses_a_held_crawl_keeps_it_paused(bench: Bench, ann: Use
     assert not control.pause(crawl.id)
     the_next_day(crawl)
     Crawl.objects.update(held_until=None)
-    survey()
+    scan()
     assert bench.state() == "paused"
 
 
@@ -195,7 +195,7 @@ def test_a_held_crawl_can_be_cancelled(bench: Bench, ann: User, settings: Any) -
     crawl = a_held_crawl(bench, ann, settings)
     assert control.cancel(crawl.id)
     the_next_day(crawl)
-    survey()
+    scan()
     assert bench.state() == "cancelled"
 
 

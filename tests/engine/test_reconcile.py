@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crawler.crawls.control import pause
-from crawler.frontier.results import FRESH_SECONDS
-from crawler.manager.reconcile import Reconciled, reconcile, survey
+from crawler.frontier.results import MARK_FRESH_S
+from crawler.manager.reconcile import ScanResult, reconcile, scan
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
 
@@ -20,7 +20,7 @@ def forgotten(bench: Bench) -> Bench:
 
 
 def test_a_forgotten_crawl_is_woken_and_finishes(forgotten: Bench) -> None:
-    found = survey()
+    found = scan()
     assert (found.running, found.woken) == (1, 1)
     forgotten.work()
     assert forgotten.state() == "finished"
@@ -28,26 +28,26 @@ def test_a_forgotten_crawl_is_woken_and_finishes(forgotten: Bench) -> None:
 
 def test_a_crawl_whose_tick_is_coming_is_left_alone(bench: Bench) -> None:
     bench.start()
-    assert survey().woken == 0
+    assert scan().woken == 0
     assert len(bench.jobs("crawl")) == 1
 
 
 def test_a_tick_that_rq_lost_is_sent_again(bench: Bench) -> None:
     bench.start()
     queues.connection().delete("rq:queue:crawl")
-    frontier = bench.desk.frontier
+    frontier = bench.context.frontier
     mark = frontier.results.mark()
     assert mark is not None
-    queues.connection().set(frontier.keys.mark, f"{mark.job} {mark.sent_at - FRESH_SECONDS - 1}")
-    assert survey().woken == 1
+    queues.connection().set(frontier.keys.mark, f"{mark.job} {mark.sent_at - MARK_FRESH_S - 1}")
+    assert scan().woken == 1
     assert len(bench.jobs("crawl")) == 1
 
 
 def test_somebody_who_comes_right_after_another_has_nothing_to_do(forgotten: Bench) -> None:
-    assert isinstance(reconcile(), Reconciled)
+    assert isinstance(reconcile(), ScanResult)
     assert reconcile() is None
 
 
 def test_a_paused_crawl_is_not_woken(forgotten: Bench) -> None:
     pause(forgotten.crawl.id)
-    assert survey() == Reconciled(running=0, woken=0, pending=0, next_in=None)
+    assert scan() == ScanResult(running=0, woken=0, pending=0, next_in=None)

@@ -241,12 +241,12 @@ def test_a_crawl_from_memory_asks_for_another_tick_when_this_one_has_gone_on_for
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(bench, response_ttl=600.0)
-    monkeypatch.setattr("crawler.manager.dispatch.MEMORY_SECONDS", 0.0)
+    monkeypatch.setattr("crawler.manager.dispatch.MAX_CACHE_REPLAY_S", 0.0)
     crawl = start_crawl([f"{bench.site.url}/"], CrawlOptions(response_ttl=600.0), allow_private=True)
     bench.crawl = crawl
-    bench.desk.frontier.results.clear_mark()
-    assert dispatch(bench.desk) == 0
-    assert bench.desk.frontier.results.mark() is not None
+    bench.context.frontier.results.clear_mark()
+    assert dispatch(bench.context) == 0
+    assert bench.context.frontier.results.mark() is not None
     assert Page.objects.filter(crawl=crawl, status=Page.CLOSED).count() == 1
     manage(crawl.id)
     bench.work()

@@ -14,11 +14,11 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.retries import company
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import LEASE_SECONDS, InHand, Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
-from crawler.manager.context import Desk, desk_of
+from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect, Lease
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
+from crawler.manager.context import TickContext, context_of
 from crawler.manager.dispatch import dispatch
-from crawler.manager.recover_leases import STARTED_GRACE, repair
+from crawler.manager.recover_leases import STARTED_GRACE_S, recover_leases
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
@@ -33,21 +33,21 @@ class Handed:
     def __init__(self, bench: Bench) -> None:
         bench.start()
         self.time = 1_000_000.0
-        plain = desk_of(bench.crawl)
+        plain = context_of(bench.crawl)
         frontier = Frontier(plain.frontier.redis, str(bench.crawl.id), clock=lambda: self.time)
-        self.desk = Desk(bench.crawl, plain.options, frontier)
-        dispatch(self.desk)
+        self.context = TickContext(bench.crawl, plain.options, frontier)
+        dispatch(self.context)
 
     @property
     def lease(self) -> Lease:
-        (batch,) = self.redis.zrange(self.desk.frontier.keys.leases, 0, -1)
-        lease = self.desk.frontier.leases.get(batch.decode())
+        (batch,) = self.redis.zrange(self.context.frontier.keys.leases, 0, -1)
+        lease = self.context.frontier.leases.get(batch.decode())
         assert lease is not None
         return lease
 
     @property
     def redis(self) -> Redis:
-        return self.desk.frontier.redis
+        return self.context.frontier.redis
 
     @property
     def page(self) -> Page:
@@ -55,22 +55,22 @@ class Handed:
 
     def repair(self) -> int:
         """As a tick does that was not held up."""
-        return repair(self.desk, self.desk.frontier.leases.overdue(self.time))
+        return recover_leases(self.context, self.context.frontier.leases.overdue(self.time))
 
     def claim(self) -> Lease:
         """A worker begins with the batch."""
         lease = self.lease
-        assert self.desk.frontier.leases.claim(lease.batch, lease.token, self.time)
+        assert self.context.frontier.leases.claim(lease.batch, lease.token, self.time)
         return lease
 
     def take_in_hand(self, lease: Lease, page: int) -> None:
         """The worker is about to ask for a suspect."""
         attempt = Page.objects.get(id=page).attempts + 1
-        assert self.desk.frontier.leases.take_in_hand(lease.batch, lease.token, InHand(page, attempt))
+        assert self.context.frontier.leases.note_suspect(lease.batch, lease.token, CurrentSuspect(page, attempt))
 
     def die(self) -> None:
         """The worker does; its claim runs out."""
-        self.time += LEASE_SECONDS
+        self.time += LEASE_TTL_S
         assert self.repair() == 1
 
     def lose_the_job(self) -> None:
@@ -78,11 +78,11 @@ class Handed:
         self.redis.delete("rq:queue:fetch")
 
     def is_back(self) -> bool:
-        frontier = self.desk.frontier
+        frontier = self.context.frontier
         return (
             frontier.leases.outstanding() == 0
-            and frontier.window.count(0).waiting == 1
-            and frontier.window.taken() == 0
+            and frontier.ready_queue.counts(0).waiting == 1
+            and frontier.ready_queue.handed_out() == 0
         )
 
 
@@ -100,9 +100,9 @@ def test_a_batch_that_waits_in_the_queue_is_never_late(handed: Handed) -> None:
 
 def test_a_lost_job_is_found_on_the_second_look(handed: Handed) -> None:
     handed.lose_the_job()
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 0
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 1
     assert handed.is_back()
     assert handed.page.attempts == 0  # nobody had it in hand
@@ -111,10 +111,10 @@ def test_a_lost_job_is_found_on_the_second_look(handed: Handed) -> None:
 def test_a_job_that_was_only_between_two_lists_is_left_alone(handed: Handed) -> None:
     jobs = handed.redis.lrange("rq:queue:fetch", 0, -1)
     handed.lose_the_job()
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     handed.repair()
     handed.redis.rpush("rq:queue:fetch", *jobs)
-    handed.time += LOOK_AFTER
+    handed.time += JOB_CHECK_INTERVAL_S
     assert handed.repair() == 0
     assert handed.lease.absent_since is None
 
@@ -126,18 +126,18 @@ def test_a_job_that_started_and_never_claimed_its_batch_is_given_more_time(hande
     assert batch in queues.started(queues.FETCH)
     begun = handed.time
     while handed.repair() == 0:
-        handed.time += LOOK_AFTER
-        assert handed.time - begun <= STARTED_GRACE + 2 * LOOK_AFTER
-    assert handed.time - begun > STARTED_GRACE
+        handed.time += JOB_CHECK_INTERVAL_S
+        assert handed.time - begun <= STARTED_GRACE_S + 2 * JOB_CHECK_INTERVAL_S
+    assert handed.time - begun > STARTED_GRACE_S
     assert handed.is_back()
 
 
 def test_a_claim_that_is_renewed_is_left_alone(handed: Handed) -> None:
     lease = handed.lease
-    handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+    handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
     for _ in range(5):
-        handed.time += LEASE_SECONDS - 1
-        handed.desk.frontier.leases.renew(lease.batch, lease.token, handed.time)
+        handed.time += LEASE_TTL_S - 1
+        handed.context.frontier.leases.renew(lease.batch, lease.token, handed.time)
         assert handed.repair() == 0
 
 
@@ -153,17 +153,17 @@ def test_however_many_workers_die_before_they_asked_for_a_page_it_is_not_given_u
     for _ in range(5):
         handed.claim()
         handed.die()
-        dispatch(handed.desk)
+        dispatch(handed.context)
     assert (handed.page.status, handed.page.attempts, handed.page.deaths) == (Page.OPEN, 0, 0)
 
 
 def test_a_page_that_waits_for_its_turn_is_not_in_hand(handed: Handed) -> None:
     handed.claim()
     handed.die()
-    dispatch(handed.desk)
+    dispatch(handed.context)
     lease = handed.claim()
     handed.take_in_hand(lease, handed.page.id)
-    handed.desk.frontier.leases.take_in_hand(lease.batch, lease.token, None)
+    handed.context.frontier.leases.note_suspect(lease.batch, lease.token, None)
     handed.die()
     assert (handed.page.attempts, handed.page.deaths) == (0, 0)
 
@@ -172,7 +172,7 @@ def test_a_page_whose_workers_die_while_it_is_in_hand_is_given_up(handed: Handed
     handed.claim()
     handed.die()  # this one says nothing about any page
     for number in range(1, 4):
-        dispatch(handed.desk)
+        dispatch(handed.context)
         handed.take_in_hand(handed.claim(), handed.page.id)
         handed.die()
         assert (handed.page.attempts, handed.page.deaths) == (number, number)
@@ -185,10 +185,10 @@ def test_a_page_whose_report_came_in_is_not_blamed_for_a_death_behind_it(handed:
     """Its answer was worth another try, so it is still open and still noted."""
     handed.claim()
     handed.die()
-    dispatch(handed.desk)
+    dispatch(handed.context)
     handed.take_in_hand(handed.claim(), handed.page.id)
     busy = PageResult(id=handed.page.id, attempt=1, outcome=Outcome.SERVER_ERROR, http_status=503)
-    writer.apply(handed.desk.id, [], [Retry(busy, handed.time)], [], handed.time)
+    writer.apply(handed.context.id, [], [Retry(busy, handed.time)], [], handed.time)
     handed.die()
     assert (handed.page.attempts, handed.page.deaths) == (1, 0)
 
@@ -196,23 +196,23 @@ def test_a_page_whose_report_came_in_is_not_blamed_for_a_death_behind_it(handed:
 def test_whoever_lost_the_lease_may_take_nothing_in_hand(handed: Handed) -> None:
     lease = handed.claim()
     handed.die()
-    assert not handed.desk.frontier.leases.take_in_hand(lease.batch, lease.token, InHand(handed.page.id, 1))
-    assert not handed.redis.exists(handed.desk.frontier.keys.lease(lease.batch))
+    assert not handed.context.frontier.leases.note_suspect(lease.batch, lease.token, CurrentSuspect(handed.page.id, 1))
+    assert not handed.redis.exists(handed.context.frontier.keys.lease(lease.batch))
 
 
 def test_a_lease_that_ran_out_while_the_reports_were_taken_in_is_left_for_the_next_look(handed: Handed) -> None:
     """Its holder may have left reports since then."""
     handed.claim()
-    overdue = handed.desk.frontier.leases.overdue(handed.time)
-    handed.time += LEASE_SECONDS
-    assert repair(handed.desk, overdue) == 0
+    overdue = handed.context.frontier.leases.overdue(handed.time)
+    handed.time += LEASE_TTL_S
+    assert recover_leases(handed.context, overdue) == 0
     assert handed.repair() == 1
 
 
 def with_pages(bench: Bench) -> Handed:
     """The start page is closed, and has led to forty others."""
     handed = Handed(bench)
-    handed.desk.frontier.take_back(handed.lease, [])
+    handed.context.frontier.reclaim(handed.lease, [])
     start = handed.page
     found = [Discovery(f"{bench.site.url}/{number}", 1, 0, start.id) for number in range(40)]
     result = PageResult(id=start.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200)
@@ -223,9 +223,9 @@ def with_pages(bench: Bench) -> Handed:
 def close(handed: Handed, lease: Lease, in_hand: list[int]) -> None:
     """The worker reports all of its batch."""
     results = [PageResult(id=page, attempt=1, outcome=Outcome.SUCCESS, http_status=200) for page in in_hand]
-    writer.apply(handed.desk.id, results, [], [], handed.time)
+    writer.apply(handed.context.id, results, [], [], handed.time)
     for number, (lane, _) in lease.slices.items():
-        handed.desk.frontier.leases.settle(lease.batch, lease.token, number, lane, (), 0)
+        handed.context.frontier.leases.complete_slice(lease.batch, lease.token, number, lane, (), 0)
 
 
 class TestPoison:
@@ -238,17 +238,17 @@ class TestPoison:
     def run(self, handed: Handed, poison: int) -> list[int]:
         """Work on what is handed out until nothing is; how many pages each batch held that died of the poison."""
         deaths = []
-        while dispatch(handed.desk):
-            for lease, _ in handed.desk.frontier.leases.all():
+        while dispatch(handed.context):
+            for lease, _ in handed.context.frontier.leases.all():
                 in_hand = [page for _, ids in lease.slices.values() for page in ids]
                 if poison in in_hand:
-                    handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+                    handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
                     if any(company(lane) for lane, _ in lease.slices.values()):
                         handed.take_in_hand(lease, poison)
                     deaths.append(len(in_hand))
                 else:
                     close(handed, lease, in_hand)
-            handed.time += LEASE_SECONDS
+            handed.time += LEASE_TTL_S
             handed.repair()
         return deaths
 
@@ -259,7 +259,7 @@ class TestPoison:
         assert (crashed.id, crashed.attempts, crashed.deaths) == (poison, 3, 3)
         assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 40
         assert not Page.objects.exclude(id=poison).filter(deaths__gt=0).exists()
-        assert [letter for letter, _ in handed.desk.frontier.dead.newest(9)] == [poison]
+        assert [letter for letter, _ in handed.context.frontier.dead_letters.newest(9)] == [poison]
 
     @pytest.mark.parametrize(
         ("max_attempts", "deaths"), [(1, [24, 8, 1]), (2, [24, 8, 1]), (3, [24, 8, 1, 1]), (4, [24, 8, 1, 1, 1])]
@@ -284,11 +284,11 @@ class TestRandomKills:
     @pytest.mark.parametrize("seed", range(5))
     def test_only_deaths_over_a_page_are_counted_against_it(self, handed: Handed, seed: int) -> None:
         chance, asked, died_over = Random(seed), Counter[int](), Counter[int]()
-        while dispatch(handed.desk):
-            for lease, _ in handed.desk.frontier.leases.all():
-                handed.desk.frontier.leases.claim(lease.batch, lease.token, handed.time)
+        while dispatch(handed.context):
+            for lease, _ in handed.context.frontier.leases.all():
+                handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
                 self.work(handed, lease, chance, asked, died_over)
-            handed.time += LEASE_SECONDS
+            handed.time += LEASE_TTL_S
             handed.repair()
         rows = list(Page.objects.all())
         assert {row.id: row.deaths for row in rows if row.deaths} == dict(died_over)
@@ -315,11 +315,11 @@ class TestRandomKills:
 def test_a_death_whose_tick_died_after_counting_it_is_counted_once(handed: Handed) -> None:
     handed.claim()
     handed.die()
-    dispatch(handed.desk)
+    dispatch(handed.context)
     lease = handed.claim()
     handed.take_in_hand(lease, handed.page.id)
     writer.count_death(
-        handed.desk.id, [handed.page.id], lease.token, handed.time, in_hand=(handed.page.id, 1), crashed_from=None
+        handed.context.id, [handed.page.id], lease.token, handed.time, in_hand=(handed.page.id, 1), crashed_from=None
     )
     handed.die()
     assert (handed.page.attempts, handed.page.deaths) == (1, 1)

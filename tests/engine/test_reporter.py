@@ -9,7 +9,7 @@ import pytest
 
 from crawler.core.crawl.messages import Batch, FetchPolicy, PageResult, PageTask, SitemapEntry, Slice, SliceReport
 from crawler.core.crawl.outcomes import Outcome
-from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, Reporter
+from crawler.fetcher.result_buffer import FLUSH_CHARACTERS, ResultBuffer
 
 POLICY = FetchPolicy(user_agent="x", obey_robots=True, delay=0.0, concurrency=1, private_hosts=(), max_body_bytes=1000)
 SLICE = Slice("example.com", tuple(PageTask(number, f"http://example.com/{number}", 1) for number in range(3)))
@@ -28,7 +28,7 @@ def test_much_is_left_at_once_and_little_later(more: dict[str, Any]) -> None:
     def leave(reports: Sequence[SliceReport]) -> None:
         left.append([result.id for report in reports for result in report.results])
 
-    reporter = Reporter(BATCH, leave)
+    reporter = ResultBuffer(BATCH, leave)
     reporter.add(0, found(0, **more))
     assert left == []
     reporter.add(0, found(1, **more))

@@ -12,7 +12,7 @@ from redis import Redis
 
 from crawler.core.crawl.completion import State
 from crawler.crawls import delete
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page
 from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
@@ -33,7 +33,7 @@ def _thirty_days(settings: Any) -> None:
 def test_a_crawl_whose_time_is_up_is_deleted_with_its_pages(real_redis: Redis) -> None:
     crawl = an_old_crawl()
     a_page(crawl)
-    assert delete.sweep(NOW) == 1
+    assert delete.delete_past_retention(NOW) == 1
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
     assert [key for key in real_redis.scan_iter() if b":deleted" not in key] == []
@@ -46,42 +46,42 @@ def test_a_crawl_whose_time_is_up_is_deleted_with_its_pages(real_redis: Redis) -
 )
 def test_others_stay(fields: dict[str, Any]) -> None:
     an_old_crawl(**fields)
-    assert delete.sweep(NOW) == 0
+    assert delete.delete_past_retention(NOW) == 0
     assert Crawl.objects.exists()
 
 
 def test_without_the_setting_all_stay(settings: Any) -> None:
     settings.CRAWLER_KEEP_DAYS = 0
     an_old_crawl(days=10_000)
-    assert delete.sweep(NOW) == 0
+    assert delete.delete_past_retention(NOW) == 0
 
 
 def test_what_a_run_at_work_is_compared_with_stays_until_that_is_over() -> None:
     previous = an_old_crawl()
     following = a_crawl(previous=previous)
-    assert delete.sweep(NOW) == 0
+    assert delete.delete_past_retention(NOW) == 0
     Crawl.objects.filter(pk=following.pk).update(state=State.FINISHED, finished_at=NOW)
-    assert delete.sweep(NOW) == 1
+    assert delete.delete_past_retention(NOW) == 1
     following.refresh_from_db()
     assert following.previous is None
 
 
 def test_the_oldest_go_first_a_few_at_a_time() -> None:
     crawls = [an_old_crawl(days=100 - number) for number in range(5)]
-    assert delete.sweep(NOW) == delete.AT_ONCE
-    assert set(Crawl.objects.all()) == set(crawls[delete.AT_ONCE :])
-    assert delete.sweep(NOW) == 2
-    assert delete.sweep(NOW) == 0
+    assert delete.delete_past_retention(NOW) == delete.CRAWLS_PER_SWEEP
+    assert set(Crawl.objects.all()) == set(crawls[delete.CRAWLS_PER_SWEEP :])
+    assert delete.delete_past_retention(NOW) == 2
+    assert delete.delete_past_retention(NOW) == 0
 
 
 def test_a_large_one_is_deleted_bit_by_bit_by_whoever_reconciles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delete, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(delete, "DELETE_ROWS_PER_TRANSACTION", 1)
     crawl = an_old_crawl()
-    for number in range(delete.STEPS_AT_ONCE + 3):
+    for number in range(delete.DELETE_STEPS_PER_CALL + 3):
         a_page(crawl, f"https://example.com/{number}")
-    delete.sweep(NOW)
+    delete.delete_past_retention(NOW)
     assert Page.objects.count() == 3
-    survey()
+    scan()
     assert not Crawl.objects.exists()
 
 

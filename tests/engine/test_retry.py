@@ -35,8 +35,8 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MOST_PAGES", 1)
-    monkeypatch.setattr(dispatch, "SLICES_A_BATCH", 1)
-    monkeypatch.setattr(batch, "ENOUGH", 1_000)  # a tick for each
+    monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
+    monkeypatch.setattr(batch, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:
@@ -50,8 +50,10 @@ def finished(bench: Bench) -> Bench:
 def test_what_was_given_up_is_listed_for_good_and_remembered_for_a_day(bench: Bench) -> None:
     finished(bench)
     assert [letter.url.removeprefix(bench.site.url) for letter in dead_letters(bench.crawl)] == ["/b", "/c"]
-    frontier = bench.desk.frontier
-    assert {letter for letter, _ in frontier.dead.newest(9)} == {letter.id for letter in dead_letters(bench.crawl)}
+    frontier = bench.context.frontier
+    assert {letter for letter, _ in frontier.dead_letters.newest(9)} == {
+        letter.id for letter in dead_letters(bench.crawl)
+    }
     assert 23 * 3600 < queues.connection().ttl(frontier.keys.dead) <= 24 * 3600
 
 
@@ -147,10 +149,10 @@ def test_if_the_sender_dies_right_after_its_commit_whoever_looks_sends_the_tick(
         bench.work(at_most=1)
     bench.work("crawl")
     Page.objects.filter(status=Page.OPEN).update(due_at=2e9)  # the others are far from due
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     manage(bench.crawl.id)
     with monkeypatch.context() as patch:
         patch.setattr(retry, "wake", die)
         with pytest.raises(Killed):
             retry_failed(bench.crawl.id)
-    assert reconcile.survey().woken == 1
+    assert reconcile.scan().woken == 1

@@ -83,14 +83,14 @@ def test_times_that_were_missed_begin_one_run() -> None:
 
 def test_two_clocks_that_saw_the_same_schedule_begin_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = a_schedule()
-    drafted = schedules.drafted
+    drafted = schedules.draft
 
     def with_another_clock_between(*given: Any, **more: Any) -> Crawl:
-        monkeypatch.setattr(schedules, "drafted", drafted)
+        monkeypatch.setattr(schedules, "draft", drafted)
         assert run_due(NOON) == 1
         return drafted(*given, **more)
 
-    monkeypatch.setattr(schedules, "drafted", with_another_clock_between)
+    monkeypatch.setattr(schedules, "draft", with_another_clock_between)
     assert run_due(NOON) == 0
     assert Crawl.objects.filter(schedule=schedule).count() == 1
 
@@ -99,7 +99,7 @@ def test_a_run_is_left_out_while_the_one_before_goes_on() -> None:
     schedule = a_schedule()
     run_due(NOON)
     assert run_due(NOON + HOUR) == 0
-    assert fresh(schedule).last_error == schedules.STILL_GOING
+    assert fresh(schedule).last_error == schedules.PREVIOUS_RUNNING_MESSAGE
     assert schedule.next_at == NOON + 2 * HOUR
     end_runs()
     assert run_due(NOON + 2 * HOUR) == 1

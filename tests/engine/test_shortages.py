@@ -18,9 +18,9 @@ from crawler.content.storage import Reader
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
-from crawler.crawls.outages import patiently
+from crawler.crawls.outages import retry_on_outage
 from crawler.frontier import capacity
-from crawler.manager.reconcile import reconcile, survey
+from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Crawl, Notice, PageFacts
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import held_because
@@ -37,7 +37,7 @@ FULL_REDIS = "It is paused, because Redis is full: it has used up its maxmemory.
 @pytest.fixture(autouse=True)
 def _unbounded(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each tick looks, and Redis has room again afterwards."""
-    monkeypatch.setattr(holds, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(holds, "CHECK_INTERVAL_S", 0.0)
     yield
     real_redis.config_set("maxmemory", 0)
     real_redis.config_set("maxmemory-policy", "noeviction")
@@ -63,7 +63,7 @@ def work_until_held(bench: Bench) -> None:
 
 def go_on(bench: Bench) -> None:
     time_passes(bench.crawl)
-    survey()
+    scan()
     bench.work()
 
 
@@ -111,7 +111,7 @@ def test_it_is_held_while_there_is_still_room_for_what_is_on_its_way(bench: Benc
     assert bench.crawl.tallies.closed == 1
     real_redis.config_set("maxmemory", int(used(real_redis) / 0.85))
     time_passes(bench.crawl)
-    survey()
+    scan()
     assert bench.state() == "paused"  # it would be short again at once
     real_redis.config_set("maxmemory", int(used(real_redis) / 0.5))
     go_on(bench)
@@ -134,7 +134,7 @@ def test_paused_by_a_person_meanwhile_it_waits_for_one(bench: Bench, real_redis:
     reconcile()
     assert control.pause(crawl.id)
     real_redis.config_set("maxmemory", 0)
-    survey()
+    scan()
     assert bench.state() == "paused"
     assert held_because(Crawl.objects.get(pk=crawl.pk), time.time()) == ""
 
@@ -166,7 +166,7 @@ def test_whoever_brings_results_waits_for_room_and_holds_the_crawls(bench: Bench
         assert bench.state() == "paused"
         real_redis.config_set("maxmemory", 0)
 
-    assert patiently(lambda: real_redis.set("result", 1), sleep=make_room)
+    assert retry_on_outage(lambda: real_redis.set("result", 1), sleep=make_room)
 
 
 def test_patience_with_a_full_redis_ends() -> None:
@@ -176,7 +176,7 @@ def test_patience_with_a_full_redis_ends() -> None:
         raise OutOfMemoryError("command not allowed when used memory > 'maxmemory'.")
 
     with pytest.raises(OutOfMemoryError):
-        patiently(refuse, sleep=lambda _: None, clock=lambda: float(next(moments)), hold=lambda _: None)
+        retry_on_outage(refuse, sleep=lambda _: None, clock=lambda: float(next(moments)), hold=lambda _: None)
 
 
 class FullDatabase:
@@ -226,11 +226,11 @@ def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
 @pytest.mark.site(CHAIN)
 def test_a_full_database_is_left_in_peace_for_a_moment(bench: Bench, real_redis: Redis) -> None:
     bench.start()
-    real_redis.delete("rq:queue:crawl", bench.desk.frontier.keys.mark)
-    capacity.note(real_redis, Shortage.DATABASE_FULL)
-    assert survey().woken == 0
-    capacity.database_has_room(real_redis)
-    assert survey().woken == 1
+    real_redis.delete("rq:queue:crawl", bench.context.frontier.keys.mark)
+    capacity.note_shortage(real_redis, Shortage.DATABASE_FULL)
+    assert scan().woken == 0
+    capacity.clear_database_shortage(real_redis)
+    assert scan().woken == 1
 
 
 @pytest.mark.site(CHAIN)
@@ -251,7 +251,7 @@ def test_pages_without_room_for_their_content_are_asked_for_again(bench: Bench, 
     assert "there is no room left for the content it keeps" in held_because(crawl, time.time())
     assert crawl.tallies.closed == 0
     kept_in(tmp_path, settings)
-    bench.desk.frontier.redis.delete("crawler:short:storage")
+    bench.context.frontier.redis.delete("crawler:short:storage")
     go_on(bench)
     assert bench.state() == "finished"
     with Reader() as reader:
@@ -267,5 +267,5 @@ def test_people_are_told_once_in_an_hour_that_it_is_held(bench: Bench, real_redi
     for _ in range(3):
         holds.hold(bench.crawl.id, Shortage.DATABASE_FULL)
         time_passes(bench.crawl)
-        survey()
+        scan()
     assert Notice.objects.filter(event="crawl.paused").count() == 1

@@ -18,7 +18,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.sitemaps.entries import to_begin_with
 from crawler.crawls.start import start_crawl
 from crawler.manager import collect
-from crawler.manager.context import desk_of
+from crawler.manager.context import context_of
 from crawler.models import Crawl, Page
 from crawler.storage import queries, writer
 from tests.engine.conftest import Bench
@@ -64,7 +64,7 @@ def answer_of(row: Page) -> PageResult:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collect, "LISTED_AT_ONCE", 2)
+    monkeypatch.setattr(collect, "SITEMAP_PAGES_PER_TRANSACTION", 2)
     fate = random.Random(seed)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
     writer.open_start_pages(crawl, [START], time.time(), to_begin_with([START], OPTIONS))
@@ -79,9 +79,9 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
         results = [answer_of(row) for row in chosen]
         for _ in range(fate.randint(1, 2)):  # a report may be read twice
             with suppress(Died):
-                collect.take_in(desk_of(crawl), results)
+                collect.process_results(context_of(crawl), results)
         if fate.random() < 1 / 6:
-            desk_of(crawl).frontier.redis.flushall()
+            context_of(crawl).frontier.redis.flushall()
     rows = Page.objects.filter(crawl=crawl)
     assert {(row.kind, row.url.removeprefix(START)) for row in rows} == ALL
     assert {row.url.removeprefix(START) for row in rows if row.in_sitemap} == LISTED
@@ -94,7 +94,7 @@ def test_orphans_are_exact_in_any_order_and_whatever_dies(seed: int, monkeypatch
 def test_a_long_sitemap_is_taken_in_part_by_part_and_its_row_closes_with_the_last(
     listed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collect, "LISTED_AT_ONCE", 3)
+    monkeypatch.setattr(collect, "SITEMAP_PAGES_PER_TRANSACTION", 3)
     crawl = Crawl.objects.create(start_urls=[START], options=OPTIONS.to_plain())
     writer.open_start_pages(crawl, [], time.time(), to_begin_with([START], OPTIONS))
     row, seen = Page.objects.get(crawl=crawl), list[tuple[int, bool]]()
@@ -106,7 +106,7 @@ def test_a_long_sitemap_is_taken_in_part_by_part_and_its_row_closes_with_the_las
     result = PageResult(
         id=row.id, attempt=1, outcome=Outcome.SUCCESS, entries=tuple(entry(f"{n}") for n in range(listed))
     )
-    collect.take_in(desk_of(crawl), [result], between=between)
+    collect.process_results(context_of(crawl), [result], between=between)
     assert seen == [(3, True)] + [(6, True)] * (listed > 6)
     between()
     assert seen[-1] == (listed, False)

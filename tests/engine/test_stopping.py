@@ -17,7 +17,7 @@ from crawler.core.installation import shutdown
 from crawler.fetcher.loop import fetch
 from crawler.frontier import heartbeat
 from crawler.models import Delivery, Page
-from crawler.notices.delivery import announce
+from crawler.notices.delivery import deliver_due
 from crawler.queueing import queues
 from crawler.reports.receipt import receipt_of
 from crawler.storage import writer
@@ -32,14 +32,14 @@ SITEMAP = "<urlset>{}</urlset>"
 def stop(monkeypatch: pytest.MonkeyPatch) -> queues.StopRequest:
     """What the handler of SIGTERM sets."""
     request = queues.StopRequest()
-    monkeypatch.setattr(queues, "ends_soon", request)
+    monkeypatch.setattr(queues, "stop_request", request)
     return request
 
 
 @pytest.fixture
 def anew(stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From now on work is done by a worker that nobody asked to end."""
-    return lambda: monkeypatch.setattr(queues, "ends_soon", queues.StopRequest())
+    return lambda: monkeypatch.setattr(queues, "stop_request", queues.StopRequest())
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def handed_out(bench: Bench, **options: Any) -> Batch:
 
 
 def reports(bench: Bench) -> list[SliceReport]:
-    return [decode_report(raw) for raw in bench.desk.frontier.results.read(99)]
+    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
 
 
 def when(is_so: Callable[[], bool], then: Callable[[], object]) -> None:
@@ -182,9 +182,9 @@ def test_what_is_handed_back_waits_for_no_other_batch(
 ) -> None:
     """The end of a batch sends no tick while others of its crawl wait; a worker that ends does."""
     batch = handed_out(bench)
-    monkeypatch.setattr("crawler.frontier.leases.Leases.waiting", lambda leases: 99)
+    monkeypatch.setattr("crawler.frontier.leases.Leases.unclaimed", lambda leases: 99)
     stop.set()
-    bench.desk.frontier.results.clear_mark()
+    bench.context.frontier.results.clear_mark()
     fetch(batch)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
 
@@ -221,7 +221,7 @@ def test_a_tick_ends_between_two_transactions_of_a_long_sitemap(
     listed = "".join(f"<url><loc>{bench.site.url}/{number}</loc></url>" for number in range(20))
     bench.site.pages |= {"/robots.txt": f"Sitemap: {bench.site.url}/map.xml"}
     bench.site.pages |= {"/map.xml": Reply(SITEMAP.format(listed), headers={"Content-Type": "application/xml"})}
-    monkeypatch.setattr("crawler.manager.collect.LISTED_AT_ONCE", 5)
+    monkeypatch.setattr("crawler.manager.collect.SITEMAP_PAGES_PER_TRANSACTION", 5)
     bench.start(sitemaps=True)
     applied: list[int] = []
     apply = writer.apply
@@ -250,7 +250,7 @@ def test_a_delivery_that_was_not_begun_is_left_to_another_worker(
     bench.start(notify_webhooks=(f"{bench.site.url}/one", f"{bench.site.url}/two"))
     bench.work("crawl", "fetch", at_most=3)
     stop.set()
-    announce()
+    deliver_due()
     assert set(Delivery.objects.values_list("state", "attempts")) == {(Delivery.PENDING, 0)}
     anew()
     bench.work()

@@ -10,7 +10,7 @@ from crawler.core.crawl.messages import Batch
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
-from crawler.frontier.leases import InHand, Leases
+from crawler.frontier.leases import CurrentSuspect, Leases
 from crawler.models import Page
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -21,13 +21,13 @@ SITE = {"/": page(), "/other": page()}
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
     """What was noted in the lease, in order: a page's id, or None when no page was in hand any more."""
-    take_in_hand, noted = Leases.take_in_hand, list[int | None]()
+    take_in_hand, noted = Leases.note_suspect, list[int | None]()
 
-    def watched(leases: Leases, batch: str, token: str, suspect: InHand | None) -> bool:
+    def watched(leases: Leases, batch: str, token: str, suspect: CurrentSuspect | None) -> bool:
         noted.append(suspect.page if suspect is not None else None)
         return take_in_hand(leases, batch, token, suspect)
 
-    monkeypatch.setattr(Leases, "take_in_hand", watched)
+    monkeypatch.setattr(Leases, "note_suspect", watched)
     return noted
 
 
@@ -51,16 +51,16 @@ def test_of_pages_that_are_no_suspects_nothing_is_noted(bench: Bench, noted: lis
 @pytest.mark.site(SITE)
 def test_each_suspect_is_noted_before_it_is_asked_for(bench: Bench) -> None:
     batch = handed_out(bench, suspects=True, obey_robots=False)
-    seen = list[InHand | None]()
+    seen = list[CurrentSuspect | None]()
 
     def look(before: int) -> Reply:
-        lease = bench.desk.frontier.leases.get(batch.id)
-        seen.append(lease.in_hand if lease is not None else None)
+        lease = bench.context.frontier.leases.get(batch.id)
+        seen.append(lease.suspect if lease is not None else None)
         return Reply(page())
 
     bench.site.pages = {"/": look, "/other": look}
     fetch(batch)
-    assert seen == [InHand(task.id, 1) for task in batch.slices[0].pages]
+    assert seen == [CurrentSuspect(task.id, 1) for task in batch.slices[0].pages]
 
 
 @pytest.mark.site(SITE)
@@ -80,7 +80,7 @@ def test_whoever_lost_the_lease_asks_for_no_suspect(bench: Bench, monkeypatch: p
 
     def claimed_and_lost(leases: Leases, *given: Any) -> bool:
         answer = claim(leases, *given)
-        bench.desk.frontier.window.forget()
+        bench.context.frontier.ready_queue.clear()
         return answer
 
     monkeypatch.setattr(Leases, "claim", claimed_and_lost)

@@ -15,12 +15,12 @@ from crawler.crawls import control
 from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
-from crawler.manager.reconcile import survey
+from crawler.manager.reconcile import scan
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices import delivery as announcing
 from crawler.notices import outbox
-from crawler.notices.delivery import announce
-from crawler.notices.outbox import PAGES_A_NOTICE, receivers_of, tell, tell_of_pages
+from crawler.notices.delivery import deliver_due
+from crawler.notices.outbox import MAX_PAGES_PER_NOTICE, add_notice, add_page_notice, receivers_of
 from crawler.queueing import queues
 from tests.engine.conftest import Bench
 from tests.site import Reply, page
@@ -46,7 +46,7 @@ def send_what_is_left() -> None:
     """As often as there is anything to be sent; pages are gathered for a moment first."""
     while Delivery.objects.filter(state=Delivery.PENDING).exists():
         Delivery.objects.filter(state=Delivery.PENDING).update(due_at="2000-01-01T00:00Z")
-        announce()
+        deliver_due()
 
 
 @pytest.mark.site(HOOKED)
@@ -139,29 +139,29 @@ def test_pages_cost_nothing_where_nobody_asks_for_them(bench: Bench) -> None:
 
 def test_pages_are_gathered_in_one_notice_until_somebody_is_about_to_send_it(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    tell_of_pages(crawl, [1])
-    tell_of_pages(crawl, [2, 3])
+    add_page_notice(crawl, [1])
+    add_page_notice(crawl, [2, 3])
     Notice.objects.update(gathering=False)
-    tell_of_pages(crawl, [4])
+    add_page_notice(crawl, [4])
     assert [notice.pages for notice in Notice.objects.order_by("number")] == [[1, 2, 3], [4]]
     assert Delivery.objects.count() == 2
 
 
 def test_a_notice_that_is_full_takes_no_more_pages(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    tell_of_pages(crawl, list(range(PAGES_A_NOTICE)))
-    tell_of_pages(crawl, [999])
-    assert [len(notice.pages) for notice in Notice.objects.order_by("number")] == [PAGES_A_NOTICE, 1]
+    add_page_notice(crawl, list(range(MAX_PAGES_PER_NOTICE)))
+    add_page_notice(crawl, [999])
+    assert [len(notice.pages) for notice in Notice.objects.order_by("number")] == [MAX_PAGES_PER_NOTICE, 1]
 
 
 @pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})
 def test_a_receiver_that_is_away_is_tried_once_for_all_its_pages(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     for number in range(3):
-        tell_of_pages(crawl, [number])
+        add_page_notice(crawl, [number])
         Notice.objects.update(gathering=False)
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    announce()
+    deliver_due()
     assert bench.site.hits["/hook"] == 1
     assert len(set(Delivery.objects.values_list("due_at", flat=True))) == 1
 
@@ -170,48 +170,50 @@ def test_a_receiver_that_is_away_is_tried_once_for_all_its_pages(bench: Bench) -
 def test_what_is_left_for_a_receiver_that_is_gone_is_given_up_with_it(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     for number in range(3):
-        tell_of_pages(crawl, [number])
+        add_page_notice(crawl, [number])
         Notice.objects.update(gathering=False)
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    announce()
+    deliver_due()
     assert bench.site.hits["/hook"] == 1
     assert set(Delivery.objects.values_list("state", flat=True)) == {Delivery.GIVEN_UP}
 
 
 @pytest.mark.site(HOOKED)
 def test_while_a_crawl_runs_sending_pages_rests_after_each_go(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(announcing, "PAGES_SHARE", 10_000)  # of the milliseconds that it takes: beyond this test
+    monkeypatch.setattr(
+        announcing, "PAGE_NOTICES_PAUSE_FACTOR", 10_000
+    )  # of the milliseconds that it takes: beyond this test
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    tell_of_pages(crawl, [1])
+    add_page_notice(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    announce()
+    deliver_due()
     Notice.objects.update(gathering=False)
-    tell_of_pages(crawl, [2])
+    add_page_notice(crawl, [2])
     Delivery.objects.filter(state=Delivery.PENDING).update(due_at="2000-01-01T00:00Z")
-    announce()
+    deliver_due()
     assert bench.site.hits["/hook"] == 1
 
 
 @pytest.mark.site(HOOKED)
 def test_meanwhile_nobody_is_sent_to_look_whether_it_is_over(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    tell_of_pages(crawl, [1])
+    add_page_notice(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
-    queues.end_pages(100.0)
-    found = survey()
+    queues.end_page_notices(100.0)
+    found = scan()
     assert (found.pending, bench.jobs("crawl").count("tell people about a crawl")) == (1, 0)
     assert found.next_in is not None
-    queues.end_pages(0.0)
-    survey()
+    queues.end_page_notices(0.0)
+    scan()
     assert bench.jobs("crawl").count("tell people about a crawl") == 1
 
 
 @pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})
 def test_a_receiver_of_pages_that_fails_keeps_nothing_else_waiting(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
-    tell_of_pages(crawl, [1])
+    add_page_notice(crawl, [1])
     assert not outbox.pending().exists()
-    tell(crawl, Event.FINISHED)
+    add_notice(crawl, Event.FINISHED)
     assert not outbox.pending().exists()  # nobody asked for the end
     assert outbox.pending_pages().count() == 1
 
@@ -230,7 +232,9 @@ def test_the_owners_channels_are_told_of_every_crawl(bench: Bench) -> None:
     a_channel(ann, address="off@example.com", enabled=False)
     a_channel(User.objects.create_user("bob"), address="bob@example.com")
     crawl = start_crawl([f"{bench.site.url}/"], CrawlOptions(), owner=ann, allow_private=True)
-    assert [(to.stored, to.channel) for to in receivers_of(crawl, Event.FINISHED)] == [("ann@example.com", channel.id)]
+    assert [(to.stored_address, to.channel) for to in receivers_of(crawl, Event.FINISHED)] == [
+        ("ann@example.com", channel.id)
+    ]
     assert receivers_of(crawl, Event.CANCELLED) == []
 
 
@@ -239,14 +243,14 @@ def test_a_place_that_is_named_twice_is_told_once(bench: Bench) -> None:
     a_channel(ann)
     options = CrawlOptions(notify_emails=("ann@example.com", "other@example.com"))
     crawl = start_crawl([f"{bench.site.url}/"], options, owner=ann, allow_private=True)
-    assert [to.stored for to in receivers_of(crawl, Event.FINISHED)] == ["ann@example.com", "other@example.com"]
+    assert [to.stored_address for to in receivers_of(crawl, Event.FINISHED)] == ["ann@example.com", "other@example.com"]
 
 
 def test_only_webhooks_are_told_of_pages(bench: Bench) -> None:
     crawl = bench.start(
         notify_webhooks=(hook(bench),), notify_emails=("me@example.com",), notify_events=("crawl.page",)
     )
-    assert [opened_address(to.stored) for to in receivers_of(crawl, Event.PAGE)] == [hook(bench)]
+    assert [opened_address(to.stored_address) for to in receivers_of(crawl, Event.PAGE)] == [hook(bench)]
 
 
 def test_to_ask_for_pages_without_a_webhook_is_refused(bench: Bench) -> None:

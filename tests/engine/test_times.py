@@ -107,7 +107,7 @@ def test_a_crawl_that_is_cancelled_in_a_pause_ran_until_the_pause(bench: Bench, 
 
 @pytest.mark.site(PAGES)
 @pytest.mark.parametrize(
-    "let_go", [lambda bench, clock: holds.let_go_on(clock.now), lambda bench, _: taken_over(bench)]
+    "let_go", [lambda bench, clock: holds.resume_due(clock.now), lambda bench, _: taken_over(bench)]
 )
 def test_a_hold_is_not_counted_however_it_ends(
     bench: Bench, clock: Clock, let_go: Callable[[Bench, Clock], object]
@@ -183,7 +183,7 @@ def test_a_death_right_after_the_commit_changes_no_time(
 
     begun(bench, clock)
     clock.go_on(10)
-    for verb, after in ((pause, "_let_batches_end"), (resume, "wake")):
+    for verb, after in ((pause, "_end_batches"), (resume, "wake")):
         with monkeypatch.context() as patch:
             patch.setattr(control, after, die)
             with pytest.raises(Killed):

@@ -9,7 +9,7 @@ from crawler.core.crawl.counters import adds_up
 from crawler.core.urls import variants
 from crawler.crawls import retry as verb
 from crawler.crawls.control import cancel, pause
-from crawler.crawls.retry import Released, release
+from crawler.crawls.retry import ReleasedTraps, release
 from crawler.manager import reconcile
 from crawler.models import Crawl, Disagreement, Notice, Page, Trap
 from crawler.reports.receipt import receipt_of
@@ -68,7 +68,7 @@ def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
 @pytest.mark.site(LOOP)
 def test_released_a_finished_crawl_goes_on_and_finishes_once_more(trapped: Bench) -> None:
     [trap] = Trap.objects.all()
-    assert release(trapped.crawl.id, [trap.id]) == Released(traps=1, pages=1, left_out=0)
+    assert release(trapped.crawl.id, [trap.id]) == ReleasedTraps(traps=1, pages=1, left_out=0)
     assert trapped.state() == "running"
     trapped.work()
     assert trapped.state() == "finished"
@@ -83,7 +83,7 @@ def test_released_a_finished_crawl_goes_on_and_finishes_once_more(trapped: Bench
 def test_released_twice_it_was_released_once(trapped: Bench) -> None:
     release(trapped.crawl.id)
     trapped.work()
-    assert release(trapped.crawl.id) == Released(0, 0, 0)
+    assert release(trapped.crawl.id) == ReleasedTraps(0, 0, 0)
     assert trapped.state() == "finished"
 
 
@@ -91,7 +91,7 @@ def test_released_twice_it_was_released_once(trapped: Bench) -> None:
 def test_another_crawls_trap_is_not_released_by_its_id(trapped: Bench) -> None:
     [trap] = Trap.objects.all()
     other = Crawl.objects.create(start_urls=[trapped.site.url], state="finished")
-    assert release(other.id, [trap.id]) == Released(0, 0, 0)
+    assert release(other.id, [trap.id]) == ReleasedTraps(0, 0, 0)
     trap.refresh_from_db()
     assert not trap.released
 
@@ -145,7 +145,7 @@ def test_if_whoever_releases_dies_after_the_commit_somebody_who_looks_goes_on(
         patch.setattr(verb, "wake", die)
         with pytest.raises(Killed):
             release(trapped.crawl.id)
-    assert reconcile.survey().woken == 1
+    assert reconcile.scan().woken == 1
     trapped.work()
     assert trapped.state() == "finished"
     assert "/found" in trapped.site.hits
@@ -165,7 +165,7 @@ def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkey
     bench.start()
     while not Trap.objects.filter(left_out=3).exists():
         bench.work(at_most=1)
-    assert release(bench.crawl.id) == Released(traps=1, pages=2, left_out=3)
+    assert release(bench.crawl.id) == ReleasedTraps(traps=1, pages=2, left_out=3)
     Page.objects.filter(url__endswith="/late").update(due_at=0)
     bench.work()
     assert bench.state() == "finished"

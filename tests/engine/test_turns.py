@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.fetcher.host_slot import Turns
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.fetcher.host_slot import HostSlot
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_state import HostStates
 from crawler.queueing import queues
 
 HOST = "example.com"
@@ -14,15 +14,15 @@ NOW = 1_000_000.0
 
 
 @pytest.fixture
-def gate() -> Gate:
-    return Gate(queues.connection(), 10)
+def gate() -> HostLimiter:
+    return HostLimiter(queues.connection(), 10)
 
 
-def turns(gate: Gate, holder: str) -> Turns:
-    return Turns(gate, HostBook(queues.connection()), HOST, holder, Wish("a-crawl"), lambda: NOW)
+def turns(gate: HostLimiter, holder: str) -> HostSlot:
+    return HostSlot(gate, HostStates(queues.connection()), HOST, holder, HostPolicy("a-crawl"), lambda: NOW)
 
 
-def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> None:
+def test_a_slice_that_ended_does_not_take_its_connection_again(gate: HostLimiter) -> None:
     """Its batch's heartbeat goes on while other slices of the batch do."""
     first = turns(gate, "first")
     assert first.begin()
@@ -31,7 +31,7 @@ def test_a_slice_that_ended_does_not_take_its_connection_again(gate: Gate) -> No
     assert turns(gate, "second").begin()
 
 
-def test_a_slice_that_found_no_connection_does_not_take_one_later(gate: Gate) -> None:
+def test_a_slice_that_found_no_connection_does_not_take_one_later(gate: HostLimiter) -> None:
     holder, late = turns(gate, "holder"), turns(gate, "late")
     holder.begin()
     assert not late.begin()
@@ -40,7 +40,7 @@ def test_a_slice_that_found_no_connection_does_not_take_one_later(gate: Gate) ->
     assert turns(gate, "next").begin()
 
 
-def test_renewing_keeps_the_connection(gate: Gate) -> None:
+def test_renewing_keeps_the_connection(gate: HostLimiter) -> None:
     first = turns(gate, "first")
     first.begin()
     first.renew(queues.connection())

@@ -19,7 +19,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.keys import BELL, RECONCILED
 from crawler.manager import idle_poller as watch_module
 from crawler.manager import reconcile as reconcile_module
-from crawler.manager.idle_poller import LOOK_EVERY, WATCH_SECONDS, watch
+from crawler.manager.idle_poller import MAX_POLL_S, POLL_INTERVAL_S, poll_while_idle
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
@@ -49,7 +49,7 @@ def time() -> GivenTime:
 
 
 def watched(time: GivenTime) -> str:
-    return watch(wait=time.sleep, clock=time.clock, sleep=time.sleep)
+    return poll_while_idle(wait=time.sleep, clock=time.clock, sleep=time.sleep)
 
 
 def leave_nothing_to_do(bench: Bench) -> None:
@@ -58,9 +58,9 @@ def leave_nothing_to_do(bench: Bench) -> None:
     for queue in ("crawl", "fetch"):
         bench.work(queue, at_most=1)
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
-    Page.objects.update(due_at=bench.desk.now() + 3600)
+    Page.objects.update(due_at=bench.context.now() + 3600)
     manage(bench.crawl.id)
-    Page.objects.update(due_at=bench.desk.now() + 3600)
+    Page.objects.update(due_at=bench.context.now() + 3600)
     queues.connection().delete("rq:queue:crawl", "rq:queue:fetch")
 
 
@@ -70,7 +70,7 @@ BUSY = pytest.mark.site({"/": Reply("busy", status=503)})
 @BUSY
 def test_it_waits_its_time_and_leaves_a_successor(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    bench.desk.frontier.window.forget()
+    bench.context.frontier.ready_queue.clear()
     watched(time)
     assert bench.jobs("fetch") == [WATCH]
 
@@ -86,7 +86,7 @@ def test_it_gives_way_to_a_fetch_job_at_once(bench: Bench, time: GivenTime) -> N
 @BUSY
 def test_it_gives_way_to_a_tick_but_not_to_another_watch(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    queues.send_watch()
+    queues.send_poller()
     assert not queues.has_work()
     queues.connection().rpush("rq:queue:crawl", "manage-1")
     assert watched(time) == "there is work to do"
@@ -121,15 +121,15 @@ def test_it_ends_soon_after_the_last_crawl_does(bench: Bench, time: GivenTime) -
         time.sleep(seconds)
         queues.connection().delete(RECONCILED)  # what Redis forgets after some seconds
 
-    watch(wait=finish_it, clock=time.clock)
-    assert time.time < WATCH_SECONDS
+    poll_while_idle(wait=finish_it, clock=time.clock)
+    assert time.time < MAX_POLL_S
 
 
 @BUSY
 def test_a_page_that_is_due_wakes_its_crawl(bench: Bench, time: GivenTime) -> None:
     leave_nothing_to_do(bench)
-    frontier = bench.desk.frontier
-    frontier.window.forget()
+    frontier = bench.context.frontier
+    frontier.ready_queue.clear()
     frontier.results.clear_mark()
     watched(time)
     assert f"manage the crawl of {bench.site.host}" in bench.jobs("crawl")
@@ -141,15 +141,15 @@ def test_it_ends_at_once_when_its_worker_is_asked_to_end_and_leaves_a_successor(
 ) -> None:
     leave_nothing_to_do(bench)
     ending = threading.Event()
-    monkeypatch.setattr(queues, "ends_soon", ending)
+    monkeypatch.setattr(queues, "stop_request", ending)
 
     def sleep(seconds: float) -> None:
         time.sleep(seconds)
         if time.time >= 0.5:
             ending.set()
 
-    watch(wait=sleep, clock=time.clock)
-    assert 0.5 <= time.time <= 0.5 + LOOK_EVERY
+    poll_while_idle(wait=sleep, clock=time.clock)
+    assert 0.5 <= time.time <= 0.5 + POLL_INTERVAL_S
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -162,7 +162,7 @@ def test_that_of_a_stock_worker_which_is_asked_to_end_ends_with_the_next_look_at
     stopped_watch.clear()
     Queue("fetch", connection=queues.connection()).enqueue(watch_that_is_stopped)
     bench.work("fetch", at_most=1)
-    assert stopped_watch == [pytest.approx(LOOK_EVERY)]
+    assert stopped_watch == [pytest.approx(POLL_INTERVAL_S)]
     assert bench.jobs("fetch") == [WATCH]
 
 
@@ -178,7 +178,7 @@ def watch_that_is_stopped() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(seconds)
 
-    watch(wait=sleep, clock=time.clock)
+    poll_while_idle(wait=sleep, clock=time.clock)
     stopped_watch.append(time.time)
 
 
@@ -215,10 +215,12 @@ class TestWhatItCosts:
     @pytest.mark.parametrize("who", ["alone", "beside one who looks at the crawls"])
     def test_of_a_watch(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
         leave_nothing_to_do(bench)
-        monkeypatch.setattr(watch_module, "WATCH_SECONDS", self.SECONDS)
-        monkeypatch.setattr(reconcile_module, "MS", 10**6)  # in Redis time passes by what is slept here, and only so
-        redis, time, hosts = queues.connection(), GivenTime(), bench.desk.frontier.keys.hosts
-        redis.zadd(hosts, {host: bench.desk.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
+        monkeypatch.setattr(watch_module, "MAX_POLL_S", self.SECONDS)
+        monkeypatch.setattr(
+            reconcile_module, "MS_PER_S", 10**6
+        )  # in Redis time passes by what is slept here, and only so
+        redis, time, hosts = queues.connection(), GivenTime(), bench.context.frontier.keys.hosts
+        redis.zadd(hosts, {host: bench.context.now() + 3600 for host in redis.zrange(hosts, 0, -1)})
 
         def wait(seconds: float) -> None:
             time.sleep(seconds)
@@ -230,7 +232,7 @@ class TestWhatItCosts:
 
         redis.config_resetstat()
         with CaptureQueriesContext(connection) as statements:
-            assert watch(wait=wait, clock=time.clock) == "nothing to do yet"
+            assert poll_while_idle(wait=wait, clock=time.clock) == "nothing to do yet"
         helpers = ("pttl", "pexpire", "del", "config|resetstat", "info")
         said = redis.info("commandstats")
         commands = sum(one["calls"] for name, one in said.items() if name.removeprefix("cmdstat_") not in helpers)
@@ -260,8 +262,8 @@ class TestWhatItCosts:
             thread.join()
 
     def test_one_that_is_asked_to_end_is_woken_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        ending, redis = type(queues.ends_soon)(), queues.connection()
-        monkeypatch.setattr(queues, "ends_soon", ending)
+        ending, redis = type(queues.stop_request)(), queues.connection()
+        monkeypatch.setattr(queues, "stop_request", ending)
         thread = threading.Thread(target=queues.await_job, args=(9,))
         thread.start()
         while not redis.info("clients")["blocked_clients"]:

@@ -24,7 +24,7 @@ from crawler.crawls import control, delete, retry
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.fetcher import result_buffer, robots_check
-from crawler.fetcher.page import Asker
+from crawler.fetcher.page import PageFetcher
 from crawler.frontier.keys import CRAWLS
 from crawler.manager import idle_poller, reconcile
 from crawler.manager import tick as manage
@@ -50,7 +50,7 @@ class Actor:
 
     def _look_inside(self) -> None:
         """Moments inside a step have no crash point: a page, or a robots.txt, is about to be asked for."""
-        self._before(Asker, "ask", "fetch: page to be asked for")
+        self._before(PageFetcher, "fetch", "fetch: page to be asked for")
         self._before(robots_check, "fetch_robots", "fetch: robots.txt to be asked for")
         self._before(idle_poller, "reconcile", "watch: crawls to be looked at")
 
@@ -96,7 +96,7 @@ class Actor:
         self._clock.pass_by(seconds)
 
     def survey(self) -> None:
-        reconcile.survey()
+        reconcile.scan()
 
     def pause(self) -> None:
         control.pause(_crawl())
@@ -108,7 +108,7 @@ class Actor:
         control.cancel(_crawl())
 
     def delete(self) -> None:
-        delete.ROWS_AT_ONCE = 2
+        delete.DELETE_ROWS_PER_TRANSACTION = 2
         delete.delete(_crawl())
 
     def retry_failed(self) -> None:

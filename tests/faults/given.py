@@ -117,15 +117,15 @@ def live_by(clock: GivenClock) -> None:
         (time, "time", clock.now),
         (timezone, "now", clock.moment),
         (Redis, "time", lambda redis, **options: clock.redis_time()),
-        (idle_poller.watch, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
-        (reconcile, "MS", reconcile.MS * _SLOWER),
+        (idle_poller.poll_while_idle, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
+        (reconcile, "MS_PER_S", reconcile.MS_PER_S * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
-        (batch, "BATCH_SECONDS", 600.0),  # goes by the machine's own clock
-        (loop, "LOOK_EVERY", 600.0),  # the same
+        (batch, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
+        (loop, "HOUSEKEEPING_INTERVAL_S", 600.0),  # the same
         (loop, "ThreadPoolExecutor", Threads),
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
-        (result_buffer, "FLUSH_SECONDS", 600.0),  # the same
+        (result_buffer, "FLUSH_INTERVAL_S", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]
     for owner, name, value in replaced:

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from crawler.core.crawl.counters import adds_up
-from crawler.frontier.results import LOCK_SECONDS
+from crawler.frontier.results import LOCK_TTL_S
 from tests.faults.left import Left, left_behind
 from tests.faults.scenes import HOOK, SCENES, Scene
 from tests.faults.table import AT_ONCE, Row, rows
@@ -83,7 +83,7 @@ def repair(theatre: Theatre, scene: Scene, row: Row) -> None:
 
 def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:
     """Every page has its outcome, each round was told once, and nothing is left."""
-    theatre.act([["wait", LOCK_SECONDS]])
+    theatre.act([["wait", LOCK_TTL_S]])
     assert theatre.is_over(scene.ends)
     left = left_behind(theatre.stack)
     assert "lifeline" not in left.rq

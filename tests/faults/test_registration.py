@@ -28,7 +28,7 @@ PROMISED = float(ROW[1])  # seconds
 @pytest.fixture
 def worker(real_redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
     """One that RQ knows, though it does not work."""
-    monkeypatch.setattr(loop.kept, "outlasts_jobs", False)  # it is set by the worker, for the whole process
+    monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     listening = [Queue(name, connection=queues.connection()) for name in ("crawl", "fetch")]
     worker = Worker(listening, connection=queues.connection())
     worker.register_birth()

@@ -42,4 +42,4 @@ def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
 @pytest.fixture
 def frontier(redis: Redis, clock: GivenClock) -> Frontier:
     """A frontier that hands out two slices of ten pages of a host at a time."""
-    return Frontier(redis, "a-crawl", usual=Pace(slices=2, pages=10), clock=clock)
+    return Frontier(redis, "a-crawl", default_pace=Pace(slices=2, pages=10), clock=clock)

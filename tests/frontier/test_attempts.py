@@ -8,49 +8,53 @@ import pytest
 from redis import Redis
 
 from crawler.frontier import rate_limit
-from crawler.frontier.rate_limit import Count, Counts, InMemory, InRedis
+from crawler.frontier.rate_limit import Limit, MemoryRateLimiter, RateLimiter, RedisRateLimiter
 
-NAME, ADDRESS = Count("name:ann", 2), Count("address:192.0.2.1", 3)
+NAME, ADDRESS = Limit("name:ann", 2), Limit("address:192.0.2.1", 3)
 
 
 @pytest.fixture(params=["redis", "memory"])
-def counts(request: pytest.FixtureRequest) -> Counts:
-    return InRedis(request.getfixturevalue("real_redis"), 900) if request.param == "redis" else InMemory(900)
+def counts(request: pytest.FixtureRequest) -> RateLimiter:
+    return (
+        RedisRateLimiter(request.getfixturevalue("real_redis"), 900)
+        if request.param == "redis"
+        else MemoryRateLimiter(900)
+    )
 
 
-def test_tries_are_counted_until_one_count_is_full(counts: Counts) -> None:
+def test_tries_are_counted_until_one_count_is_full(counts: RateLimiter) -> None:
     assert [counts.take([NAME, ADDRESS]).made for _ in range(2)] == [(1, 1), (2, 2)]
     full = counts.take([NAME, ADDRESS])
     assert (full.made, 899 <= full.wait <= 900) == ((2, 2), True)
 
 
-def test_what_finds_no_room_is_counted_nowhere(counts: Counts) -> None:
+def test_what_finds_no_room_is_counted_nowhere(counts: RateLimiter) -> None:
     for _ in range(5):
         counts.take([NAME])
     assert counts.take([NAME, ADDRESS]).wait
     assert counts.take([ADDRESS]).made == (1,)
 
 
-def test_what_came_to_something_is_given_back(counts: Counts) -> None:
+def test_what_came_to_something_is_given_back(counts: RateLimiter) -> None:
     for _ in range(9):
         assert counts.take([NAME, ADDRESS]).wait == 0
         counts.give_back([NAME, ADDRESS])
     assert counts.take([NAME]).made == (1,)
 
 
-def test_giving_back_what_was_never_taken_makes_no_more_room(counts: Counts) -> None:
+def test_giving_back_what_was_never_taken_makes_no_more_room(counts: RateLimiter) -> None:
     counts.give_back([NAME])
     assert [counts.take([NAME]).wait > 0 for _ in range(3)] == [False, False, True]
 
 
-def test_of_many_at_one_moment_no_more_get_through_than_there_is_room_for(counts: Counts) -> None:
+def test_of_many_at_one_moment_no_more_get_through_than_there_is_room_for(counts: RateLimiter) -> None:
     with ThreadPoolExecutor(8) as threads:
-        took = list(threads.map(lambda _: counts.take([Count("name:bob", 5)]).wait == 0, range(40)))
+        took = list(threads.map(lambda _: counts.take([Limit("name:bob", 5)]).wait == 0, range(40)))
     assert sum(took) == 5
 
 
 def test_in_redis_a_count_ends_by_itself_and_is_not_prolonged(real_redis: Redis) -> None:
-    counts = InRedis(real_redis, 900)
+    counts = RedisRateLimiter(real_redis, 900)
     for _ in range(2):
         counts.take([NAME])
     [key] = real_redis.keys("*")
@@ -61,7 +65,7 @@ def test_in_redis_a_count_ends_by_itself_and_is_not_prolonged(real_redis: Redis)
 
 def test_in_memory_it_does_so_too() -> None:
     now = [100.0]
-    counts = InMemory(900, clock=lambda: now[0])
+    counts = MemoryRateLimiter(900, clock=lambda: now[0])
     for _ in range(2):
         counts.take([NAME])
     now[0] += 893
@@ -71,8 +75,8 @@ def test_in_memory_it_does_so_too() -> None:
 
 
 def test_memory_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "REMEMBERED", 10)
-    counts = InMemory(900)
+    monkeypatch.setattr(rate_limit, "MAX_COUNTERS", 10)
+    counts = MemoryRateLimiter(900)
     for number in range(100):
-        counts.take([Count(f"name:{number}", 2)])
+        counts.take([Limit(f"name:{number}", 2)])
     assert len(counts._counts) <= 11

@@ -6,256 +6,267 @@ import pytest
 from redis import Redis
 
 from crawler.core.crawl.politeness import HALF_LIFE_S, Refusal, Throttle, after_trouble
-from crawler.frontier.host_limiter import HEARD_WITHIN, HOLDER_SECONDS, TRIAL_LOOK_S, TRIAL_S, Entry, Gate, Turn, Wish
-from crawler.frontier.host_state import HostBook
+from crawler.frontier.host_limiter import (
+    MAX_GRANT_HOLD_S,
+    POLICY_RECHECK_S,
+    TRIAL_POLL_S,
+    TRIAL_TIMEOUT_S,
+    Grant,
+    HostLimiter,
+    HostPolicy,
+    SlotResult,
+)
+from crawler.frontier.host_state import HostStates
 
 HOST = "example.com"
 NOW = 1_000_000.0
-ONE, TWO = Wish("a-crawl", connections=1), Wish("a-crawl", connections=2)
-SLOW = Wish("a-crawl", delay=10, connections=2)
+ONE, TWO = HostPolicy("a-crawl", connections=1), HostPolicy("a-crawl", connections=2)
+SLOW = HostPolicy("a-crawl", delay=10, connections=2)
 
 
 @pytest.fixture
-def gate(redis: Redis) -> Gate:
-    return Gate(redis, slot_seconds=10)
+def gate(redis: Redis) -> HostLimiter:
+    return HostLimiter(redis, slot_seconds=10)
 
 
-def asked(gate: Gate, wish: Wish, now: float, holder: str = "a") -> bool:
+def asked(gate: HostLimiter, wish: HostPolicy, now: float, holder: str = "a") -> bool:
     """Whether a request could be sent now; then it is."""
-    granted = gate.turn(HOST, holder, wish, now).granted
+    granted = gate.request_grant(HOST, holder, wish, now).granted
     if granted:
-        gate.sent(HOST, holder, now)
+        gate.note_sent(HOST, holder, now)
     return granted
 
 
-def test_no_more_holders_enter_than_the_host_has_connections(gate: Gate) -> None:
-    assert gate.enter(HOST, "a", TWO, NOW)
-    assert gate.enter(HOST, "b", TWO, NOW)
-    assert not gate.enter(HOST, "c", TWO, NOW)
+def test_no_more_holders_enter_than_the_host_has_connections(gate: HostLimiter) -> None:
+    assert gate.take_slot(HOST, "a", TWO, NOW)
+    assert gate.take_slot(HOST, "b", TWO, NOW)
+    assert not gate.take_slot(HOST, "c", TWO, NOW)
 
 
-def test_of_two_crawls_the_fewest_connections_count(gate: Gate) -> None:
-    gate.enter(HOST, "a", Wish("another", connections=1), NOW)
-    assert not gate.enter(HOST, "b", TWO, NOW)
+def test_of_two_crawls_the_fewest_connections_count(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
+    assert not gate.take_slot(HOST, "b", TWO, NOW)
 
 
-def test_the_wish_of_a_crawl_that_went_away_is_forgotten(gate: Gate) -> None:
-    gate.enter(HOST, "a", Wish("another", connections=1), NOW)
-    gate.leave(HOST, "a")
-    assert gate.enter(HOST, "b", TWO, NOW + 11)
-    assert gate.enter(HOST, "c", TWO, NOW + 11)
+def test_the_wish_of_a_crawl_that_went_away_is_forgotten(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
+    gate.release_slot(HOST, "a")
+    assert gate.take_slot(HOST, "b", TWO, NOW + 11)
+    assert gate.take_slot(HOST, "c", TWO, NOW + 11)
 
 
-def test_a_holder_renews_its_own_slot(gate: Gate) -> None:
-    gate.enter(HOST, "a", ONE, NOW)
-    assert gate.enter(HOST, "a", ONE, NOW + 5)
-    assert not gate.enter(HOST, "b", ONE, NOW + 14)
+def test_a_holder_renews_its_own_slot(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", ONE, NOW)
+    assert gate.take_slot(HOST, "a", ONE, NOW + 5)
+    assert not gate.take_slot(HOST, "b", ONE, NOW + 14)
 
 
-def test_a_slot_left_is_free(gate: Gate) -> None:
-    gate.enter(HOST, "a", ONE, NOW)
-    gate.leave(HOST, "a")
-    assert gate.enter(HOST, "b", ONE, NOW)
+def test_a_slot_left_is_free(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", ONE, NOW)
+    gate.release_slot(HOST, "a")
+    assert gate.take_slot(HOST, "b", ONE, NOW)
 
 
-def test_the_slot_of_a_dead_holder_is_free_after_a_while(gate: Gate) -> None:
-    gate.enter(HOST, "a", ONE, NOW)
-    assert gate.enter(HOST, "b", ONE, NOW + 10)
+def test_the_slot_of_a_dead_holder_is_free_after_a_while(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", ONE, NOW)
+    assert gate.take_slot(HOST, "b", ONE, NOW + 10)
 
 
-def test_turns_are_a_delay_apart(gate: Gate) -> None:
-    wish = Wish("a-crawl", delay=0.5)
-    gate.enter(HOST, "a", wish, NOW)
+def test_turns_are_a_delay_apart(gate: HostLimiter) -> None:
+    wish = HostPolicy("a-crawl", delay=0.5)
+    gate.take_slot(HOST, "a", wish, NOW)
     moments = [NOW + step / 10 for step in range(16) if asked(gate, wish, NOW + step / 10)]
     assert moments == [NOW, NOW + 0.5, NOW + 1.0, NOW + 1.5]
 
 
-def test_without_a_delay_everybody_has_a_turn(gate: Gate) -> None:
-    assert gate.turn(HOST, "a", TWO, NOW).granted
-    assert gate.turn(HOST, "b", TWO, NOW).granted
+def test_without_a_delay_everybody_has_a_turn(gate: HostLimiter) -> None:
+    assert gate.request_grant(HOST, "a", TWO, NOW).granted
+    assert gate.request_grant(HOST, "b", TWO, NOW).granted
 
 
-def test_who_comes_too_soon_is_told_when_to_come_again_and_takes_nothing(gate: Gate) -> None:
-    gate.enter(HOST, "a", SLOW, NOW)
+def test_who_comes_too_soon_is_told_when_to_come_again_and_takes_nothing(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", SLOW, NOW)
     asked(gate, SLOW, NOW)
     for _ in range(2):
-        turn = gate.turn(HOST, "b", SLOW, NOW + 1)
+        turn = gate.request_grant(HOST, "b", SLOW, NOW + 1)
         assert not turn.granted
         assert turn.next_at == pytest.approx(NOW + 10, abs=1e-5)
 
 
-def test_the_delay_counts_from_the_moment_the_request_was_sent(gate: Gate) -> None:
-    gate.enter(HOST, "a", SLOW, NOW)
-    gate.turn(HOST, "a", SLOW, NOW)
-    gate.sent(HOST, "a", NOW + 3)
-    assert not gate.turn(HOST, "b", SLOW, NOW + 12.9).granted
-    assert gate.turn(HOST, "b", SLOW, NOW + 13).granted
+def test_the_delay_counts_from_the_moment_the_request_was_sent(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", SLOW, NOW)
+    gate.request_grant(HOST, "a", SLOW, NOW)
+    gate.note_sent(HOST, "a", NOW + 3)
+    assert not gate.request_grant(HOST, "b", SLOW, NOW + 12.9).granted
+    assert gate.request_grant(HOST, "b", SLOW, NOW + 13).granted
 
 
-def test_while_one_who_has_a_turn_is_held_up_nobody_else_has_one(gate: Gate) -> None:
-    wish = Wish("a-crawl", delay=1)
-    gate.enter(HOST, "a", wish, NOW)
-    gate.turn(HOST, "a", wish, NOW)
-    assert not gate.turn(HOST, "b", wish, NOW + HOLDER_SECONDS - 0.1).granted
+def test_while_one_who_has_a_turn_is_held_up_nobody_else_has_one(gate: HostLimiter) -> None:
+    wish = HostPolicy("a-crawl", delay=1)
+    gate.take_slot(HOST, "a", wish, NOW)
+    gate.request_grant(HOST, "a", wish, NOW)
+    assert not gate.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S - 0.1).granted
 
 
-def test_one_who_had_a_turn_and_died_is_not_waited_for_for_ever(gate: Gate) -> None:
-    wish = Wish("a-crawl", delay=1)
-    gate.enter(HOST, "a", wish, NOW)
-    gate.turn(HOST, "a", wish, NOW)
-    assert gate.turn(HOST, "b", wish, NOW + HOLDER_SECONDS).granted
+def test_one_who_had_a_turn_and_died_is_not_waited_for_for_ever(gate: HostLimiter) -> None:
+    wish = HostPolicy("a-crawl", delay=1)
+    gate.take_slot(HOST, "a", wish, NOW)
+    gate.request_grant(HOST, "a", wish, NOW)
+    assert gate.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S).granted
 
 
-def test_hosts_do_not_wait_for_one_another(gate: Gate) -> None:
+def test_hosts_do_not_wait_for_one_another(gate: HostLimiter) -> None:
     asked(gate, SLOW, NOW)
-    assert gate.turn("other.example", "a", TWO, NOW).granted
+    assert gate.request_grant("other.example", "a", TWO, NOW).granted
 
 
-def test_of_two_crawls_the_longest_delay_counts(gate: Gate) -> None:
-    gate.enter(HOST, "a", SLOW, NOW)
+def test_of_two_crawls_the_longest_delay_counts(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", SLOW, NOW)
     asked(gate, SLOW, NOW)
-    hurried = Wish("another", delay=0)
-    assert not gate.turn(HOST, "b", hurried, NOW + 9).granted
-    assert gate.turn(HOST, "b", hurried, NOW + 10).delay == 10
+    hurried = HostPolicy("another", delay=0)
+    assert not gate.request_grant(HOST, "b", hurried, NOW + 9).granted
+    assert gate.request_grant(HOST, "b", hurried, NOW + 10).delay == 10
 
 
-def test_a_crawl_with_a_delay_begins_once_those_without_one_have_heard_of_it(gate: Gate) -> None:
-    gate.enter(HOST, "a", Wish("another", connections=2), NOW)
-    gate.enter(HOST, "b", SLOW, NOW)
-    turn = gate.turn(HOST, "b", SLOW, NOW)
+def test_a_crawl_with_a_delay_begins_once_those_without_one_have_heard_of_it(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
+    gate.take_slot(HOST, "b", SLOW, NOW)
+    turn = gate.request_grant(HOST, "b", SLOW, NOW)
     assert not turn.granted
-    assert turn.next_at == pytest.approx(NOW + HEARD_WITHIN + 10, abs=1e-5)
+    assert turn.next_at == pytest.approx(NOW + POLICY_RECHECK_S + 10, abs=1e-5)
 
 
-def test_a_crawl_delay_that_is_learnt_counts_from_that_moment(gate: Gate) -> None:
+def test_a_crawl_delay_that_is_learnt_counts_from_that_moment(gate: HostLimiter) -> None:
     """robots.txt was asked for just then."""
-    gate.enter(HOST, "a", ONE, NOW)
-    gate.turn(HOST, "a", ONE, NOW)
-    assert not gate.turn(HOST, "a", Wish("a-crawl", delay=2), NOW + 0.1).granted
+    gate.take_slot(HOST, "a", ONE, NOW)
+    gate.request_grant(HOST, "a", ONE, NOW)
+    assert not gate.request_grant(HOST, "a", HostPolicy("a-crawl", delay=2), NOW + 0.1).granted
 
 
 @pytest.mark.parametrize("delay", [60 / 45, 60 / 18, 0.1 + 0.2, 1 / 3])
-def test_a_delay_with_many_digits_is_no_longer_than_itself(gate: Gate, delay: float) -> None:
-    wish = Wish("crawl", delay=delay)
-    gate.enter(HOST, "one", wish, NOW)
-    assert gate.turn(HOST, "one", wish, NOW).granted
-    gate.sent(HOST, "one", NOW)
-    assert gate.turn(HOST, "one", wish, NOW + delay + 0.001).granted
+def test_a_delay_with_many_digits_is_no_longer_than_itself(gate: HostLimiter, delay: float) -> None:
+    wish = HostPolicy("crawl", delay=delay)
+    gate.take_slot(HOST, "one", wish, NOW)
+    assert gate.request_grant(HOST, "one", wish, NOW).granted
+    gate.note_sent(HOST, "one", NOW)
+    assert gate.request_grant(HOST, "one", wish, NOW + delay + 0.001).granted
 
 
 def refused(page: str, status: int = 429, wait: float = 3600.0) -> Refusal:
     return Refusal(page, status, wait)
 
 
-def test_a_host_that_is_stopped_is_asked_by_no_crawl(gate: Gate) -> None:
-    until = gate.refuse(HOST, refused("/a", wait=5), NOW, longest=300).until
-    for wish in (TWO, Wish("another")):
-        turn = gate.turn(HOST, "a", wish, NOW + 4.9)
+def test_a_host_that_is_stopped_is_asked_by_no_crawl(gate: HostLimiter) -> None:
+    until = gate.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
+    for wish in (TWO, HostPolicy("another")):
+        turn = gate.request_grant(HOST, "a", wish, NOW + 4.9)
         assert (turn.granted, turn.next_at, turn.on_trial) == (False, until, True)
-    assert gate.turn(HOST, "a", TWO, until).granted
+    assert gate.request_grant(HOST, "a", TWO, until).granted
 
 
-def test_what_was_refused_is_remembered_as_it_was(gate: Gate, redis: Redis) -> None:
-    gate.refuse(HOST, refused("/a", 503), NOW, longest=300)
-    stop = gate.refuse(HOST, refused("/b"), NOW + 1, longest=300)
-    assert HostBook(redis).read([HOST], NOW + 1)[HOST].stop == stop
+def test_what_was_refused_is_remembered_as_it_was(gate: HostLimiter, redis: Redis) -> None:
+    gate.note_refusal(HOST, refused("/a", 503), NOW, longest=300)
+    stop = gate.note_refusal(HOST, refused("/b"), NOW + 1, longest=300)
+    assert HostStates(redis).read([HOST], NOW + 1)[HOST].stop == stop
     assert (stop.status, stop.stops, dict(stop.refusals)) == (429, 1, {"/a": NOW, "/b": NOW + 1})
 
 
-def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(gate: Gate) -> None:
-    until = gate.refuse(HOST, refused("/a"), NOW, longest=300).until
-    assert gate.turn(HOST, "a", TWO, until).granted
-    others = gate.turn(HOST, "b", TWO, until + 1)
-    assert (others.granted, others.next_at) == (False, pytest.approx(until + 1 + TRIAL_LOOK_S))
-    gate.resume(HOST)
-    assert gate.turn(HOST, "b", TWO, until + 1) == Turn(granted=True, next_at=until + 1, delay=0.0)
+def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(gate: HostLimiter) -> None:
+    until = gate.note_refusal(HOST, refused("/a"), NOW, longest=300).until
+    assert gate.request_grant(HOST, "a", TWO, until).granted
+    others = gate.request_grant(HOST, "b", TWO, until + 1)
+    assert (others.granted, others.next_at) == (False, pytest.approx(until + 1 + TRIAL_POLL_S))
+    gate.clear_stop(HOST)
+    assert gate.request_grant(HOST, "b", TWO, until + 1) == Grant(granted=True, next_at=until + 1, delay=0.0)
 
 
-def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(gate: Gate) -> None:
-    until = gate.refuse(HOST, refused("/a"), NOW, longest=300).until
-    gate.turn(HOST, "a", TWO, until)
-    assert not gate.turn(HOST, "b", TWO, until + TRIAL_S - 0.1).granted
-    assert gate.turn(HOST, "b", TWO, until + TRIAL_S).granted
+def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(gate: HostLimiter) -> None:
+    until = gate.note_refusal(HOST, refused("/a"), NOW, longest=300).until
+    gate.request_grant(HOST, "a", TWO, until)
+    assert not gate.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S - 0.1).granted
+    assert gate.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S).granted
 
 
-def test_on_trial_the_delay_is_kept_as_well(gate: Gate) -> None:
-    gate.enter(HOST, "a", SLOW, NOW)
+def test_on_trial_the_delay_is_kept_as_well(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "a", SLOW, NOW)
     asked(gate, SLOW, NOW)
-    until = gate.refuse(HOST, refused("/a", wait=3), NOW, longest=300).until
-    assert gate.turn(HOST, "a", SLOW, until).next_at == pytest.approx(NOW + 10)
-    assert gate.turn(HOST, "a", SLOW, NOW + 10).granted
+    until = gate.note_refusal(HOST, refused("/a", wait=3), NOW, longest=300).until
+    assert gate.request_grant(HOST, "a", SLOW, until).next_at == pytest.approx(NOW + 10)
+    assert gate.request_grant(HOST, "a", SLOW, NOW + 10).granted
 
 
-def test_a_page_that_is_refused_on_trial_makes_room_for_the_next_one(gate: Gate) -> None:
-    until = gate.refuse(HOST, refused("/a", wait=5), NOW, longest=300).until
-    gate.turn(HOST, "a", TWO, until)
-    until = gate.refuse(HOST, refused("/b", wait=40), until, longest=300).until
+def test_a_page_that_is_refused_on_trial_makes_room_for_the_next_one(gate: HostLimiter) -> None:
+    until = gate.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
+    gate.request_grant(HOST, "a", TWO, until)
+    until = gate.note_refusal(HOST, refused("/b", wait=40), until, longest=300).until
     assert until == NOW + 45
-    assert gate.turn(HOST, "b", TWO, until).granted
+    assert gate.request_grant(HOST, "b", TWO, until).granted
 
 
 def trouble(redis: Redis, crawl: str, times: int = 8) -> None:
     for _ in range(times):
-        HostBook(redis).observe(HOST, after_trouble, NOW, crawl=crawl, has_answered=False)
+        HostStates(redis).observe(HOST, after_trouble, NOW, crawl=crawl, has_answered=False)
 
 
-def test_the_throttle_counts_for_those_who_want_it(gate: Gate, redis: Redis) -> None:
+def test_the_throttle_counts_for_those_who_want_it(gate: HostLimiter, redis: Redis) -> None:
     trouble(redis, "a-crawl", times=1)
-    assert gate.turn(HOST, "a", TWO, NOW).delay == 0.25
-    assert gate.turn(HOST, "b", Wish("another", throttled=False), NOW).delay == 0.0
+    assert gate.request_grant(HOST, "a", TWO, NOW).delay == 0.25
+    assert gate.request_grant(HOST, "b", HostPolicy("another", throttled=False), NOW).delay == 0.0
 
 
-def test_the_throttle_s_delay_halves_with_time(gate: Gate, redis: Redis) -> None:
+def test_the_throttle_s_delay_halves_with_time(gate: HostLimiter, redis: Redis) -> None:
     trouble(redis, "a-crawl")
-    assert gate.turn(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
+    assert gate.request_grant(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
 
 
-def test_a_new_crawl_of_a_host_that_no_other_crawls_starts_the_throttle_from_nothing(gate: Gate, redis: Redis) -> None:
+def test_a_new_crawl_of_a_host_that_no_other_crawls_starts_the_throttle_from_nothing(
+    gate: HostLimiter, redis: Redis
+) -> None:
     trouble(redis, "the-one-before")
-    assert gate.enter(HOST, "a", TWO, NOW) is Entry.FIRST_TIME
-    assert HostBook(redis).read([HOST], NOW)[HOST].throttle == Throttle()
+    assert gate.take_slot(HOST, "a", TWO, NOW) is SlotResult.FIRST_TIME
+    assert HostStates(redis).read([HOST], NOW)[HOST].throttle == Throttle()
 
 
-def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(gate: Gate, redis: Redis) -> None:
-    gate.enter(HOST, "a", Wish("the-one-before", connections=2), NOW)
+def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(gate: HostLimiter, redis: Redis) -> None:
+    gate.take_slot(HOST, "a", HostPolicy("the-one-before", connections=2), NOW)
     trouble(redis, "the-one-before")
-    gate.leave(HOST, "a")
-    gate.enter(HOST, "b", TWO, NOW + 1)
-    assert HostBook(redis).read([HOST], NOW + 1)[HOST].throttle == Throttle()
+    gate.release_slot(HOST, "a")
+    gate.take_slot(HOST, "b", TWO, NOW + 1)
+    assert HostStates(redis).read([HOST], NOW + 1)[HOST].throttle == Throttle()
 
 
-def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(gate: Gate, redis: Redis) -> None:
-    gate.enter(HOST, "a", Wish("another", connections=2), NOW)
+def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(gate: HostLimiter, redis: Redis) -> None:
+    gate.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
     trouble(redis, "another")
-    assert gate.enter(HOST, "b", TWO, NOW) is Entry.FIRST_TIME
-    assert HostBook(redis).read([HOST], NOW)[HOST].throttle == Throttle(32.0, 8)
+    assert gate.take_slot(HOST, "b", TWO, NOW) is SlotResult.FIRST_TIME
+    assert HostStates(redis).read([HOST], NOW)[HOST].throttle == Throttle(32.0, 8)
 
 
-def test_a_crawl_is_new_to_a_host_once(gate: Gate, redis: Redis) -> None:
+def test_a_crawl_is_new_to_a_host_once(gate: HostLimiter, redis: Redis) -> None:
     trouble(redis, "the-one-before")
-    gate.enter(HOST, "a", TWO, NOW)
+    gate.take_slot(HOST, "a", TWO, NOW)
     trouble(redis, TWO.crawl)
-    assert gate.enter(HOST, "a", TWO, NOW + 1) is Entry.ENTERED
-    assert gate.enter(HOST, "b", TWO, NOW + 600) is Entry.ENTERED
+    assert gate.take_slot(HOST, "a", TWO, NOW + 1) is SlotResult.TAKEN
+    assert gate.take_slot(HOST, "b", TWO, NOW + 600) is SlotResult.TAKEN
 
 
-def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(gate: Gate, redis: Redis) -> None:
-    gate.enter(HOST, "a", TWO, NOW)
+def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(gate: HostLimiter, redis: Redis) -> None:
+    gate.take_slot(HOST, "a", TWO, NOW)
     trouble(redis, TWO.crawl)
-    assert gate.enter(HOST, "b", TWO, NOW) is Entry.ENTERED
-    assert gate.turn(HOST, "b", TWO, NOW).delay == 32.0
+    assert gate.take_slot(HOST, "b", TWO, NOW) is SlotResult.TAKEN
+    assert gate.request_grant(HOST, "b", TWO, NOW).delay == 32.0
 
 
-def test_a_turn_taken_before_the_clock_was_set_back_holds_nobody_up_for_as_long(gate: Gate) -> None:
+def test_a_turn_taken_before_the_clock_was_set_back_holds_nobody_up_for_as_long(gate: HostLimiter) -> None:
     """As when another Redis takes over; the delay is kept all the same."""
-    gate.enter(HOST, "dead", SLOW, NOW)
-    assert gate.turn(HOST, "dead", SLOW, NOW).granted
+    gate.take_slot(HOST, "dead", SLOW, NOW)
+    assert gate.request_grant(HOST, "dead", SLOW, NOW).granted
     back = NOW - 600
     assert not asked(gate, SLOW, back, "b")
     assert not asked(gate, SLOW, back + 9, "b")
     assert asked(gate, SLOW, back + 10, "b")
 
 
-def test_a_connection_taken_before_the_clock_was_set_back_is_free(gate: Gate) -> None:
-    gate.enter(HOST, "dead", ONE, NOW)
-    assert gate.enter(HOST, "b", ONE, NOW - 600)
+def test_a_connection_taken_before_the_clock_was_set_back_is_free(gate: HostLimiter) -> None:
+    gate.take_slot(HOST, "dead", ONE, NOW)
+    assert gate.take_slot(HOST, "b", ONE, NOW - 600)

@@ -7,106 +7,110 @@ from redis import Redis
 
 from crawler.core.crawl.completion import QueueSide
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.host_state import HostBook
-from crawler.frontier.inspect import Wished, glance
-from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.ready_queue import Level, Waiting
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_state import HostStates
+from crawler.frontier.inspect import PolicyInUse, take_snapshot
+from crawler.frontier.leases import LEASE_TTL_S
+from crawler.frontier.ready_queue import Level, QueueItem
 from tests.frontier.conftest import GivenClock
 
 HOST = "example.com"
-WISH = Wish("a-crawl", delay=5, connections=4)
+WISH = HostPolicy("a-crawl", delay=5, connections=4)
 
 
 @pytest.fixture
-def gate(redis: Redis) -> Gate:
-    return Gate(redis, LEASE_SECONDS)
+def gate(redis: Redis) -> HostLimiter:
+    return HostLimiter(redis, LEASE_TTL_S)
 
 
 def test_of_an_unknown_crawl_nothing_is_seen(frontier: Frontier, clock: GivenClock) -> None:
-    seen = glance(frontier, 10)
+    seen = take_snapshot(frontier, 10)
     assert seen.now == clock.time
     assert seen.queue_side == QueueSide(results=0, leases=0, hosts=0, dirty=False)
-    assert (seen.hosts, seen.leases, seen.handed_out, seen.is_lined_up) == ([], [], 0, False)
+    assert (seen.hosts, seen.leases, seen.handed_out, seen.has_cursor) == ([], [], 0, False)
     assert (seen.lock_left, seen.mark, seen.last_tick) == (None, None, None)
 
 
-def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
-    frontier.window.put([Waiting(7, HOST, clock.time + 3), Waiting(8, HOST, clock.time + 9)])
+def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: HostLimiter, clock: GivenClock) -> None:
+    frontier.ready_queue.enqueue([QueueItem(7, HOST, clock.time + 3), QueueItem(8, HOST, clock.time + 9)])
     frontier.redis.hset(frontier.keys.rest, HOST, str(clock.time + 2))
-    HostBook(frontier.redis).note_crawl_delay(HOST, 5)
-    gate.enter(HOST, "b", WISH, clock.time - 2 * LEASE_SECONDS)  # its holder died
-    gate.enter(HOST, "a", WISH, clock.time)
-    gate.turn(HOST, "a", WISH, clock.time)
-    [seen] = glance(frontier, 10).hosts
+    HostStates(frontier.redis).note_crawl_delay(HOST, 5)
+    gate.take_slot(HOST, "b", WISH, clock.time - 2 * LEASE_TTL_S)  # its holder died
+    gate.take_slot(HOST, "a", WISH, clock.time)
+    gate.request_grant(HOST, "a", WISH, clock.time)
+    [seen] = take_snapshot(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.pages) == (HOST, HOST, 2)
     assert (seen.first_page, seen.first_due) == (7, clock.time + 3)
     assert (seen.next_at, seen.rest_until) == (clock.time + 3, clock.time + 2)
     shared = seen.shared
-    assert (shared.asked_at, shared.wishes) == (clock.time, {"a-crawl": Wished(delay=5.0, connections=4)})
-    assert (shared.manners.crawl_delay, shared.connections) == (5.0, 1)
+    assert (shared.asked_at, shared.policies) == (clock.time, {"a-crawl": PolicyInUse(delay=5.0, connections=4)})
+    assert (shared.state.crawl_delay, shared.connections) == (5.0, 1)
 
 
-def test_a_lane_of_suspects_stands_under_its_hosts_turn(frontier: Frontier, gate: Gate, clock: GivenClock) -> None:
-    frontier.window.put([Waiting(7, f"{HOST}|8", 0)])
-    gate.enter(HOST, "a", WISH, clock.time)
-    gate.turn(HOST, "a", WISH, clock.time)
-    [seen] = glance(frontier, 10).hosts
+def test_a_lane_of_suspects_stands_under_its_hosts_turn(
+    frontier: Frontier, gate: HostLimiter, clock: GivenClock
+) -> None:
+    frontier.ready_queue.enqueue([QueueItem(7, f"{HOST}|8", 0)])
+    gate.take_slot(HOST, "a", WISH, clock.time)
+    gate.request_grant(HOST, "a", WISH, clock.time)
+    [seen] = take_snapshot(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.shared.asked_at) == (HOST, f"{HOST}|8", clock.time)
 
 
 def test_a_hosts_connections_are_told_by_crawl_and_wishes_that_ran_out_are_not(
-    frontier: Frontier, gate: Gate, clock: GivenClock
+    frontier: Frontier, gate: HostLimiter, clock: GivenClock
 ) -> None:
-    frontier.window.put([Waiting(7, HOST, 0)])
-    gate.enter(HOST, "gone:b:0", Wish("gone", delay=60, connections=1), clock.time - 200)
+    frontier.ready_queue.enqueue([QueueItem(7, HOST, 0)])
+    gate.take_slot(HOST, "gone:b:0", HostPolicy("gone", delay=60, connections=1), clock.time - 200)
     for holder in ("mine:b:0", "other:b:0", "other:b:1", "of an earlier version:0"):
-        gate.enter(HOST, holder, Wish("mine", connections=9), clock.time)
-    [seen] = glance(frontier, 10).hosts
+        gate.take_slot(HOST, holder, HostPolicy("mine", connections=9), clock.time)
+    [seen] = take_snapshot(frontier, 10).hosts
     assert seen.shared.slots == {"mine": 1, "other": 2, "": 1}
-    assert seen.shared.wishes == {"mine": Wished(delay=0.0, connections=9)}
+    assert seen.shared.policies == {"mine": PolicyInUse(delay=0.0, connections=9)}
 
 
 def test_hosts_in_the_hands_of_a_worker_are_seen_too(frontier: Frontier, clock: GivenClock) -> None:
-    frontier.window.put([Waiting(7, HOST, 0), Waiting(8, "waits.test", clock.time + 9)])
-    frontier.window.pick("b1", "token", 0, clock.time)
-    assert glance(frontier, 10).held_hosts == {}
+    frontier.ready_queue.enqueue([QueueItem(7, HOST, 0), QueueItem(8, "waits.test", clock.time + 9)])
+    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
+    assert take_snapshot(frontier, 10).held_hosts == {}
     frontier.leases.claim("b1", "token", clock.time, "here:42")
-    assert list(glance(frontier, 10).held_hosts) == [HOST]
+    assert list(take_snapshot(frontier, 10).held_hosts) == [HOST]
 
 
 def test_of_many_hosts_the_next_ones_are_seen(frontier: Frontier, clock: GivenClock) -> None:
-    frontier.window.put(Waiting(number, f"host{number}.test", clock.time + 50 - number) for number in range(50))
-    seen = glance(frontier, 2)
+    frontier.ready_queue.enqueue(
+        QueueItem(number, f"host{number}.test", clock.time + 50 - number) for number in range(50)
+    )
+    seen = take_snapshot(frontier, 2)
     assert [host.host for host in seen.hosts] == ["host49.test", "host48.test"]
     assert seen.queue_side.hosts == 50
 
 
 def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -> None:
-    frontier.window.put([Waiting(1, HOST, 0), Waiting(2, HOST, 0)])
-    frontier.window.pick("b1", "token", 0, clock.time)
-    frontier.window.move_cursor(Level(5), 2)
+    frontier.ready_queue.enqueue([QueueItem(1, HOST, 0), QueueItem(2, HOST, 0)])
+    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
+    frontier.ready_queue.move_cursor(Level(5), 2)
     frontier.leases.claim("b1", "token", clock.time, "here:42")
-    frontier.results.lock("tick")
+    frontier.results.acquire_lock("tick")
     frontier.results.note_tick(clock.time, "took in 0 reports")
-    seen = glance(frontier, 10)
+    seen = take_snapshot(frontier, 10)
     [(lease, look_at)] = seen.leases
-    assert (lease.holder, look_at, seen.handed_out) == ("here:42", clock.time + LEASE_SECONDS, 2)
+    assert (lease.holder, look_at, seen.handed_out) == ("here:42", clock.time + LEASE_TTL_S, 2)
     assert seen.lock_left is not None
     assert seen.lock_left > 0
     assert seen.last_tick is not None
-    assert seen.last_tick.said == "took in 0 reports"
-    assert seen.is_lined_up
+    assert seen.last_tick.summary == "took in 0 reports"
+    assert seen.has_cursor
 
 
 def test_looking_changes_nothing(frontier: Frontier, redis: Redis, clock: GivenClock) -> None:
-    frontier.window.put([Waiting(1, HOST, 0)])
-    frontier.window.pick("b1", "token", 0, clock.time)
+    frontier.ready_queue.enqueue([QueueItem(1, HOST, 0)])
+    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
     redis.zadd(frontier.keys.leases, {"gone": clock.time})  # its hash was evicted
 
     def contents() -> dict[bytes, bytes | None]:
         return {key: redis.dump(key) for key in redis.scan_iter()}
 
     before = contents()
-    glance(frontier, 10)
+    take_snapshot(frontier, 10)
     assert contents() == before

@@ -6,8 +6,8 @@ import pytest
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import LEASE_SECONDS
-from crawler.frontier.ready_queue import LOOK_AFTER, Waiting
+from crawler.frontier.leases import LEASE_TTL_S
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S, QueueItem
 from tests.frontier.conftest import GivenClock
 
 HOST = "example.com"
@@ -17,10 +17,10 @@ BATCH, TOKEN = "b1", "t1"
 @pytest.fixture
 def handed_out(frontier: Frontier) -> Frontier:
     """Pages 1 and 2 are in slice 0 of a batch, page 3 in slice 1."""
-    frontier.window.put(Waiting(page, HOST, 0.0) for page in (1, 2, 3))
-    frontier.window.set_pace({HOST: Pace(slices=2, pages=2)})
-    frontier.window.pick(BATCH, TOKEN, 0, frontier.now())
-    frontier.window.pick(BATCH, TOKEN, 1, frontier.now())
+    frontier.ready_queue.enqueue(QueueItem(page, HOST, 0.0) for page in (1, 2, 3))
+    frontier.ready_queue.set_paces({HOST: Pace(slices=2, pages=2)})
+    frontier.ready_queue.dequeue(BATCH, TOKEN, 0, frontier.now())
+    frontier.ready_queue.dequeue(BATCH, TOKEN, 1, frontier.now())
     return frontier
 
 
@@ -29,17 +29,19 @@ def claim(frontier: Frontier, token: str = TOKEN) -> bool:
 
 
 def settle(frontier: Frontier, number: int, *still_open: int, next_at: float = 0) -> bool:
-    return frontier.leases.settle(BATCH, TOKEN, number, HOST, [Waiting(page, HOST, 0) for page in still_open], next_at)
+    return frontier.leases.complete_slice(
+        BATCH, TOKEN, number, HOST, [QueueItem(page, HOST, 0) for page in still_open], next_at
+    )
 
 
 def picked(frontier: Frontier) -> list[int]:
     """What is handed out now, as another batch."""
-    found = frontier.window.pick("b2", "t2", 0, frontier.now())
+    found = frontier.ready_queue.dequeue("b2", "t2", 0, frontier.now())
     return found.pages if found else []
 
 
 def waiting(frontier: Frontier) -> int:
-    return frontier.window.count(frontier.now()).waiting
+    return frontier.ready_queue.counts(frontier.now()).waiting
 
 
 def overdue(frontier: Frontier) -> list[str]:
@@ -64,25 +66,25 @@ def test_a_lease_tells_its_slices(handed_out: Frontier) -> None:
 
 def test_a_waiting_batch_is_looked_at_after_a_while(handed_out: Frontier, clock: GivenClock) -> None:
     assert overdue(handed_out) == []
-    clock.move(LOOK_AFTER)
+    clock.move(JOB_CHECK_INTERVAL_S)
     assert overdue(handed_out) == [BATCH]
 
 
 def test_a_look_can_be_put_off(handed_out: Frontier, clock: GivenClock) -> None:
-    clock.move(LOOK_AFTER)
+    clock.move(JOB_CHECK_INTERVAL_S)
     (lease,) = handed_out.leases.overdue(clock.time)
-    handed_out.leases.look_again(lease, clock.time + LOOK_AFTER, absent_since=clock.time)
+    handed_out.leases.postpone_check(lease, clock.time + JOB_CHECK_INTERVAL_S, absent_since=clock.time)
     assert overdue(handed_out) == []
-    clock.move(LOOK_AFTER)
+    clock.move(JOB_CHECK_INTERVAL_S)
     (again,) = handed_out.leases.overdue(clock.time)
-    assert again.absent_since == clock.time - LOOK_AFTER
+    assert again.absent_since == clock.time - JOB_CHECK_INTERVAL_S
 
 
 def test_a_claim_runs_out_unless_renewed(handed_out: Frontier, clock: GivenClock) -> None:
     claim(handed_out)
-    clock.move(LEASE_SECONDS - 1)
+    clock.move(LEASE_TTL_S - 1)
     assert handed_out.leases.renew(BATCH, TOKEN, clock.time)
-    clock.move(LEASE_SECONDS - 1)
+    clock.move(LEASE_TTL_S - 1)
     assert overdue(handed_out) == []
     clock.move(1)
     assert overdue(handed_out) == [BATCH]
@@ -99,7 +101,7 @@ def test_settling_the_last_slice_ends_the_lease(handed_out: Frontier) -> None:
     assert handed_out.leases.outstanding() == 1
     assert settle(handed_out, 1)
     assert handed_out.leases.outstanding() == 0
-    assert handed_out.window.taken() == 0
+    assert handed_out.ready_queue.handed_out() == 0
 
 
 def test_settling_twice_changes_nothing(handed_out: Frontier) -> None:
@@ -109,8 +111,8 @@ def test_settling_twice_changes_nothing(handed_out: Frontier) -> None:
 
 
 def test_settling_with_a_stale_token_changes_nothing(handed_out: Frontier) -> None:
-    assert not handed_out.leases.settle(BATCH, "t0", 0, HOST, [Waiting(1, HOST, 0)], 0)
-    assert (waiting(handed_out), handed_out.window.taken()) == (0, 3)
+    assert not handed_out.leases.complete_slice(BATCH, "t0", 0, HOST, [QueueItem(1, HOST, 0)], 0)
+    assert (waiting(handed_out), handed_out.ready_queue.handed_out()) == (0, 3)
 
 
 def test_pages_still_open_go_back_and_can_be_handed_out_again(handed_out: Frontier) -> None:
@@ -119,7 +121,7 @@ def test_pages_still_open_go_back_and_can_be_handed_out_again(handed_out: Fronti
 
 
 def test_settling_frees_the_hosts_connection(handed_out: Frontier) -> None:
-    handed_out.window.put([Waiting(4, HOST, 0.0)])
+    handed_out.ready_queue.enqueue([QueueItem(4, HOST, 0.0)])
     assert picked(handed_out) == []
     settle(handed_out, 0)
     assert picked(handed_out) == [4]
@@ -134,7 +136,7 @@ def test_a_host_is_left_in_peace_until_the_given_moment(handed_out: Frontier, cl
 
 def test_a_lease_whose_record_was_forgotten_is_dropped(handed_out: Frontier, clock: GivenClock) -> None:
     handed_out.redis.delete(handed_out.keys.lease(BATCH))
-    clock.move(LEASE_SECONDS)
+    clock.move(LEASE_TTL_S)
     assert overdue(handed_out) == []
     assert handed_out.leases.outstanding() == 0
 
@@ -143,5 +145,5 @@ def test_putting_off_a_look_at_a_lease_that_is_gone_leaves_nothing(handed_out: F
     lease = handed_out.leases.get(BATCH)
     assert lease is not None
     handed_out.clear()
-    handed_out.leases.look_again(lease, 1e9, absent_since=1.0)
+    handed_out.leases.postpone_check(lease, 1e9, absent_since=1.0)
     assert not handed_out.redis.keys(f"*:lease:{BATCH}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from redis.client import Pipeline
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.results import FEW, FRESH_SECONDS, MUCH, Mark, Released
+from crawler.frontier.results import FIRST_READ_REPORTS, MARK_FRESH_S, MAX_FIRST_READ_BYTES, Mark, ReleaseResult
 from tests.frontier.conftest import GivenClock
 
 
@@ -24,7 +24,7 @@ class Ticks:
 
 
 def leave(frontier: Frontier, *reports: bytes, coming: bool = False, is_urgent: bool = True) -> bool:
-    return frontier.results.leave(
+    return frontier.results.push(
         reports,
         frontier.now(),
         tick_job="job",
@@ -56,13 +56,13 @@ def test_no_second_tick_is_sent_while_one_is_fresh(frontier: Frontier) -> None:
 
 def test_a_tick_that_waits_long_in_the_queue_is_still_on_its_way(frontier: Frontier, clock: GivenClock) -> None:
     leave(frontier, b"r1")
-    clock.move(FRESH_SECONDS + 1)
+    clock.move(MARK_FRESH_S + 1)
     assert not leave(frontier, b"r2", coming=True)
 
 
 def test_a_tick_that_was_lost_is_replaced(frontier: Frontier, clock: GivenClock) -> None:
     leave(frontier, b"r1")
-    clock.move(FRESH_SECONDS + 1)
+    clock.move(MARK_FRESH_S + 1)
     assert leave(frontier, b"r2", coming=False)
     assert Ticks(frontier).sent == 2
 
@@ -75,7 +75,7 @@ def test_a_result_left_after_the_mark_was_cleared_sends_a_tick(frontier: Frontie
 
 def test_a_mark_cleared_between_look_and_step_is_noticed(frontier: Frontier, clock: GivenClock) -> None:
     leave(frontier, b"r1")
-    clock.move(FRESH_SECONDS + 1)
+    clock.move(MARK_FRESH_S + 1)
     looks = 0
 
     def clears_the_mark_once(mark: Mark) -> bool:
@@ -84,7 +84,7 @@ def test_a_mark_cleared_between_look_and_step_is_noticed(frontier: Frontier, clo
         frontier.results.clear_mark()  # a tick begins just now
         return True
 
-    sent = frontier.results.leave(
+    sent = frontier.results.push(
         [b"r2"],
         frontier.now(),
         tick_job="job2",
@@ -114,35 +114,37 @@ def test_acknowledging_twice_takes_nothing_that_was_not_read(frontier: Frontier)
 
 
 def test_only_one_tick_works_at_a_time(frontier: Frontier) -> None:
-    assert frontier.results.lock("t1")
-    assert not frontier.results.lock("t2")
-    assert frontier.results.lock("t1")
+    assert frontier.results.acquire_lock("t1")
+    assert not frontier.results.acquire_lock("t2")
+    assert frontier.results.acquire_lock("t1")
 
 
 def test_the_lock_is_given_back_when_the_mark_is_clear(frontier: Frontier) -> None:
-    frontier.results.lock("t1")
-    assert frontier.results.release("t1") is Released.YES
-    assert frontier.results.lock("t2")
+    frontier.results.acquire_lock("t1")
+    assert frontier.results.release_lock_if_clean("t1") is ReleaseResult.YES
+    assert frontier.results.acquire_lock("t2")
 
 
 def test_the_lock_is_kept_when_somebody_left_a_mark(frontier: Frontier) -> None:
-    frontier.results.lock("t1")
+    frontier.results.acquire_lock("t1")
     leave(frontier, b"r1")
-    assert frontier.results.release("t1") is Released.DIRTY
-    assert not frontier.results.lock("t2")
+    assert frontier.results.release_lock_if_clean("t1") is ReleaseResult.DIRTY
+    assert not frontier.results.acquire_lock("t2")
 
 
 def test_a_tick_that_lost_its_lock_does_not_free_anothers(frontier: Frontier) -> None:
-    frontier.results.lock("t2")
-    assert frontier.results.release("t1") is Released.LOST
-    frontier.results.drop_lock("t1")
-    assert not frontier.results.lock("t3")
+    frontier.results.acquire_lock("t2")
+    assert frontier.results.release_lock_if_clean("t1") is ReleaseResult.LOST
+    frontier.results.release_lock("t1")
+    assert not frontier.results.acquire_lock("t3")
 
 
 def test_of_large_reports_a_few_are_read_at_a_time(frontier: Frontier) -> None:
-    large = [bytes([number]) * (MUCH // FEW + 1) for number in range(FEW + 5)]
+    large = [
+        bytes([number]) * (MAX_FIRST_READ_BYTES // FIRST_READ_REPORTS + 1) for number in range(FIRST_READ_REPORTS + 5)
+    ]
     leave(frontier, *large)
-    assert frontier.results.read(256) == large[:FEW]
+    assert frontier.results.read(256) == large[:FIRST_READ_REPORTS]
     assert frontier.results.read(3) == large[:3]
     frontier.results.acknowledge(large)
     small = [b"%d" % number for number in range(99)]

@@ -7,19 +7,19 @@ from redis import Redis
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier import keys
-from crawler.frontier.robots import KEPT_UNREACHABLE_SECONDS, LOCK_SECONDS, RobotsMemo, RobotsMemory
+from crawler.frontier.robots import LOCK_TTL_S, UNREACHABLE_TTL_S, RobotsCache, RobotsEntry
 
 ORIGIN = "https://example.com"
-RULES = RobotsMemo(status=200, outcome=Outcome.SUCCESS, body=b"\xef\xbb\xbf\xff\0", oddity="odd", error="")
+RULES = RobotsEntry(status=200, outcome=Outcome.SUCCESS, body=b"\xef\xbb\xbf\xff\0", oddity="odd", error="")
 
 
 def test_what_is_kept_is_found_again_octet_for_octet_by_everyone(redis: Redis) -> None:
-    RobotsMemory(redis).keep(ORIGIN, RULES, reachable=True)
-    assert RobotsMemory(redis).get(ORIGIN) == RULES
+    RobotsCache(redis).put(ORIGIN, RULES, reachable=True)
+    assert RobotsCache(redis).get(ORIGIN) == RULES
 
 
 def test_it_is_kept_for_a_day_and_no_longer(redis: Redis) -> None:
-    RobotsMemory(redis).keep(ORIGIN, RULES, reachable=True)
+    RobotsCache(redis).put(ORIGIN, RULES, reachable=True)
     assert 86_390 < redis.ttl(keys.robots(ORIGIN)) <= 86_400
 
 
@@ -36,47 +36,47 @@ def test_it_is_kept_for_a_day_and_no_longer(redis: Redis) -> None:
 def test_what_a_crawl_may_read_is_found_by_those_that_may_ask_the_same(
     redis: Redis, crawl: str, sealed: str, private_hosts: tuple[str, ...], is_found: bool
 ) -> None:
-    RobotsMemory.of(redis, "one", sealed="", private_hosts=("a", "b")).keep(ORIGIN, RULES, reachable=True)
-    found = RobotsMemory.of(redis, crawl, sealed=sealed, private_hosts=private_hosts).get(ORIGIN)
+    RobotsCache.of(redis, "one", sealed="", private_hosts=("a", "b")).put(ORIGIN, RULES, reachable=True)
+    found = RobotsCache.of(redis, crawl, sealed=sealed, private_hosts=private_hosts).get(ORIGIN)
     assert (found == RULES) is is_found
 
 
 @pytest.mark.parametrize(("crawl", "is_found"), [("one", True), ("another", False)])
 def test_a_crawl_with_credentials_or_a_proxy_keeps_it_to_itself(redis: Redis, crawl: str, is_found: bool) -> None:
-    RobotsMemory.of(redis, "one", sealed="sealed", private_hosts=()).keep(ORIGIN, RULES, reachable=True)
-    found = RobotsMemory.of(redis, crawl, sealed="sealed", private_hosts=()).get(ORIGIN)
+    RobotsCache.of(redis, "one", sealed="sealed", private_hosts=()).put(ORIGIN, RULES, reachable=True)
+    found = RobotsCache.of(redis, crawl, sealed="sealed", private_hosts=()).get(ORIGIN)
     assert (found == RULES) is is_found
-    assert RobotsMemory.of(redis, "one", sealed="", private_hosts=()).get(ORIGIN) is None
+    assert RobotsCache.of(redis, "one", sealed="", private_hosts=()).get(ORIGIN) is None
 
 
 def test_that_it_could_not_be_had_is_soon_forgotten(redis: Redis) -> None:
-    RobotsMemory(redis).keep(ORIGIN, RobotsMemo(status=503, outcome=Outcome.SERVER_ERROR, body=b""), reachable=False)
-    assert 0 < redis.pttl(keys.robots(ORIGIN)) <= KEPT_UNREACHABLE_SECONDS * 1000
+    RobotsCache(redis).put(ORIGIN, RobotsEntry(status=503, outcome=Outcome.SERVER_ERROR, body=b""), reachable=False)
+    assert 0 < redis.pttl(keys.robots(ORIGIN)) <= UNREACHABLE_TTL_S * 1000
 
 
 @pytest.mark.parametrize("other", ["http://example.com", "https://example.com:8443", "https://www.example.com"])
 def test_another_origin_has_rules_of_its_own(redis: Redis, other: str) -> None:
-    RobotsMemory(redis).keep(ORIGIN, RULES, reachable=True)
-    assert RobotsMemory(redis).get(other) is None
+    RobotsCache(redis).put(ORIGIN, RULES, reachable=True)
+    assert RobotsCache(redis).get(other) is None
 
 
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"\x80", b"\x83\xa6status\xcc\xc8\xa7outcome\xa32xx\xa4text\xa1a"])
 def test_what_another_version_wrote_is_as_good_as_nothing(redis: Redis, raw: bytes) -> None:
     redis.set(keys.robots(ORIGIN), raw)
-    assert RobotsMemory(redis).get(ORIGIN) is None
+    assert RobotsCache(redis).get(ORIGIN) is None
 
 
 def test_one_worker_at_a_time_may_ask(redis: Redis) -> None:
-    memory = RobotsMemory(redis)
-    assert memory.may_ask(ORIGIN, "one")
-    assert not memory.may_ask(ORIGIN, "other")
-    memory.asked(ORIGIN)
-    assert memory.may_ask(ORIGIN, "other")
+    memory = RobotsCache(redis)
+    assert memory.acquire_lock(ORIGIN, "one")
+    assert not memory.acquire_lock(ORIGIN, "other")
+    memory.release_lock(ORIGIN)
+    assert memory.acquire_lock(ORIGIN, "other")
 
 
 def test_whoever_is_still_asking_is_not_taken_for_dead(redis: Redis) -> None:
-    memory = RobotsMemory(redis)
-    memory.may_ask(ORIGIN, "one")
+    memory = RobotsCache(redis)
+    memory.acquire_lock(ORIGIN, "one")
     redis.expire(keys.robots_lock(ORIGIN), 1)
-    memory.still_asking(ORIGIN)
-    assert LOCK_SECONDS - 1 <= redis.ttl(keys.robots_lock(ORIGIN)) <= LOCK_SECONDS
+    memory.renew_lock(ORIGIN)
+    assert LOCK_TTL_S - 1 <= redis.ttl(keys.robots_lock(ORIGIN)) <= LOCK_TTL_S

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.unresponsive_hosts import Silence
+from crawler.frontier.unresponsive_hosts import FailureStreak
 
 HOST = "example.com"
 
 
 def test_of_a_host_that_answers_nothing_is_kept(frontier: Frontier) -> None:
-    assert frontier.silences.of(HOST) is None
+    assert frontier.unresponsive_hosts.get(HOST) is None
 
 
 def test_times_are_counted_from_the_first_one(frontier: Frontier) -> None:
-    frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
-    assert frontier.silences.note(HOST, Outcome.TIMEOUT, 15.0) == Silence(2, 10.0, Outcome.TIMEOUT)
-    assert frontier.silences.of(HOST) == Silence(2, 10.0, Outcome.TIMEOUT)
+    frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
+    assert frontier.unresponsive_hosts.record_failure(HOST, Outcome.TIMEOUT, 15.0) == FailureStreak(
+        2, 10.0, Outcome.TIMEOUT
+    )
+    assert frontier.unresponsive_hosts.get(HOST) == FailureStreak(2, 10.0, Outcome.TIMEOUT)
 
 
 def test_silent_hosts_are_told_from_others(frontier: Frontier) -> None:
-    frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
-    assert frontier.silences.among([HOST, "other.example"]) == {HOST}
+    frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
+    assert frontier.unresponsive_hosts.among([HOST, "other.example"]) == {HOST}
 
 
 def test_an_answer_ends_it(frontier: Frontier) -> None:
-    frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
-    frontier.silences.is_over(HOST)
-    assert frontier.silences.of(HOST) is None
+    frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
+    frontier.unresponsive_hosts.remove(HOST)
+    assert frontier.unresponsive_hosts.get(HOST) is None
 
 
 def test_dead_letters_sent_again_find_no_silence(frontier: Frontier) -> None:
-    frontier.silences.note(HOST, Outcome.CONNECT, 10.0)
-    frontier.revive(None)
-    assert frontier.silences.of(HOST) is None
+    frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
+    frontier.requeue_dead_letters(None)
+    assert frontier.unresponsive_hosts.get(HOST) is None

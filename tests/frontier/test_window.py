@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import Count, Level, Picked, Waiting
+from crawler.frontier.ready_queue import DequeuedSlice, Level, QueueCounts, QueueItem
 from crawler.frontier.seen_set import SeenSet
 from tests.frontier.conftest import GivenClock
 
@@ -13,16 +13,16 @@ USUAL = Level(priority=5)
 
 
 def put(frontier: Frontier, *ids: int, host: str = HOST, due: float = 0.0, priority: int = 5) -> None:
-    frontier.window.put(Waiting(page, host, due, priority) for page in ids)
+    frontier.ready_queue.enqueue(QueueItem(page, host, due, priority) for page in ids)
 
 
 def pick(frontier: Frontier, *, batch: str = "b1", number: int = 0) -> list[int]:
-    picked = frontier.window.pick(batch, f"token-{batch}", number, frontier.now())
+    picked = frontier.ready_queue.dequeue(batch, f"token-{batch}", number, frontier.now())
     return picked.pages if picked else []
 
 
-def counted(frontier: Frontier) -> Count:
-    return frontier.window.count(frontier.now())
+def counted(frontier: Frontier) -> QueueCounts:
+    return frontier.ready_queue.counts(frontier.now())
 
 
 def test_pages_come_out_in_the_order_of_their_due_times(frontier: Frontier) -> None:
@@ -51,7 +51,7 @@ def test_pages_due_at_the_same_time_come_out_in_the_order_of_their_ids(frontier:
 
 
 def test_a_page_is_handed_out_once(frontier: Frontier) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=2, pages=2)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=2, pages=2)})
     put(frontier, 1, 2, 3)
     assert pick(frontier) == [1, 2]
     assert pick(frontier, batch="b2") == [3]
@@ -68,7 +68,7 @@ def test_a_page_that_waits_gets_the_due_time_it_is_put_in_with_again(frontier: F
     put(frontier, 1, due=0)
     put(frontier, 1, due=clock.time + 60)
     assert pick(frontier) == []
-    assert counted(frontier) == Count(waiting=1, due=0)
+    assert counted(frontier) == QueueCounts(waiting=1, due=0)
     put(frontier, 1, due=clock.time)
     assert pick(frontier) == [1]
 
@@ -81,7 +81,7 @@ def test_a_page_that_is_not_due_stays(frontier: Frontier, clock: GivenClock) -> 
 
 
 def test_a_host_gives_no_more_slices_than_may_be_out_at_once(frontier: Frontier) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=2, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=2, pages=1)})
     put(frontier, 1, 2, 3)
     assert pick(frontier, number=0) == [1]
     assert pick(frontier, number=1) == [2]
@@ -89,48 +89,48 @@ def test_a_host_gives_no_more_slices_than_may_be_out_at_once(frontier: Frontier)
 
 
 def test_another_host_is_not_held_up(frontier: Frontier) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3)
     put(frontier, 4, host=OTHER)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [4])
-    assert frontier.window.pick("b1", "t", 1, frontier.now()) == Picked(HOST, [1])
+    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [4])
+    assert frontier.ready_queue.dequeue("b1", "t", 1, frontier.now()) == DequeuedSlice(HOST, [1])
 
 
 def test_the_host_with_the_most_slices_left_comes_first(frontier: Frontier) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=2), OTHER: Pace(slices=1, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=2), OTHER: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3, due=10)
     put(frontier, 4, 5, host=OTHER, due=20)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [4])
+    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [4])
 
 
 def test_a_host_that_was_never_asked_comes_before_the_largest(frontier: Frontier) -> None:
     """It may turn out to be larger still."""
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=1)})
     put(frontier, *range(1, 50))
     put(frontier, 99, host=OTHER)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [99])
+    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [99])
 
 
 def test_a_host_with_less_than_a_slice_gives_a_short_one(frontier: Frontier) -> None:
     """So that no worker is taken up for long while larger ones are still being found."""
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=90)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=90)})
     put(frontier, *range(1, 91))
     assert pick(frontier) == list(range(1, 25))
 
 
 def test_beyond_the_heaviest_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:
     hosts = {f"host{number}.example": number for number in range(1, 60)}
-    frontier.window.set_pace(dict.fromkeys(hosts, Pace(slices=1, pages=1)))
+    frontier.ready_queue.set_paces(dict.fromkeys(hosts, Pace(slices=1, pages=1)))
     for host, number in hosts.items():
         due = frontier.now() + 9 if number > 20 else 100.0 - number
-        frontier.window.put([Waiting(100 * number + page, host, due) for page in range(number)])
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked("host20.example", [2000])
+        frontier.ready_queue.enqueue([QueueItem(100 * number + page, host, due) for page in range(number)])
+    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice("host20.example", [2000])
 
 
 def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:
     put(frontier, 1, 2, host=f"{HOST}|1")
-    picked = frontier.window.pick("b1", "t", 3, frontier.now(), alone=("b2", "t2"))
-    assert picked == Picked(f"{HOST}|1", [1])
+    picked = frontier.ready_queue.dequeue("b1", "t", 3, frontier.now(), alone=("b2", "t2"))
+    assert picked == DequeuedSlice(f"{HOST}|1", [1])
     lease = frontier.leases.get("b2")
     assert lease is not None
     assert lease.slices == {0: (f"{HOST}|1", (1,))}
@@ -140,74 +140,78 @@ def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:
 def test_suspects_stay_while_there_is_no_batch_for_them_and_hold_nobody_up(frontier: Frontier) -> None:
     put(frontier, 1, host=f"{HOST}|16", due=10)
     put(frontier, 2, host=OTHER, due=20)
-    assert frontier.window.pick("b1", "t", 0, frontier.now()) == Picked(OTHER, [2])
-    assert frontier.window.pick("b1", "t", 1, frontier.now()) is None
+    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [2])
+    assert frontier.ready_queue.dequeue("b1", "t", 1, frontier.now()) is None
 
 
 def test_the_pages_that_wait_are_kept_count_of(frontier: Frontier) -> None:
-    assert frontier.window.waiting() == 0
+    assert frontier.ready_queue.size() == 0
     put(frontier, 1, 2, 3)
     put(frontier, 3, 4, host=OTHER)
     put(frontier, 1, due=5)  # waits already
-    assert frontier.window.waiting() == 5
+    assert frontier.ready_queue.size() == 5
     handed_out = len(pick(frontier))
-    assert frontier.window.waiting() == counted(frontier).waiting == 5 - handed_out
+    assert frontier.ready_queue.size() == counted(frontier).waiting == 5 - handed_out
 
 
 def test_pages_that_come_back_wait_again(frontier: Frontier) -> None:
     put(frontier, 1, 2)
-    assert frontier.window.waiting() == 2
+    assert frontier.ready_queue.size() == 2
     pick(frontier)
-    assert frontier.window.waiting() == 0
-    frontier.leases.settle("b1", "token-b1", 0, HOST, [Waiting(2, HOST, due=0.0)], 0)
-    assert frontier.window.waiting() == 1
+    assert frontier.ready_queue.size() == 0
+    frontier.leases.complete_slice("b1", "token-b1", 0, HOST, [QueueItem(2, HOST, due=0.0)], 0)
+    assert frontier.ready_queue.size() == 1
 
 
 def test_a_lost_count_is_counted_anew(frontier: Frontier) -> None:
     put(frontier, 1, 2)
-    assert frontier.window.waiting() == 2
+    assert frontier.ready_queue.size() == 2
     frontier.redis.delete(frontier.keys.waiting)
     put(frontier, 3)
-    assert frontier.window.waiting() == 3
+    assert frontier.ready_queue.size() == 3
 
 
 def test_waiting_due_and_handed_out_pages_are_counted(frontier: Frontier, clock: GivenClock) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=2, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=2, pages=1)})
     put(frontier, 1, 2)
     put(frontier, 3, due=clock.time + 9)
     put(frontier, 4, host=OTHER, due=1)
     pick(frontier)
-    assert (counted(frontier), frontier.window.taken()) == (Count(waiting=3, due=2), 1)
+    assert (counted(frontier), frontier.ready_queue.handed_out()) == (QueueCounts(waiting=3, due=2), 1)
 
 
 def test_the_cursor_of_each_level_is_remembered(frontier: Frontier) -> None:
-    assert not frontier.window.is_lined_up()
-    frontier.window.move_cursor(USUAL, 41)
-    frontier.window.move_cursor(Level(priority=9, depth=2), 7)
-    assert (frontier.window.cursor(USUAL), frontier.window.cursor(Level(9, 2)), frontier.window.cursor(Level(9))) == (
+    assert not frontier.ready_queue.has_cursor()
+    frontier.ready_queue.move_cursor(USUAL, 41)
+    frontier.ready_queue.move_cursor(Level(priority=9, depth=2), 7)
+    assert (
+        frontier.ready_queue.cursor(USUAL),
+        frontier.ready_queue.cursor(Level(9, 2)),
+        frontier.ready_queue.cursor(Level(9)),
+    ) == (
         41,
         7,
         0,
     )
-    assert frontier.window.is_lined_up()
+    assert frontier.ready_queue.has_cursor()
 
 
 def test_after_a_rewind_every_level_begins_anew(frontier: Frontier) -> None:
-    frontier.window.move_cursor(USUAL, 41)
-    frontier.window.rewind()
-    assert (frontier.window.cursor(USUAL), frontier.window.is_lined_up()) == (0, False)
+    frontier.ready_queue.move_cursor(USUAL, 41)
+    frontier.ready_queue.rewind()
+    assert (frontier.ready_queue.cursor(USUAL), frontier.ready_queue.has_cursor()) == (0, False)
 
 
 def test_forgetting_leaves_nothing_but_results_and_seen(frontier: Frontier) -> None:
-    frontier.window.set_pace({HOST: Pace(slices=1, pages=1)})
+    frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2)
     put(frontier, 3, host=OTHER)
     pick(frontier)
-    frontier.window.move_cursor(USUAL, 3)
+    frontier.ready_queue.move_cursor(USUAL, 3)
     frontier.seen.add([KEY])
-    frontier.window.forget()
+    frontier.ready_queue.clear()
     assert len(frontier.redis.keys("*")) == 1
-    assert SeenSet(frontier.redis, frontier.keys.seen).unseen([KEY]) == []
+    assert SeenSet(frontier.redis, frontier.keys.seen).missing([KEY]) == []
 
 
 def test_clearing_leaves_nothing_at_all(frontier: Frontier) -> None:

@@ -11,8 +11,8 @@ from redis import Redis
 
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.ready_queue import QueueItem
 from tests.exports.factories import make_crawl
 from tests.management.calls import exit_code
 from tests.stops import stop_host
@@ -26,8 +26,8 @@ HOST = "site.test"
 def crawl_id(real_redis: Redis) -> str:
     """Of a crawl of a host that answered 429."""
     crawl = make_crawl(f"http://{HOST}/", discovered=1)
-    Frontier(real_redis, str(crawl.id)).window.put([Waiting(1, HOST, 0)])
-    Gate(real_redis, 10).enter(HOST, f"{crawl.id}:fetch-1:0", Wish(str(crawl.id)), time.time())
+    Frontier(real_redis, str(crawl.id)).ready_queue.enqueue([QueueItem(1, HOST, 0)])
+    HostLimiter(real_redis, 10).take_slot(HOST, f"{crawl.id}:fetch-1:0", HostPolicy(str(crawl.id)), time.time())
     stop_host(real_redis, HOST, 3600, time.time())
     mapping = {"stop_status": 429, "stops": 2, "delay": 4.0, "troubles": 3, "crawl_delay": 10, "seconds": 0.3}
     real_redis.hset(keys.host(HOST), mapping=mapping)

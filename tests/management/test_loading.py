@@ -18,7 +18,7 @@ from django.db import connection
 from crawler.core.crawl.completion import State
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport
 from crawler.crawls import control
-from crawler.crawls.import_urls import CHUNK
+from crawler.crawls.import_urls import LINES_PER_TRANSACTION
 from crawler.management import list_input
 from crawler.models import Crawl, Page
 from tests.management.test_crawl import crawl_and_exit
@@ -133,13 +133,15 @@ def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
 ) -> None:
     pipe = tmp_path / "urls.txt"
     os.mkfifo(pipe)
-    lines = [f"{URL}{number}\n" for number in range(CHUNK)]
+    lines = [f"{URL}{number}\n" for number in range(LINES_PER_TRANSACTION)]
 
     def write_and_cancel() -> None:
         with pipe.open("w") as out, suppress(BrokenPipeError):
             out.writelines(lines)
             out.flush()
-            while (crawl := Crawl.objects.filter(state=State.LOADING, discovered=CHUNK).first()) is None:
+            while (
+                crawl := Crawl.objects.filter(state=State.LOADING, discovered=LINES_PER_TRANSACTION).first()
+            ) is None:
                 time.sleep(0.01)
             control.cancel(crawl.id)
             out.writelines(lines)

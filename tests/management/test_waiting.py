@@ -96,7 +96,7 @@ def test_it_says_once_for_want_of_what_a_crawl_is_held(
     monkeypatch.setattr(waiting, "reconcile", lambda: None)  # it would let the crawl go on
     crawl, lines = make_crawl(discovered=1), list[str]()
     Crawl.objects.filter(pk=crawl.pk).update(**fields)
-    capacity.note(queues.connection(), Shortage.DATABASE_FULL)
+    capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
     Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL)
     assert lines == [said]
 

@@ -34,6 +34,6 @@ def read_page(crawl: Crawl, url: str, links: Mapping[str, str] = NO_LINKS, **mor
         first_byte_ms=12,
         **kept,
     )
-    sql.keep_links(crawl.pk, [result])
-    sql.keep_facts(crawl.pk, [result])
+    sql.store_links(crawl.pk, [result])
+    sql.store_facts(crawl.pk, [result])
     return page

@@ -22,7 +22,7 @@ def keep(page: Page, links: dict[str, str], **rels: str) -> None:
     result = PageResult(
         id=page.id, attempt=1, outcome=Outcome.SUCCESS, link_keys=link_codec.keys(list(links)), linkage=packed
     )
-    sql.keep_links(page.crawl_id, [result])
+    sql.store_links(page.crawl_id, [result])
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from rq import Queue, SimpleWorker
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.leases import LEASE_SECONDS, Lease
-from crawler.frontier.ready_queue import LOOK_AFTER
-from crawler.frontier.results import LOCK_SECONDS
-from crawler.manager.context import Desk
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.leases import LEASE_TTL_S, Lease
+from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
+from crawler.frontier.results import LOCK_TTL_S
+from crawler.manager.context import TickContext
 from crawler.manager.dispatch import refill
-from crawler.manager.finish import conclude
-from crawler.manager.recover_leases import repair
+from crawler.manager.finish import finish_if_done
+from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
@@ -60,18 +60,18 @@ def answer(bench: Bench, in_seconds: float = 0.0) -> str:
 
 
 def later(bench: Bench, seconds: float) -> Callable[[], float]:
-    clock = bench.desk.frontier.now
+    clock = bench.context.frontier.now
     return lambda: clock() + seconds
 
 
-def desk_later(bench: Bench, seconds: float) -> Desk:
-    desk = bench.desk
-    frontier = Frontier(desk.frontier.redis, str(bench.crawl.id), clock=later(bench, seconds))
-    return Desk(desk.crawl, desk.options, frontier)
+def context_later(bench: Bench, seconds: float) -> TickContext:
+    context = bench.context
+    frontier = Frontier(context.frontier.redis, str(bench.crawl.id), clock=later(bench, seconds))
+    return TickContext(context.crawl, context.options, frontier)
 
 
 def the_lease(bench: Bench) -> Lease:
-    [(lease, _)] = bench.desk.frontier.leases.all()
+    [(lease, _)] = bench.context.frontier.leases.all()
     return lease
 
 
@@ -79,7 +79,7 @@ def claimed(bench: Bench) -> Lease:
     """A fetch job has begun."""
     bench.start()
     bench.work("crawl", at_most=1)
-    lease, frontier = the_lease(bench), bench.desk.frontier
+    lease, frontier = the_lease(bench), bench.context.frontier
     assert frontier.leases.claim(lease.batch, lease.token, frontier.now(), "here:42")
     queues.connection().delete("rq:queue:fetch")
     return lease
@@ -123,8 +123,8 @@ def test_a_batch_handed_out_waits_for_a_free_worker(bench: Bench, worker: Simple
 def test_a_batch_that_waits_long_is_not_lost(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
-    later = desk_later(bench, 60)
-    repair(later, later.frontier.leases.overdue(later.now()))
+    later = context_later(bench, 60)
+    recover_leases(later, later.frontier.leases.overdue(later.now()))
     assert "waits for a free worker" in answer(bench, 60)
 
 
@@ -135,13 +135,13 @@ def test_a_batch_in_hand_shows_who_holds_it_and_its_lease(bench: Bench) -> None:
     [batch] = found["batches"]
     assert (batch["hold"], batch["holder"]) == ("fetching", "here:42")
     assert batch["since"] is not None
-    assert LEASE_SECONDS - 5 < batch["lease_left"] <= LEASE_SECONDS
+    assert LEASE_TTL_S - 5 < batch["lease_left"] <= LEASE_TTL_S
     assert found["open"]["shown"][0]["holder"] == "here:42"
 
 
 def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: SimpleWorker) -> None:
     claimed(bench)
-    found = told(bench, LEASE_SECONDS - 3)
+    found = told(bench, LEASE_TTL_S - 3)
     assert found["sentences"][0].startswith(
         "A worker seems to have died with 1 page in hand; it goes back to the others in "
     )
@@ -151,7 +151,7 @@ def test_a_worker_that_stops_renewing_seems_to_have_died(bench: Bench, worker: S
 
 def test_a_lease_that_has_run_out_goes_back_at_the_next_run(bench: Bench, worker: SimpleWorker) -> None:
     claimed(bench)
-    assert answer(bench, LEASE_SECONDS + 5).endswith("it goes back to the others at the manager's next run.")
+    assert answer(bench, LEASE_TTL_S + 5).endswith("it goes back to the others at the manager's next run.")
 
 
 def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench, worker: SimpleWorker) -> None:
@@ -159,18 +159,18 @@ def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench,
     bench.work("crawl", at_most=1)
     queues.connection().delete("rq:queue:fetch")
     assert "is just being begun by a worker" in answer(bench)
-    later = desk_later(bench, LOOK_AFTER + 1)
-    repair(later, later.frontier.leases.overdue(later.now()))
-    found = told(bench, LOOK_AFTER + 2)
+    later = context_later(bench, JOB_CHECK_INTERVAL_S + 1)
+    recover_leases(later, later.frontier.leases.overdue(later.now()))
+    found = told(bench, JOB_CHECK_INTERVAL_S + 2)
     assert found["sentences"][0].startswith("The queue has lost 1 batch with 1 page")
-    assert 0 < found["batches"][0]["back_in"] <= LOOK_AFTER
+    assert 0 < found["batches"][0]["back_in"] <= JOB_CHECK_INTERVAL_S
 
 
 def test_what_a_fetch_job_left_waits_to_be_taken_in(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     bench.work("fetch", at_most=1)
-    for seconds in (0, LEASE_SECONDS + 5):  # a job that has ended is not one that died, however long it waits
+    for seconds in (0, LEASE_TTL_S + 5):  # a job that has ended is not one that died, however long it waits
         found = told(bench, seconds)
         assert found["sentences"][0] == (
             "1 report of fetched pages waits to be taken in by the manager, which waits for a free worker."
@@ -206,10 +206,10 @@ def test_a_host_that_rests_by_its_robots_txt(bench: Bench, worker: SimpleWorker)
 
 def test_a_host_that_another_crawl_has_just_asked_rests_as_well(bench: Bench, worker: SimpleWorker) -> None:
     bench.start(delay=60.0)
-    desk = bench.desk
-    refill(desk)
-    Gate(desk.frontier.redis, LEASE_SECONDS).turn(
-        bench.site.host, "a", Wish("another", delay=60.0), desk.frontier.now()
+    context = bench.context
+    refill(context)
+    HostLimiter(context.frontier.redis, LEASE_TTL_S).request_grant(
+        bench.site.host, "a", HostPolicy("another", delay=60.0), context.frontier.now()
     )
     assert "which may be asked again in" in answer(bench)
 
@@ -221,7 +221,7 @@ def test_the_server_asked_to_wait_and_no_connection_is_blamed(
     bench.start()
     for queue in ("crawl", "fetch", "crawl"):
         bench.work(queue, at_most=1)
-    stop_host(real_redis, bench.site.host, 120, bench.desk.now(), status=503)
+    stop_host(real_redis, bench.site.host, 120, bench.context.now(), status=503)
     found = told(bench)
     [host] = found["hosts"]["shown"]
     until = datetime.fromisoformat(host["stop"]["until"])
@@ -247,14 +247,16 @@ def test_a_page_that_failed_is_tried_again(bench: Bench, worker: SimpleWorker) -
 
 def busy_host(bench: Bench, crawl: str, connections: int = 1) -> None:
     """A crawl of this id uses all the connections that it wants to be used."""
-    gate, now = Gate(bench.desk.frontier.redis, LEASE_SECONDS), bench.desk.frontier.now()
+    gate, now = HostLimiter(bench.context.frontier.redis, LEASE_TTL_S), bench.context.frontier.now()
     for number in range(connections):
-        assert gate.enter(bench.site.host, f"{crawl}:batch:{number}", Wish(crawl, connections=connections), now)
+        assert gate.take_slot(
+            bench.site.host, f"{crawl}:batch:{number}", HostPolicy(crawl, connections=connections), now
+        )
 
 
 def test_connections_are_told_by_the_crawls_that_use_them(bench: Bench, worker: SimpleWorker) -> None:
     bench.start(concurrency=4)
-    refill(bench.desk)
+    refill(bench.context)
     other = make_crawl("http://other.test/")
     busy_host(bench, str(other.id), connections=2)
     used = f"2 of 2 connections to {bench.site.host} are in use: 2 by "
@@ -266,9 +268,9 @@ def test_connections_are_told_by_the_crawls_that_use_them(bench: Bench, worker: 
 
 def test_while_a_connection_is_free_none_is_said_to_be_lacking(bench: Bench, worker: SimpleWorker) -> None:
     bench.start(concurrency=4)
-    refill(bench.desk)
+    refill(bench.context)
     busy_host(bench, str(uuid4()), connections=2)
-    bench.desk.frontier.redis.delete(keys.host_wishes(bench.site.host))  # that crawl has gone; 2 of 4 are in use
+    bench.context.frontier.redis.delete(keys.host_wishes(bench.site.host))  # that crawl has gone; 2 of 4 are in use
     found = told(bench)
     [host] = found["hosts"]["shown"]
     assert (host["reason"], host["connections"], host["connections_allowed"]) == ("nothing", 2, 4)
@@ -285,9 +287,9 @@ def test_a_worker_that_finds_no_free_connection_is_not_said_to_fetch(bench: Benc
 
 def test_the_throttle_is_told_with_its_delay(bench: Bench, worker: SimpleWorker, real_redis: Redis) -> None:
     bench.start()
-    refill(bench.desk)
+    refill(bench.context)
     real_redis.hset(
-        keys.host(bench.site.host), mapping={"sent": bench.desk.frontier.now(), "delay": 4.0, "troubles": 5}
+        keys.host(bench.site.host), mapping={"sent": bench.context.frontier.now(), "delay": 4.0, "troubles": 5}
     )
     assert answer(bench).endswith("one request in 4.0 s (slowed down, because it is slow or in trouble).")
     bench.crawl.options = {**bench.crawl.options, "throttle": False}
@@ -297,15 +299,17 @@ def test_the_throttle_is_told_with_its_delay(bench: Bench, worker: SimpleWorker,
 
 def test_one_page_that_is_tried_after_a_stop_is_told(bench: Bench, worker: SimpleWorker, real_redis: Redis) -> None:
     bench.start()
-    refill(bench.desk)
-    real_redis.hset(keys.host(bench.site.host), mapping={"probe": "x", "probe_until": bench.desk.frontier.now() + 20})
+    refill(bench.context)
+    real_redis.hset(
+        keys.host(bench.site.host), mapping={"probe": "x", "probe_until": bench.context.frontier.now() + 20}
+    )
     assert answer(bench).startswith(f"{bench.site.host} asked to wait, so one page of it is tried first:")
 
 
 def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
-    refill(bench.desk)
-    assert memory_of(bench.desk.frontier.redis, bench.crawl).may_ask(bench.site.url, "somebody")
+    refill(bench.context)
+    assert memory_of(bench.context.frontier.redis, bench.crawl).acquire_lock(bench.site.url, "somebody")
     assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being asked for."
 
 
@@ -349,7 +353,7 @@ def test_redis_was_emptied_while_pages_were_open(bench: Bench, real_redis: Redis
 def test_a_worker_that_rq_has_forgotten_is_not_called_dead(bench: Bench, real_redis: Redis) -> None:
     crawl = bench.start()
     real_redis.flushall()
-    crawl.samples = [[bench.desk.frontier.now() - 1, 2, 1]]
+    crawl.samples = [[bench.context.frontier.now() - 1, 2, 1]]
     crawl.save(update_fields=["samples"])
     found = told(bench)
     assert not found["sentences"][0].startswith("No worker is running")
@@ -359,10 +363,10 @@ def test_a_worker_that_rq_has_forgotten_is_not_called_dead(bench: Bench, real_re
 
 def test_a_run_of_the_manager_that_was_killed_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
-    results = bench.desk.frontier.results
-    results.lock("somebody")
+    results = bench.context.frontier.results
+    results.acquire_lock("somebody")
     assert told(bench)["manager"]["doing"] == "working"
-    queues.connection().pexpire(bench.desk.frontier.keys.lock, int((LOCK_SECONDS - 11) * 1000))
+    queues.connection().pexpire(bench.context.frontier.keys.lock, int((LOCK_TTL_S - 11) * 1000))
     found = told(bench)
     assert found["manager"]["doing"] == "silent"
     assert any("The manager seems to have died at work" in sentence for sentence in found["sentences"])
@@ -370,8 +374,8 @@ def test_a_run_of_the_manager_that_was_killed_is_told(bench: Bench, worker: Simp
 
 def test_a_disagreement_of_the_two_checks_is_told(bench: Bench) -> None:
     bench.start()
-    bench.desk.frontier.results.clear_mark()
-    conclude(bench.desk)
+    bench.context.frontier.results.clear_mark()
+    finish_if_done(bench.context)
     found = told(bench)
     assert found["disagreements"]["count"] == 1
     [said] = found["disagreements"]["newest"]

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.urls.normalise import origin_of
-from crawler.frontier.robots import RobotsMemo, RobotsMemory
+from crawler.frontier.robots import RobotsCache, RobotsEntry
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from tests.content.storages import kept_in
@@ -30,8 +30,8 @@ def root(db: None) -> User:
 def crawl(root: User, tmp_path: Path, settings: Any, real_redis: object) -> Crawl:
     kept_in(tmp_path, settings)
     text = TEXTS["html"] + TEXTS["terminal"]
-    memo = RobotsMemo(status=None, outcome=Outcome.TLS, body=text.encode(), oddity=text, error=text)
-    RobotsMemory(queues.connection()).keep(origin_of(SITE), memo, reachable=True)
+    memo = RobotsEntry(status=None, outcome=Outcome.TLS, body=text.encode(), oddity=text, error=text)
+    RobotsCache(queues.connection()).put(origin_of(SITE), memo, reachable=True)
     return an_evil_crawl(root)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from crawler.core.crawl.notices import SEALED
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
-from crawler.notices.user_channels import AT_MOST
+from crawler.notices.user_channels import MAX_CHANNELS
 from tests.site import Reply, Site
 from tests.web.factories import a_delivery, a_finished_crawl, a_person
 
@@ -78,10 +78,10 @@ def test_what_cannot_be_used_is_told_beside_its_field(
 
 
 def test_there_is_a_limit_to_how_many_there_are(as_ann: Client, ann: User) -> None:
-    for number in range(AT_MOST):
+    for number in range(MAX_CHANNELS):
         a_channel(ann, address=f"{number}@example.com")
     assert as_ann.post(f"{PAGE}add", typed()).status_code == 400
-    assert Channel.objects.count() == AT_MOST
+    assert Channel.objects.count() == MAX_CHANNELS
 
 
 def test_a_secret_address_is_stored_encrypted_and_never_shown(as_ann: Client) -> None:

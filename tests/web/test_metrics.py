@@ -93,7 +93,7 @@ def test_queues_windows_and_leases_of_all_crawls_are_added_up(as_root: Client, r
 def test_the_time_of_ticks_is_a_histogram(as_root: Client, real_redis: Redis) -> None:
     for seconds in (0.02, 0.03, 20.0):
         with real_redis.pipeline() as pipe:
-            metrics.note(pipe, seconds)
+            metrics.record_tick(pipe, seconds)
             pipe.execute()
     found = read(as_root)
     assert [found["crawler_tick_seconds_bucket", bound] for bound in ("0.01", "0.025", "0.05", "10.0", "+Inf")] == [

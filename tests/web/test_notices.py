@@ -14,7 +14,7 @@ from django.utils import timezone
 from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal_address
 from crawler.models import Channel, Crawl, Delivery, Notice
-from crawler.notices.delivery import announce
+from crawler.notices.delivery import deliver_due
 from crawler.reports.receipt import receipt_of
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_person
 
@@ -74,7 +74,7 @@ def test_sent_again_it_is_another_delivery_of_the_same_notice(as_ann: Client, an
     assert "It is being sent again." in response.content.decode()
     second = Delivery.objects.get(again=True)
     assert (second.notice, second.address, second.state) == (first.notice, first.address, Delivery.PENDING)
-    announce()
+    deliver_due()
     (sent,) = mail.outbox
     assert str(second.id) in sent.message()["Message-ID"]
     assert "(sent again)" in log(as_ann, first.notice.crawl)

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from crawler.core.access.credentials import Credentials, parse, to_json
-from crawler.crawls.credentials import LOST, OTHER_HOSTS
+from crawler.crawls.credentials import OTHER_HOSTS_MESSAGE, UNREADABLE_MESSAGE
 from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
 from crawler.web.forms.crawl_form import CrawlForm
@@ -201,8 +201,8 @@ def test_the_box_is_still_there_after_an_error(as_root: Client, root: User) -> N
 @pytest.mark.parametrize(
     ("typed", "complaint"),
     [
-        ({"start_urls": "http://127.0.0.2:2/"}, OTHER_HOSTS),
-        ({"hosts": "127.0.0.2:2"}, OTHER_HOSTS),
+        ({"start_urls": "http://127.0.0.2:2/"}, OTHER_HOSTS_MESSAGE),
+        ({"hosts": "127.0.0.2:2"}, OTHER_HOSTS_MESSAGE),
         ({"bearer": "swordfish-8"}, BOTH),
     ],
 )
@@ -236,4 +236,4 @@ def test_credentials_that_cannot_be_read_any_more_start_no_crawl(
     earlier = signed_in_crawl(root, sealed="sealed under another key")
     assert "cannot be read" in as_root.get(f"/crawls/{earlier.id}/").content.decode()
     response = start(as_root, again=str(earlier.id), same_credentials="on")
-    assert response.context["form"].errors == {"same_credentials": [LOST]}
+    assert response.context["form"].errors == {"same_credentials": [UNREADABLE_MESSAGE]}

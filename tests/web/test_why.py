@@ -16,8 +16,8 @@ from rq import Queue, SimpleWorker
 from crawler.core.crawl.completion import State
 from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.host_limiter import Gate, Wish
-from crawler.frontier.ready_queue import Waiting
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.ready_queue import QueueItem
 from crawler.models import AuditEntry, Crawl, Disagreement, Page
 from tests.accounts.factories import a_group
 from tests.stops import stop_host
@@ -122,7 +122,7 @@ def a_waiting_crawl(owner: User, redis: Redis, **fields: Any) -> Crawl:
     """Of a host that asked to wait for an hour."""
     crawl = a_crawl(owner, **fields)
     page = an_open_page(crawl)
-    Frontier(redis, str(crawl.id)).window.put([Waiting(page.pk, "example.com", 0)])
+    Frontier(redis, str(crawl.id)).ready_queue.enqueue([QueueItem(page.pk, "example.com", 0)])
     stop_host(redis, "example.com", 3600, time.time())
     return crawl
 
@@ -174,8 +174,8 @@ def test_another_owners_crawl_that_uses_the_connections_is_not_named(
 ) -> None:
     bobs = a_crawl(a_person("bob"), start_urls=["https://secret.test/"])
     crawl = a_crawl(ann)
-    Frontier(real_redis, str(crawl.id)).window.put([Waiting(an_open_page(crawl).pk, "example.com", 0)])
-    Gate(real_redis, 10).enter("example.com", f"{bobs.id}:b:0", Wish(str(bobs.id)), time.time())
+    Frontier(real_redis, str(crawl.id)).ready_queue.enqueue([QueueItem(an_open_page(crawl).pk, "example.com", 0)])
+    HostLimiter(real_redis, 10).take_slot("example.com", f"{bobs.id}:b:0", HostPolicy(str(bobs.id)), time.time())
     by_ann, by_root = (browser.get(path(crawl)).content.decode() for browser in (as_ann, as_root))
     assert "1 by another crawl" in by_ann
     assert (str(bobs.id) in by_ann, "secret.test" in by_ann) == (False, False)

@@ -110,7 +110,7 @@ def crawl_status(
     """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
     each with the addresses it links to."""
     found = crawl_watched(request, crawl_id)
-    answered = queries.in_order(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
+    answered = queries.all_rows(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
     listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
     stands = standing_of(found)
     return {
@@ -154,7 +154,7 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 )
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
-    pages = queries.in_order(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
+    pages = queries.all_rows(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
     failed = pages.filter(outcome__in=FAILED)[:TOLD]
     blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:TOLD]
     return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
@@ -179,7 +179,7 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:
         raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made of what it finds.")
-    found = queries.in_order(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
+    found = queries.all_rows(known.id).filter(kind=PAGE, outcome__in=ON_THE_MAP)
     if body.search:
         found = found.filter(url__icontains=body.search)
     links = (url for url in found.order_by("id").values_list("url", flat=True).iterator() if _belongs(url, site, body))

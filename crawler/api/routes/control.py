@@ -19,7 +19,7 @@ from crawler.core.access.permissions import Right, Scope
 from crawler.crawls import control
 from crawler.crawls.control import keep, share
 from crawler.crawls.retry import retry_failed
-from crawler.manager.host_waits import forget, has_pages_of
+from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.models import Crawl
 from crawler.reports import action_messages
 from crawler.reports.action_messages import Verb
@@ -123,7 +123,7 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     if not has_pages_of(crawl, host):
         raise Problem(404, action_messages.no_pages_of(host).line)
-    done = forget(host)
+    done = end_host_waits(host)
     reply = action_messages.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
 

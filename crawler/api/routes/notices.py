@@ -18,8 +18,8 @@ from crawler.api.problems import Problem
 from crawler.api.schemas import notices as shapes
 from crawler.core.access.permissions import Right, Scope
 from crawler.models import Channel, Delivery
-from crawler.notices.delivery import SENT, resend
-from crawler.notices.user_channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
+from crawler.notices.delivery import SENT_AGAIN, resend
+from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
 
 ROOT = "/api/v1/channels"
 
@@ -118,7 +118,7 @@ def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
 )
 def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     """Send a notice of nothing, now, and say what came back; once in ten seconds."""
-    tried = try_channel(channel_named(request, channel_id))
+    tried = send_test(channel_named(request, channel_id))
     return {"arrived": tried.is_so, "message": tried.line}
 
 
@@ -173,7 +173,7 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     auth=needs(Scope.CRAWLS_WRITE),
     response=shapes.SentAgain,
     summary="Send a notice again",
-    openapi_extra=described({"message": SENT}),
+    openapi_extra=described({"message": SENT_AGAIN}),
 )
 def send_again(request: ApiRequest, crawl_id: UUID, delivery_id: UUID) -> dict[str, Any]:
     """To the same place once more. One that is still on its way is tried at once instead."""

@@ -61,7 +61,7 @@ class Clock:
             close_old_connections()
             reconcile()
             run_due(clock.now())
-            response_cache.sweep(clock.epoch_seconds())
+            response_cache.delete_expired(clock.epoch_seconds())
             idempotency.sweep(clock.now())
             self._sweep(now)
         except (CrawlerError, RedisError, DatabaseError, OSError) as error:
@@ -77,7 +77,7 @@ class Clock:
             return
         moment = clock.now()
         delete.forget_expired(moment)
-        self._sweep_at = now + (EVERY if delete.sweep(moment) else SWEEP_EVERY)
+        self._sweep_at = now + (EVERY if delete.delete_past_retention(moment) else SWEEP_EVERY)
 
     def _say(self, error: Exception, now: float) -> None:
         if self._said_at is not None and now - self._said_at < SAY_AGAIN:

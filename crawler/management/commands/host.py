@@ -9,7 +9,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import host_of, normalise
 from crawler.management.base import Door, Exit
-from crawler.manager.host_waits import forget
+from crawler.manager.host_waits import end_host_waits
 from crawler.reports import action_messages, host
 
 EXAMPLES = """\
@@ -42,7 +42,7 @@ class Command(Door):
     def perform(self, options: dict[str, Any]) -> int:
         name = _host_of(options["host"])
         if options["forget"]:
-            done = forget(name)
+            done = end_host_waits(name)
             return self.tell(action_messages.to_forget(name, had_to_wait=done.had_to_wait, crawls=done.crawls))
         known = host.known_of(name)
         if options["json"]:

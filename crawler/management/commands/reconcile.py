@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.management.base import Door, Exit
-from crawler.manager.reconcile import Reconciled, reconcile
+from crawler.manager.reconcile import ScanResult, reconcile
 from crawler.reports import text
 
 EXAMPLES = """\
@@ -25,7 +25,7 @@ class Command(Door):
         return Exit.DONE
 
 
-def _told(found: Reconciled | None) -> str:
+def _told(found: ScanResult | None) -> str:
     if found is None:
         return "Somebody looked less than a second ago; nothing was left to do."
     return (

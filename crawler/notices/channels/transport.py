@@ -1,4 +1,4 @@
-"""What is sent when something happens to a crawl, and the shape every transport has."""
+"""The message of a notice, and the interface of every transport."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.core.errors import CrawlerError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One notice on its way to one receiver. A second copy has the same id, so that it can be told from a new one."""
+    """One notice for one receiver. A duplicate has the same id."""
 
     id: str  # of the delivery
     event: str  # what happened, such as "crawl.finished"
@@ -32,15 +32,15 @@ class Message:
 
 
 class Transport(Protocol):
-    """A function that hands a message to one receiver. What else it needs is given by name."""
+    """A function that sends a message to one receiver. Further arguments are keywords."""
 
     def __call__(self, message: Message, receiver: str, /) -> str:
-        """What the receiver said when it took the message, in a line; raise TransportError otherwise."""
+        """The receiver's answer in one line; raises TransportError if it did not accept the message."""
         ...
 
 
 class TransportError(CrawlerError):
-    """The message was not taken, or nobody can say that it was. `permanent` means that trying again is pointless."""
+    """The message was not accepted, or that is unknown. `permanent` means that a retry is pointless."""
 
     def __init__(self, message: str, permanent: bool) -> None:
         super().__init__(message)
@@ -48,13 +48,13 @@ class TransportError(CrawlerError):
         self.permanent = permanent
 
 
-# What the transports that post have in common: by what they post, and what the receiver's answer means.
+# Shared by the transports that post: the poster, and the meaning of the receiver's response.
 
-_TRY_AGAIN = frozenset({408, 425, 429})  # the 4xx that mean "not now"
+_RETRY_STATUSES = frozenset({408, 425, 429})  # the 4xx that mean "not now"
 
 
 class Answer(Protocol):
-    """What a receiver said."""
+    """A receiver's response."""
 
     @property
     def outcome(self) -> Outcome: ...
@@ -65,23 +65,23 @@ class Answer(Protocol):
 
 
 class Poster(Protocol):
-    """Posts through the guard, within limits, and follows no redirect: the fetcher for HTTP is one."""
+    """Posts through the guard, within limits, and follows no redirects, as `HttpFetcher` does."""
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer: ...
 
 
 def post_json(poster: Poster, url: str, content: Mapping[str, Any]) -> str:
-    """Post this as JSON; what the receiver said, or TransportError unless it took it."""
+    """Post this as JSON; returns the receiver's answer in one line, or raises TransportError."""
     return judge(poster.post(url, json.dumps(content).encode(), {"Content-Type": "application/json"}))
 
 
 def judge(answer: Answer) -> str:
-    """What the receiver said when it took the message; TransportError when it did not."""
+    """The receiver's answer in one line; raises TransportError if it did not accept the message."""
     status = answer.http_status
     if status is not None and 200 <= status <= 299:  # taken, whatever became of the answer's body
         return f"the receiver answered {status}"
     if status is None:
         raise TransportError(answer.error, permanent=answer.outcome is Outcome.PRIVATE_ADDRESS)
     redirected = "; redirects are not followed" if 300 <= status <= 399 else ""
-    refused = 400 <= status <= 499 and status not in _TRY_AGAIN
+    refused = 400 <= status <= 499 and status not in _RETRY_STATUSES
     raise TransportError(f"the receiver answered {status}{redirected}", permanent=refused)

@@ -17,7 +17,7 @@ from crawler.accounts.permissions import own_channels
 from crawler.core.crawl.notices import OF_A_CRAWL, Means
 from crawler.core.errors import BadInput
 from crawler.models import Channel, Delivery
-from crawler.notices.user_channels import add_channel, change_channel, remove_channel, switch_channel, try_channel
+from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
 from crawler.reports.receipt import channel_shown
 from crawler.reports.text import EVENTS
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
@@ -96,7 +96,7 @@ def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
 @page
 def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
     """Send a notice of nothing, and say what came back."""
-    tried = try_channel(_mine(request, channel_id))
+    tried = send_test(_mine(request, channel_id))
     messages.add_message(request, messages.SUCCESS if tried.is_so else messages.WARNING, tried.line)
     return redirect("channel-list")
 

@@ -85,7 +85,7 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
         {
             "event": event_word(Event.FINISHED),
             "transport": to.means.value,
-            "address": stored_shown(to.means, to.stored, in_full=in_full),
+            "address": stored_shown(to.means, to.stored_address, in_full=in_full),
             "state": "when it is finished",
             "error": "",
             "tone": "calm",

@@ -17,7 +17,7 @@ from crawler.accounts.permissions import visible_crawls
 from crawler.core.access.permissions import Right
 from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
-from crawler.manager.host_waits import forget, has_pages_of
+from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.reports import action_messages, diagnosis_text
 from crawler.reports.action_messages import Reply
 from crawler.reports.diagnosis import why_of
@@ -65,7 +65,7 @@ def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpRe
         if not has_pages_of(crawl, host):
             reply = action_messages.no_pages_of(host)
         else:
-            done = forget(host)
+            done = end_host_waits(host)
             reply = action_messages.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)

@@ -14,7 +14,7 @@ from redis import Redis
 
 from crawler.frontier.heartbeat import Heartbeat
 from crawler.frontier.keys import RECONCILED
-from crawler.frontier.leases import RENEW_EVERY
+from crawler.frontier.leases import RENEW_INTERVAL_S
 
 SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
 
@@ -55,7 +55,7 @@ class Clock:
         """Time passes: keys expire, and whoever is at work shows that it is alive."""
         until = self.now + seconds
         while self.now < until:
-            step = min(until - self.now, RENEW_EVERY) if self.pulses else until - self.now
+            step = min(until - self.now, RENEW_INTERVAL_S) if self.pulses else until - self.now
             self.now += step
             self.forget(step)
             for pulse in list(self.pulses):

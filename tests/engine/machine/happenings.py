@@ -182,7 +182,7 @@ class Happenings(People):
         self.clock.sleep(seconds)
 
     def somebody_looks(self) -> None:
-        reconcile.survey()
+        reconcile.scan()
 
     # Redis
 
@@ -250,7 +250,7 @@ class Happenings(People):
         for _ in range(jobs):
             if self.workers.run_next() is None:
                 self.clock.sleep(6.0)
-                reconcile.survey()
+                reconcile.scan()
 
     def _next_job(self) -> Job | None:
         """What waits, or the next batch, which another worker may take before the ticks that wait."""

@@ -221,7 +221,7 @@ class Ledger:
         known = SeenSet(self._redis, CrawlKeys(str(self.id)).seen)
         stored = {row.url for row in rows}
         unstored = [url for name in self._world.plan if (url := self._world.url(name)) not in stored]
-        assert known.unseen([key_of(url) for url in unstored]) == list(range(len(unstored)))
+        assert known.missing([key_of(url) for url in unstored]) == list(range(len(unstored)))
 
     def _both_checks_agree(self) -> None:
         """Counters never differ from rows; the queue side may only lack what Redis lost, or what a person opened."""

@@ -75,20 +75,24 @@ class Machine:
             (work_stealing, "ThreadPoolExecutor", OneAfterAnother),
             (politeness, "SLICE_PAGES", 3),
             (politeness, "MOST_PAGES", 3),
-            (dispatch, "SLICES_A_BATCH", 2),
-            (delete, "ROWS_AT_ONCE", 5),
-            (idle_poller, "WATCH_SECONDS", 5.0),  # a story is short
-            (idle_poller, "LOOK_EVERY", 2.0),  # when nothing is due sooner: half of the looks in a story find nothing
-            (reconcile, "MS", reconcile.MS * SLOWER),
+            (dispatch, "MAX_SLICES_PER_BATCH", 2),
+            (delete, "DELETE_ROWS_PER_TRANSACTION", 5),
+            (idle_poller, "MAX_POLL_S", 5.0),  # a story is short
+            (
+                idle_poller,
+                "POLL_INTERVAL_S",
+                2.0,
+            ),  # when nothing is due sooner: half of the looks in a story find nothing
+            (reconcile, "MS_PER_S", reconcile.MS_PER_S * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
-            (conclude, "finish", self._finished_by(conclude.finish)),
+            (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
             (writer, "reopen", self._reopened_by(writer.reopen)),
             (writer, "release", self._released_by(writer.release)),
             (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
             (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
             (manage, "manage", self._ticked_by(manage.manage)),
-            (queues, "adopt_batch", self.workers.adopting(queues.adopt_batch)),
-            (SliceRun, "_take_in_hand", self.workers.beginning(SliceRun._take_in_hand)),
+            (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
+            (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)
         for module in (delivery, loop, batch, result_buffer, reconcile):

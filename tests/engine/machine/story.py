@@ -166,7 +166,7 @@ class Story(Happenings):
             if all(ledger.is_over for ledger in self.ledgers):
                 return
             self.clock.sleep(6.0)
-            reconcile.survey()
+            reconcile.scan()
             self._run_all()
 
     def _run_all(self) -> None:
@@ -182,5 +182,5 @@ class Story(Happenings):
             self.a_late_report_arrives()
         for _ in range(3):
             self.clock.sleep(130.0)  # a notice whose sender died is tried again after two minutes
-            reconcile.survey()
+            reconcile.scan()
             self._run_all()

@@ -20,7 +20,7 @@ from rq.utils import current_timestamp
 from crawler import jobs
 from crawler.core.crawl.messages import Batch, PageTask
 from crawler.fetcher.slice import SliceRun
-from crawler.manager.idle_poller import watch
+from crawler.manager.idle_poller import poll_while_idle
 from crawler.queueing import queues
 from tests.engine.machine.clock import Clock
 from tests.engine.machine.stage import Process, Stage
@@ -156,7 +156,7 @@ class Workers:
         name = str(job.func_name).rpartition(".")[2]
         try:
             if name == "watch":
-                watch(wait=self._await_job, clock=self._clock.time, sleep=self._clock.sleep)
+                poll_while_idle(wait=self._await_job, clock=self._clock.time, sleep=self._clock.sleep)
             else:
                 door: Callable[..., Any] = getattr(jobs, name)
                 door(*job.args)

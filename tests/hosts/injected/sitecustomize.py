@@ -22,7 +22,7 @@ from importlib.machinery import PathFinder
 
 AHEAD = float(os.environ.get("TEST_CLOCK_AHEAD") or 0)
 STOP_FILE = os.environ.get("TEST_STOP_FILE") or ""
-STOP_BEFORE = ("crawler.manager.recover_leases", "repair")
+STOP_BEFORE = ("crawler.manager.recover_leases", "recover_leases")
 
 
 def move_clock():

@@ -54,7 +54,7 @@ def keep_links(page: Page, targets: list[str], links: link_codec.Occurrences) ->
         link_keys=link_codec.keys(targets),
         linkage=link_codec.packed(targets, links, page.url),
     )
-    sql.keep_links(page.crawl_id, [result])
+    sql.store_links(page.crawl_id, [result])
 
 
 def told(crawl: Crawl, slug: str) -> list[Cells]:

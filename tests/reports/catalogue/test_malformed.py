@@ -29,7 +29,7 @@ def read(page: Page, html: str) -> None:
     """Keep what such a page says, as if it had been fetched."""
     facts = extract(html, page.url).facts
     result = PageResult(id=page.pk, attempt=1, outcome=Outcome.SUCCESS, http_status=200, facts=facts)
-    sql.keep_facts(page.crawl_id, [result])
+    sql.store_facts(page.crawl_id, [result])
 
 
 def test_each_page_that_has_any_is_told_with_the_first(crawl: Crawl) -> None:

@@ -1,5 +1,5 @@
--- How many slices of this lane may be out at once, and how many pages a slice has. Suspects ("host|16", "host|1", see
--- core.suspects) go by their host's pace, in smaller company.
+-- How many slices of this lane may be out at once, and how many pages a slice has. Lanes of suspects ("host|16", "host|1",
+-- see core.crawl.retries) use their host's pace with smaller slices.
 local function pace_of(pace, lane, usual_at_once, usual_pages)
   local host, company = string.match(lane, '^([^|]*)|?(%d*)$')
   local at_once, pages = string.match(redis.call('HGET', pace, host) or '', '^(%d+) (%d+)$')

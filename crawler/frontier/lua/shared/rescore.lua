@@ -1,6 +1,6 @@
--- When may this lane give a slice? Never while its slices are all out or nothing waits. And what does it weigh: how many
--- slices are left of it? One that was never asked (its host has no pace) weighs more than any other, because it may turn
--- out to be the largest. A lane whose queue is empty is forgotten.
+-- Update a lane's due time and weight. It gives no slice while its slices are all out or its queue is empty. Its weight is
+-- the number of slices left; a host without a pace was never asked and weighs more than any other, because it may turn
+-- out to be the largest. A lane with an empty queue is removed.
 local UNKNOWN = 1000000000
 local function rescore(keys, lane, out, at_once, pages)
   local first = redis.call('ZRANGE', keys.queue, 0, 0, 'WITHSCORES')

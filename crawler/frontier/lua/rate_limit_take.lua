@@ -1,7 +1,7 @@
--- Counts one try against several counts at once, unless one of them is full.
--- KEYS: the counts
--- ARGV: 1 milliseconds a count lasts, from its first try on; 2... how much each count holds
--- Answers: milliseconds until there is room (0 = the try is counted); the counts by now
+-- Counts one attempt against several limits at once, unless one of them is reached.
+-- KEYS: the counters
+-- ARGV: 1 milliseconds a counter lives, from its first attempt on; 2... the limit of each counter
+-- Returns: milliseconds until there is capacity (0 = the attempt is counted); the counters' values
 local wait = 0
 for i, key in ipairs(KEYS) do
   local made = tonumber(redis.call("GET", key) or "0")

@@ -1,14 +1,14 @@
--- End one slice of a lease: its pages leave the "taken" set, and one more slice of its lane may be handed out. A slice
--- that is not there any more, or a stale token, changes nothing.
+-- Complete one slice of a lease: its pages leave the "taken" set, and one more slice of its lane may be handed out. A
+-- slice that is gone, or a stale token, changes nothing.
 -- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, weights, waiting, leases,
--- lease of the batch
--- ARGV: lane, usual slices at once, usual pages a slice, batch, token, slice number,
---       epoch seconds before which the lane must be left in peace (0 = none),
---       then what goes back to the queue: member, due, member, due, ...
--- Answers 1 when the slice was settled, 0 when there was nothing to settle.
+--       lease of the batch
+-- ARGV: lane, default slices at once, default pages a slice, batch, token, slice number,
+--       Retry-After deadline of the lane in epoch seconds (0 = none),
+--       then the pages that go back to the queue: member, due, member, due, ...
+-- Returns 1 when the slice was completed, 0 when there was nothing to complete.
 -- Uses: rescore
 -- Uses: pace
--- Uses: tally
+-- Uses: adjust_size
 local queue, active, rest, taken, pace, leases, lease =
   KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[10], KEYS[11]
 local keys = {hosts = KEYS[1], known = KEYS[2], queue = queue, rest = rest, pace = pace, weights = KEYS[8]}
@@ -26,7 +26,7 @@ local back = 0
 for i = 8, #ARGV, 2 do
   back = back + redis.call('ZADD', queue, ARGV[i + 1], ARGV[i])
 end
-tally(KEYS[9], back)
+adjust_size(KEYS[9], back)
 local left = 0
 for _, field in ipairs(redis.call('HKEYS', lease)) do
   if tonumber(field) then left = left + 1 end

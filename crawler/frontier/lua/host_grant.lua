@@ -1,16 +1,17 @@
--- Ask for a turn at a host, keeping its delay over all workers and crawls. A turn begins now or not at all: nobody
--- reserves a moment to come. The delay counts from the moment the last request was sent; whoever has a turn says so
--- (`sent`), and until then nobody else has one: so one who is held up in between makes nobody come too soon behind him.
--- After a stop (`core.crawl.politeness`) the host is on trial: one holder asks, and the others wait for what comes of it.
--- KEYS: host, its wishes
--- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a wish is kept,
---       seconds a holder is waited for, seconds within which a holder that keeps no delay hears of a new one,
---       seconds after which the throttle's delay has halved, seconds a trial is waited for, seconds between two looks at it
--- Answers {granted 1 or 0, epoch seconds when to come again, delay that counts, 1 = on trial}, the middle two as text.
--- Uses: wish
-local host, wishes = KEYS[1], KEYS[2]
+-- Request a grant to send one request to a host, keeping its delay over all workers and crawls. A grant begins now or is
+-- refused: future times are not reserved. The delay counts from the moment the last request was sent; the holder of a
+-- grant reports it (`host_sent`), and until then no other holder gets one: so a holder that is slow in between causes no
+-- request too soon after its own.
+-- After a stop (`core.crawl.politeness`) the host is on trial: one holder asks, and the others wait for the result.
+-- KEYS: host, its policies
+-- ARGV: holder, crawl, now, delay, connections, 1 = the automatic throttle counts, seconds a policy is kept,
+--       seconds a grant's holder is waited for, seconds after which a holder without a delay checks for a new policy,
+--       seconds after which the throttle's delay has halved, seconds a trial is waited for, seconds between two checks of it
+-- Returns {granted 1 or 0, epoch seconds when to ask again, delay that counts, 1 = on trial}, the middle two as text.
+-- Uses: host_policy
+local host, policies = KEYS[1], KEYS[2]
 local holder, now = ARGV[1], tonumber(ARGV[3])
-local delay, _, is_longer = wish(wishes, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
+local delay, _, is_longer = strictest_policy(policies, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
 if is_longer then announce(host, now + tonumber(ARGV[9])) end  -- robots.txt asks for one, and was just asked for
 local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay', 'delay_at', 'stops',
   'probe', 'probe_until')
@@ -18,7 +19,7 @@ if ARGV[6] == '1' and known[5] then
   local silence = math.max(0, now - tonumber(known[6] or now))
   delay = math.max(delay, tonumber(known[5]) * 0.5 ^ (silence / tonumber(ARGV[10])))
 end
--- A moment further off than anybody writes it was written before Redis's clock was set back.
+-- A time further off than any that is written was written before Redis's clock was set back.
 local function lies_ahead(moment, at_most) return moment and tonumber(moment) > now + at_most + 2 end
 if lies_ahead(known[3], tonumber(ARGV[8])) then known[3] = '0' end
 if lies_ahead(known[4], 0) then

@@ -1,19 +1,19 @@
--- Hand out one slice: its pages due first, and among those due at the same time the most urgent, move from their queue
--- into a batch's lease. Of the lanes that may give one now, it is the heaviest, if it is among the HEAVIEST of all: what
--- takes longest must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing
--- Anomalies", 1969). Else it is the one that has waited longest. A lane that is no heavier than one slice gives a short
--- one, so that no worker is taken up for long while heavy lanes are still being found. Of a lane that may give several
--- at once each is a fair share of what waits, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck,
--- "Guided Self-Scheduling", 1987). O(log n) in lanes and pages.
+-- Hand out one slice: the first due pages of a lane, by due time and then priority, move from the lane's queue into a
+-- batch's lease. The lane is the heaviest that may give a slice now, if it is among the HEAVIEST of all: the longest work
+-- must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing Anomalies",
+-- 1969). Otherwise it is the lane that has waited longest. A lane with no more pages than one slice gives a short slice, so
+-- that no worker is busy for long while heavy lanes are still being found. A lane that may give several slices at once
+-- gives equal shares of its pages, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck, "Guided
+-- Self-Scheduling", 1987). O(log n) in lanes and pages.
 -- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights, waiting
--- ARGV: now, usual slices at once, usual pages a slice, seconds until somebody should look whether the job is known,
---       start of the names of queues, start of the names of leases,
+-- ARGV: now, default slices at once, default pages a slice, seconds until the manager checks whether RQ knows the job,
+--       prefix of the queues' names, prefix of the leases' names,
 --       batch, token, number of the slice in it,
---       batch and token for a suspects' slice ('' = leave suspects alone)
--- Answers {lane, member, member, ...}; nothing when no lane may give a slice now.
+--       batch and token for a suspects' slice ('' = skip suspects)
+-- Returns {lane, member, member, ...}; nothing when no lane may give a slice now.
 -- Uses: rescore
 -- Uses: pace
--- Uses: tally
+-- Uses: adjust_size
 local HEAVIEST, SHORT = 32, 24
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
@@ -48,7 +48,7 @@ while true do
   if #members > 0 then
     local batch, token, number = ARGV[7], ARGV[8], ARGV[9]
     if is_suspect(lane) then batch, token, number = ARGV[10], ARGV[11], '0' end
-    tally(KEYS[9], -redis.call('ZREM', keys.queue, unpack(members)))
+    adjust_size(KEYS[9], -redis.call('ZREM', keys.queue, unpack(members)))
     redis.call('SADD', taken, unpack(members))
     out = redis.call('HINCRBY', active, lane, 1)
     redis.call('HSET', ARGV[6] .. batch, 'token', token, 'state', 'waiting',

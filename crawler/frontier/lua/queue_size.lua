@@ -1,6 +1,7 @@
--- How many pages wait. It is kept count of; now and then, or when the count was lost, it is counted anew.
+-- How many pages wait. The count is maintained; it is recounted now and then, or when it was lost.
 -- KEYS: waiting, known_hosts
--- ARGV: start of the names of queues, seconds until it is counted anew
+-- ARGV: prefix of the queues' names, seconds until the next recount
+-- Returns the number of pages.
 local known = redis.call('GET', KEYS[1])
 if known then return tonumber(known) end
 local waiting = 0

@@ -1,7 +1,7 @@
 -- How many pages wait, and how many of them are due.
 -- KEYS: known_hosts
--- ARGV: start of the names of queues, now
--- Answers {waiting, due}.
+-- ARGV: prefix of the queues' names, now
+-- Returns {waiting, due}.
 local waiting, due = 0, 0
 for _, lane in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   waiting = waiting + redis.call('ZCARD', ARGV[1] .. lane)

@@ -1,8 +1,8 @@
--- What a monitor wants to know of one crawl.
+-- The gauges of one crawl.
 -- KEYS: results, leases, taken, known_hosts, hosts
--- ARGV: start of the names of queues, now
--- Answers {reports, leases, overdue leases, pages handed out, pages waiting, pages due, hosts, hosts that may not be asked
--- yet, seconds until the last of those may be, as text}.
+-- ARGV: prefix of the queues' names, now
+-- Returns {reports, leases, overdue leases, pages handed out, pages waiting, pages due, hosts, hosts that may not be
+-- asked yet, seconds until the last of those may be asked, as text}.
 local now = tonumber(ARGV[2])
 local waiting, due = 0, 0
 for _, lane in ipairs(redis.call('SMEMBERS', KEYS[4])) do

@@ -1,6 +1,7 @@
--- The request of a turn was sent, or came to nothing: the host's delay counts from now.
+-- The request of a grant was sent, or the grant was given up: the host's delay counts from now.
 -- KEYS: host
 -- ARGV: holder, now
+-- Returns nothing.
 redis.call('HSET', KEYS[1], 'sent', ARGV[2])
 if redis.call('HGET', KEYS[1], 'pending') == ARGV[1] then redis.call('HDEL', KEYS[1], 'pending', 'pending_until') end
 redis.call('EXPIRE', KEYS[1], 86400)

@@ -1,7 +1,7 @@
--- A user ended what a host waits for: pages of the lane that are to wait are due now, and the lane may be handed out.
+-- A user ended a host's waits: the waiting pages of the lane are due now, and the lane may be handed out.
 -- KEYS: hosts, known_hosts, queue of the lane, active, rest, taken, pace, weights, waiting
--- ARGV: lane, usual slices at once, usual pages a slice, now
--- Answers 1 when something had to wait, else 0.
+-- ARGV: lane, default slices at once, default pages a slice, now
+-- Returns 1 when something had to wait, else 0.
 -- Uses: rescore
 -- Uses: pace
 local queue, active, rest, pace, lane, now = KEYS[3], KEYS[4], KEYS[5], KEYS[7], ARGV[1], ARGV[4]
