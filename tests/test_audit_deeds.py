@@ -36,9 +36,9 @@ from crawler.queueing import queues
 from crawler.web.rq_permissions import ROOT
 from tests.accounts.factories import a_group
 from tests.stops import stop_host
+from tests.web.crawl.test_schedules import a_schedule
+from tests.web.crawl.test_traps import a_trap
 from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
-from tests.web.test_schedules import a_schedule
-from tests.web.test_traps import a_trap
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 

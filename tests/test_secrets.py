@@ -21,8 +21,8 @@ from crawler.core.access.permissions import Scope
 from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, RepeatedCall, Schedule
 from tests.api.calling import Caller, a_token
-from tests.engine.conftest import Bench
-from tests.fetching.proxy import ProxyServer
+from tests.bench import Bench
+from tests.http.proxy import ProxyServer
 from tests.site import Reply, Site, page
 from tests.web.factories import a_person
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.fetching.certificates import DAY, NOW, Authority, served
+from tests.http.certificates import DAY, NOW, Authority, served
 
 
 def authority(name: str) -> Authority:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fetching.certificates import DAY, self_signed
 from tests.hostile.saying import (
     CHUNKED,
     HTML,
@@ -27,6 +26,7 @@ from tests.hostile.saying import (
 from tests.hostile.secure import Certificates, Shown, authority
 from tests.hostile.secure import contexts as shown
 from tests.hostile.server import Asked, Play, Step, Then
+from tests.http.certificates import DAY, self_signed
 
 BODY_MB = 11  # the limit the crawl of all this is given
 HEAD, BODY = 1 * MB, (BODY_MB + 8) * MB  # the limit on heads is 64 KB; the rest lay in the sockets' buffers

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.core.crawl.completion import State
 from crawler.models import PageLinks
-from tests.engine.conftest import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench, bench  # noqa: F401 (a fixture)
 from tests.management.calls import exit_code
 from tests.site import page
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.engine.conftest import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench, bench  # noqa: F401 (a fixture)
 from tests.management.calls import exit_code
 from tests.site import page
 

@@ -1,5 +1,5 @@
 """Reports are tried on crawls that the real engine works on."""
 
-from tests.engine.conftest import bench
+from tests.bench import bench
 
 __all__ = ["bench"]

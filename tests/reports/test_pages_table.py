@@ -16,7 +16,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import page_table
 from crawler.reports.page_table import chosen, leaf_of
 from tests.exports.factories import make_crawl, make_page
-from tests.test_table import plan_of
+from tests.storage.test_queries import plan_of
 
 pytestmark = pytest.mark.django_db
 SITE = "http://site.test"

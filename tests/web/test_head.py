@@ -19,7 +19,7 @@ from tests.api.calling import ROOT
 from tests.api.test_routes import ROUTES, things_of
 from tests.content.storages import kept_in
 from tests.web.test_access import TABLE, patterns
-from tests.web.test_headers import ERRORS, PLACE, STATIC, addresses
+from tests.web.test_middleware import ERRORS, PLACE, STATIC, addresses
 
 COMPARED = ("Content-Type", "Content-Disposition", "Content-Security-Policy", "Location", "Allow")
 

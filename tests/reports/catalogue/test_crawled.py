@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.models import PageFacts
-from tests.engine.conftest import Bench, bench  # noqa: F401 (a fixture)
+from tests.bench import Bench, bench  # noqa: F401 (a fixture)
 from tests.reports.catalogue.factories import told
 from tests.site import moved, page
 

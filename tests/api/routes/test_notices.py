@@ -1,0 +1,135 @@
+"""Channels and notices over the API: whom a person has told, what came of it, and no secret given out again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler.encryption import opened_address, seal_address
+from crawler.models import Channel, Delivery
+from tests.api.calling import Caller
+from tests.api.routes.test_crawls import items_of
+from tests.web.factories import a_delivery, a_finished_crawl
+
+SECRET = "https://hooks.slack.com/services/T000/B000/swordfish"
+MAIL = {"transport": "email", "address": "me@example.com", "events": ["finished"], "name": "me"}
+
+
+def a_channel(owner: User, **fields: Any) -> Channel:
+    return Channel.objects.create(owner=owner, **{"transport": "slack", "address": seal_address(SECRET), **fields})
+
+
+def test_a_channel_is_added_and_shown(by_ann: Caller, ann: User) -> None:
+    response = by_ann.post("/channels", MAIL)
+    channel = Channel.objects.get()
+    assert (response.status_code, response["Location"]) == (201, f"http://testserver/api/v1/channels/{channel.id}")
+    assert (channel.owner, channel.address, channel.events) == (ann, "me@example.com", ["crawl.finished"])
+    assert by_ann.get(f"/channels/{channel.id}").json() == response.json()
+    assert by_ann.get("/channels").json()["items"] == [response.json()]
+
+
+def test_a_channel_is_added_once(by_ann: Caller) -> None:
+    answers = [by_ann.post("/channels", MAIL, Idempotency_Key="k-1").json() for _ in range(2)]
+    assert answers[0] == answers[1]
+    assert Channel.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"transport": "pigeon"}, "transport"),
+        ({"address": "nobody"}, "address"),
+        ({"address": ""}, "address"),
+        ({"events": []}, "events"),
+        ({"events": ["page"]}, "events"),
+        ({"events": ["moon"]}, "events"),
+        ({"name": "x" * 81}, "name"),
+        ({"enabled": True}, "enabled"),
+        ({"transport": "webhook", "address": "http://127.0.0.1/hook"}, "address"),
+        ({"transport": "slack", "address": "sealed:x"}, "address"),
+    ],
+)
+def test_what_cannot_be_used_is_named(by_ann: Caller, changed: dict[str, Any], field: str) -> None:
+    response = by_ann.post("/channels", {**MAIL, **changed})
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == [field]
+    assert not Channel.objects.exists()
+
+
+def test_no_answer_has_a_secret_address(by_ann: Caller, ann: User, real_redis: object) -> None:
+    channel = a_channel(ann)
+    crawl = a_finished_crawl(ann)
+    delivery = a_delivery(crawl, channel.address, Delivery.GIVEN_UP, channel=channel, error=f"{SECRET} is away")
+    Delivery.objects.update(transport="slack")
+    wanted = {"transport": "slack", "name": "other", "address": SECRET}
+    answers = [
+        by_ann.get("/channels"),
+        by_ann.get(f"/channels/{channel.id}"),
+        by_ann.put(f"/channels/{channel.id}", {**wanted, "address": ""}),
+        by_ann.post(f"/channels/{channel.id}/pause"),
+        by_ann.post("/channels", {**wanted, "events": ["moon"]}),
+        by_ann.post("/channels", {**wanted, "transport": "email"}),
+        by_ann.post("/channels", {**wanted, "transport": "webhook"}),
+        by_ann.get(f"/crawls/{crawl.id}/notices"),
+        by_ann.post(f"/crawls/{crawl.id}/notices/{delivery.id}/again"),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 422, 422, 422, 200, 200]
+    said = [json.dumps(answer.json(), ensure_ascii=False) for answer in answers]
+    assert "https://hooks.slack.com/…" in said[0]
+    assert [place for place, text in enumerate(said) if "sealed:" in text or "swordfish" in text] == [5]  # as typed
+
+
+def test_a_changed_channel_keeps_the_address_that_is_left_out(by_ann: Caller, ann: User) -> None:
+    channel = a_channel(ann)
+    by_ann.put(f"/channels/{channel.id}", {"transport": "slack", "name": "new", "events": ["started"]})
+    channel.refresh_from_db()
+    assert (channel.name, channel.events) == ("new", ["crawl.started"])
+    assert opened_address(channel.address) == SECRET
+
+
+def test_a_channel_is_paused_resumed_and_removed(by_ann: Caller, ann: User) -> None:
+    path = f"/channels/{a_channel(ann).id}"
+    moves = [by_ann.post(f"{path}/{move}").json() for move in ("pause", "pause", "resume")]
+    assert [(answer["enabled"], answer["moved"]) for answer in moves] == [(False, True), (False, False), (True, True)]
+    assert by_ann.delete(path).status_code == 204
+    assert by_ann.get(path).status_code == 404
+
+
+def test_a_test_says_what_came_back_once_in_ten_seconds(by_ann: Caller, ann: User) -> None:
+    path = f"/channels/{a_channel(ann, transport='email', address='me@example.com').id}/test"
+    first, second = by_ann.post(path).json(), by_ann.post(path).json()
+    assert (first["arrived"], second["arrived"]) == (True, False)
+    assert "ten seconds" in second["message"]
+
+
+def test_nobody_sees_anothers_channels(by_root: Caller, ann: User) -> None:
+    channel = a_channel(ann)
+    assert by_root.get("/channels").json()["items"] == []
+    assert by_root.get(f"/channels/{channel.id}").status_code == 404
+
+
+def test_deliveries_are_listed_the_newest_first(by_ann: Caller, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    made = [a_delivery(crawl, f"{name}@example.com") for name in "abc"]
+    listed = items_of(by_ann, f"/crawls/{crawl.id}/notices?limit=1")
+    assert [line["id"] for line in listed] == [str(delivery.id) for delivery in reversed(made)]
+    assert (listed[0]["address"], listed[0]["state"]) == ("c@example.com", "pending")
+
+
+def test_others_see_the_addresses_masked(by_root: Caller, ann: User) -> None:
+    crawl = a_finished_crawl(ann)
+    a_delivery(crawl, error="me@example.com is unknown here")
+    response = by_root.get(f"/crawls/{crawl.id}/notices")
+    [line] = response.json()["items"]
+    assert line["address"] == "m…@example.com"
+    assert line["error"] == "m…@example.com is unknown here"
+
+
+def test_a_notice_is_sent_again(by_ann: Caller, ann: User, real_redis: object) -> None:
+    crawl = a_finished_crawl(ann)
+    delivery = a_delivery(crawl, state=Delivery.GIVEN_UP)
+    assert by_ann.post(f"/crawls/{crawl.id}/notices/{delivery.id}/again").json()["message"]
+    assert list(Delivery.objects.order_by("created_at").values_list("again", flat=True)) == [False, True]

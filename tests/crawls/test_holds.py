@@ -1,0 +1,230 @@
+"""A crawl whose owner's pages of the day are used up waits for the next day, and loses nothing."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.errors import OverQuota
+from crawler.crawls import control
+from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
+from crawler.crawls.start import start_crawl
+from crawler.manager.reconcile import scan
+from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
+from crawler.reports import action_messages
+from crawler.reports.action_messages import Verb
+from crawler.reports.diagnosis import why_of
+from crawler.reports.receipt import receipt_of
+from crawler.storage import usage
+from tests.bench import Bench
+from tests.manager.test_lifeline import planted, start_a_worker
+from tests.site import page
+from tests.web.factories import a_person
+
+CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
+
+
+@pytest.fixture
+def ann() -> User:
+    return a_person("ann")
+
+
+def start(bench: Bench, owner: User, **options: object) -> Crawl:
+    chosen = CrawlOptions(**options)  # type: ignore[arg-type]
+    bench.crawl = start_crawl([f"{bench.site.url}/"], chosen, owner=owner, allow_private=True)
+    return bench.crawl
+
+
+def refreshed(crawl: Crawl) -> Crawl:
+    crawl.refresh_from_db()
+    return crawl
+
+
+def the_next_day(crawl: Crawl) -> None:
+    """As if midnight had passed: what was counted belongs to yesterday."""
+    day = timedelta(days=1)
+    for row in Usage.objects.all():
+        Usage.objects.filter(pk=row.pk).update(day=row.day - day)
+    Crawl.objects.filter(pk=crawl.pk).update(held_until=datetime.now(UTC) - timedelta(seconds=1))
+
+
+@pytest.mark.site(CHAIN)
+def test_a_crawl_beyond_the_quota_is_held_until_midnight(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 2
+    crawl = start(bench, ann)
+    bench.work()
+    assert bench.state() == "paused"
+    held_until = refreshed(crawl).held_until
+    assert held_until is not None
+    assert held_until > datetime.now(UTC)
+    assert (held_until.hour, held_until.minute) == (0, 0)
+    assert sum(row.pages for row in Usage.objects.all()) == 2
+    assert set(bench.site.hits) == {"/robots.txt", "/", "/a"}
+
+
+@pytest.mark.site(CHAIN)
+def test_it_goes_on_the_next_day_and_its_receipt_adds_up(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 2
+    crawl = start(bench, ann)
+    bench.work()
+    the_next_day(crawl)
+    scan()
+    bench.work()
+    assert bench.state() == "finished"
+    assert refreshed(crawl).held_until is None
+    receipt = receipt_of(crawl)
+    assert (receipt["discovered"], receipt["fetched"]) == (4, 4)
+    assert {path: hits for path, hits in bench.site.hits.items() if path != "/robots.txt"} == dict.fromkeys(CHAIN, 1)
+    assert Notice.objects.filter(event="crawl.finished").count() == 1
+
+
+@pytest.mark.site(CHAIN)
+def test_a_stock_worker_alone_goes_on_with_it(bench: Bench, ann: User, settings: Any) -> None:
+    """It looks for abandoned jobs when it starts, and every ten minutes while it is idle."""
+    settings.CRAWLER_PAGES_A_DAY = 2
+    crawl = start(bench, ann)
+    bench.work()
+    assert bench.jobs("crawl") == bench.jobs("fetch") == []
+    start_a_worker()
+    assert bench.state() == "paused"
+    the_next_day(crawl)
+    start_a_worker()
+    assert bench.state() == "finished"
+    assert planted() == []
+
+
+@pytest.mark.site(CHAIN)
+def test_a_crawl_whose_last_page_uses_up_the_day_is_finished(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 4
+    start(bench, ann)
+    bench.work()
+    assert bench.state() == "finished"
+
+
+@pytest.mark.site(CHAIN)
+def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: User) -> None:
+    crawl = start(bench, ann, recursive=False)
+    bench.work("crawl", at_most=1)
+    control.hold(crawl.id, datetime.now(UTC) + timedelta(days=1))
+    bench.context.frontier.clear_paused()  # the page is on its way already, and its answer comes in
+    bench.work()
+    assert bench.state() == "finished"
+
+
+@pytest.mark.site(CHAIN)
+def test_crawls_of_superusers_and_of_nobody_go_on(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 1
+    start(bench, a_person("root", superuser=True))
+    bench.work()
+    assert bench.state() == "finished"
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+
+
+WIDE = {"/": page(*(f"/{number}" for number in range(20))), **{f"/{number}": page() for number in range(20)}}
+
+
+@pytest.mark.site(WIDE)
+def test_of_many_pages_at_hand_no_more_are_asked_for_than_are_left(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_PAGES_A_DAY = 7
+    crawl = start(bench, ann, concurrency=8)
+    for day in (1, 2, 3):
+        bench.work()
+        asked = sum(hits for path, hits in bench.site.hits.items() if path != "/robots.txt")
+        assert asked == 7 * day
+        the_next_day(crawl)
+        scan()
+    assert bench.state() == "finished"
+    assert Disagreement.objects.count() == 0
+
+
+@pytest.mark.site(WIDE)
+def test_two_crawls_of_one_person_never_wait_for_each_other(bench: Bench, ann: User, settings: Any) -> None:
+    """Each counts what it has out itself, so that together they may ask for some more."""
+    settings.CRAWLER_PAGES_A_DAY = 12
+    crawls = [start(bench, ann), start(bench, ann)]
+    bench.work()
+    assert {refreshed(crawl).state for crawl in crawls} == {"paused"}
+    assert 12 <= sum(row.pages for row in Usage.objects.all()) < 24
+    assert Disagreement.objects.count() == 0
+
+
+def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
+    settings.CRAWLER_PAGES_A_DAY = 1
+    crawl = start(bench, owner)
+    usage.add(owner.pk, 1, time.time())
+    bench.work("crawl", at_most=1)
+    assert refreshed(crawl).held_until is not None
+    return crawl
+
+
+def test_resuming_too_early_changes_nothing_and_says_why(bench: Bench, ann: User, settings: Any) -> None:
+    crawl = a_held_crawl(bench, ann, settings)
+    moved = control.resume(crawl.id)
+    reply = action_messages.to_verb(Verb.RESUME, moved, crawl.id)
+    assert (moved, reply.is_so) == (False, False)
+    assert reply.line.startswith(
+        "It is paused, because the pages its owner may ask for in a day are used up. It goes on"
+    )
+
+
+def test_a_larger_allowance_lets_it_be_resumed_at_once(bench: Bench, ann: User, settings: Any) -> None:
+    crawl = a_held_crawl(bench, ann, settings)
+    settings.CRAWLER_PAGES_A_DAY = 10
+    assert control.resume(crawl.id)
+    assert refreshed(crawl).held_until is None
+
+
+def test_a_person_who_pauses_a_held_crawl_keeps_it_paused(bench: Bench, ann: User, settings: Any) -> None:
+    crawl = a_held_crawl(bench, ann, settings)
+    assert control.pause(crawl.id)
+    assert not control.pause(crawl.id)
+    the_next_day(crawl)
+    Crawl.objects.update(held_until=None)
+    scan()
+    assert bench.state() == "paused"
+
+
+def test_a_held_crawl_can_be_cancelled(bench: Bench, ann: User, settings: Any) -> None:
+    crawl = a_held_crawl(bench, ann, settings)
+    assert control.cancel(crawl.id)
+    the_next_day(crawl)
+    scan()
+    assert bench.state() == "cancelled"
+
+
+def test_why_says_that_it_goes_on_by_itself(bench: Bench, ann: User, settings: Any) -> None:
+    crawl = a_held_crawl(bench, ann, settings)
+    assert "pages its owner may ask for in a day are used up. It goes on by itself in" in why_of(crawl)["sentences"][0]
+
+
+def test_a_crawl_too_many_is_refused_and_nothing_is_made(bench: Bench, ann: User, settings: Any) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS = 1
+    start(bench, ann)
+    with pytest.raises(OverQuota, match="1 crawl that is not over"):
+        start_crawl([bench.site.url], CrawlOptions(), owner=ann, allow_private=True)
+    with pytest.raises(OverQuota):
+        begin_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann, allow_private=True)
+    assert (Crawl.objects.count(), Schedule.objects.count()) == (1, 0)
+
+
+def test_a_schedule_whose_owner_has_crawls_enough_says_so_and_tries_next_time(
+    bench: Bench, ann: User, settings: Any
+) -> None:
+    settings.CRAWLER_ACTIVE_CRAWLS = 1
+    settings.CRAWLER_PRIVATE_HOSTS = ["127.0.0.1"]
+    start(bench, ann)
+    schedule = add_schedule([bench.site.url], CrawlOptions(), "every 1h", owner=ann)
+    due = schedule.next_at + timedelta(seconds=1)
+    assert run_due(due) == 0
+    schedule.refresh_from_db()
+    assert "1 crawl that is not over" in schedule.last_error
+    assert schedule.next_at > due
+    control.cancel(bench.crawl.id)
+    assert run_due(schedule.next_at) == 1

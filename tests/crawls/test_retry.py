@@ -1,0 +1,158 @@
+"""Dead letters are sent again, one by one or all; a crawl that was over finishes again properly."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler import conf
+from crawler.core.crawl import politeness
+from crawler.core.crawl.counters import adds_up
+from crawler.crawls import retry
+from crawler.crawls.control import cancel, pause
+from crawler.crawls.retry import retry_failed
+from crawler.fetcher import batch
+from crawler.manager import dispatch, reconcile
+from crawler.manager.tick import manage
+from crawler.models import Disagreement, Notice, Page
+from crawler.queueing import queues
+from crawler.reports.links import dead_letters
+from crawler.reports.receipt import receipt_of
+from crawler.storage import queries
+from tests.bench import Bench
+from tests.site import Reply, page
+
+
+def broken(until: int) -> object:
+    """Answers 500 until it was asked for so often, then leads on to another page."""
+    return lambda before: Reply(page("/late"), status=200 if before >= until else 500)
+
+
+PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broken(1), "/late": page()}
+
+
+@pytest.fixture(autouse=True)
+def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conf, "max_attempts", lambda: 1)
+    monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
+    monkeypatch.setattr(politeness, "MOST_PAGES", 1)
+    monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
+    monkeypatch.setattr(batch, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
+
+
+def finished(bench: Bench) -> Bench:
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    return bench
+
+
+@pytest.mark.site(PAGES)
+def test_what_was_given_up_is_listed_for_good_and_remembered_for_a_day(bench: Bench) -> None:
+    finished(bench)
+    assert [letter.url.removeprefix(bench.site.url) for letter in dead_letters(bench.crawl)] == ["/b", "/c"]
+    frontier = bench.context.frontier
+    assert {letter for letter, _ in frontier.dead_letters.newest(9)} == {
+        letter.id for letter in dead_letters(bench.crawl)
+    }
+    assert 23 * 3600 < queues.connection().ttl(frontier.keys.dead) <= 24 * 3600
+
+
+@pytest.mark.site(PAGES)
+def test_sent_again_the_crawl_runs_and_finishes_once_more(bench: Bench) -> None:
+    finished(bench)
+    assert receipt_of(bench.crawl)["statuses"] == {"200": 2, "500": 2}
+    assert retry_failed(bench.crawl.id) == 2
+    assert bench.state() == "running"
+    bench.work()
+    assert bench.state() == "finished"
+    receipt = receipt_of(bench.crawl)
+    assert (receipt["discovered"], receipt["statuses"]) == (5, {"200": 5})
+    assert adds_up(receipt)
+    assert bench.crawl.tallies == queries.count_rows(bench.crawl.id)
+    assert [notice.round for notice in Notice.objects.order_by("round")] == [1, 2]
+    assert not dead_letters(bench.crawl).exists()
+    assert not Disagreement.objects.exists()
+    assert bench.site.hits["/a"] == 1  # what had its answer is not asked for again
+
+
+@pytest.mark.site(PAGES)
+def test_one_of_them_can_be_sent_alone(bench: Bench) -> None:
+    finished(bench)
+    first, second = dead_letters(bench.crawl)
+    assert retry_failed(bench.crawl.id, [first.id]) == 1
+    bench.work()
+    assert bench.state() == "finished"
+    assert [letter.id for letter in dead_letters(bench.crawl)] == [second.id]
+
+
+@pytest.mark.site(PAGES)
+def test_with_nothing_to_send_a_finished_crawl_stays_finished(bench: Bench) -> None:
+    finished(bench)
+    retry_failed(bench.crawl.id)
+    bench.work()
+    assert retry_failed(bench.crawl.id) == 0
+    assert bench.state() == "finished"
+    assert Notice.objects.count() == 2
+
+
+@pytest.mark.site(PAGES)
+def test_while_the_crawl_still_runs_they_flow_in_behind_the_cursor(bench: Bench) -> None:
+    bench.start()
+    while not dead_letters(bench.crawl).exists():
+        bench.work(at_most=1)
+    assert bench.state() == "running"
+    assert retry_failed(bench.crawl.id) >= 1
+    bench.work()
+    assert bench.state() == "finished"
+    assert not Disagreement.objects.exists()
+    assert Notice.objects.count() == 1
+
+
+@pytest.mark.site(PAGES)
+def test_of_a_paused_crawl_they_wait_until_it_is_resumed(bench: Bench) -> None:
+    bench.start()
+    while not dead_letters(bench.crawl).exists():
+        bench.work(at_most=1)
+    pause(bench.crawl.id)
+    assert retry_failed(bench.crawl.id) >= 1
+    assert bench.state() == "paused"
+
+
+@pytest.mark.site(PAGES)
+def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -> None:
+    bench.start()
+    while not dead_letters(bench.crawl).exists():
+        bench.work(at_most=1)
+    cancel(bench.crawl.id)
+    cancelled = Page.objects.filter(outcome="cancelled").count()
+    letters = dead_letters(bench.crawl).count()
+    assert retry_failed(bench.crawl.id) == letters
+    bench.work()
+    assert bench.state() == "finished"
+    assert Page.objects.filter(outcome="cancelled").count() == cancelled
+    assert adds_up(receipt_of(bench.crawl))
+    assert [notice.event for notice in Notice.objects.order_by("round")] == ["crawl.cancelled", "crawl.finished"]
+
+
+@pytest.mark.site(PAGES)
+def test_if_the_sender_dies_right_after_its_commit_whoever_looks_sends_the_tick(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Stands for kill -9."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    bench.start()
+    while not dead_letters(bench.crawl).exists():
+        bench.work(at_most=1)
+    bench.work("crawl")
+    Page.objects.filter(status=Page.OPEN).update(due_at=2e9)  # the others are far from due
+    bench.context.frontier.ready_queue.clear()
+    manage(bench.crawl.id)
+    with monkeypatch.context() as patch:
+        patch.setattr(retry, "wake", die)
+        with pytest.raises(Killed):
+            retry_failed(bench.crawl.id)
+    assert reconcile.scan().woken == 1

@@ -1,0 +1,198 @@
+"""A trap ends by itself and is released on a person's word; its crawl then goes on, or finishes once more."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.crawl import traps
+from crawler.core.crawl.counters import adds_up
+from crawler.core.urls import variants
+from crawler.crawls import retry as verb
+from crawler.crawls.control import cancel, pause
+from crawler.crawls.retry import ReleasedTraps, release
+from crawler.manager import reconcile
+from crawler.models import Crawl, Disagreement, Notice, Page, Trap
+from crawler.reports.receipt import receipt_of
+from tests.bench import Bench
+from tests.site import Reply, page
+
+LOOP = {
+    "/": page("/a", "/docs/"),
+    "/a": page(),
+    "/docs/": page("docs/"),
+    "/docs/docs/": page("docs/"),
+    "/docs/docs/docs/": page("docs/", "/found"),
+    "/docs/docs/docs/docs/": page("docs/"),
+    "/found": page(),
+}
+
+BUSY = {
+    **LOOP,
+    "/": page("/docs/", "/busy"),
+    "/busy": lambda before: Reply(page(), status=200 if before else 503),
+}
+"""The trap is found while a page is still waited for."""
+
+
+def paths(bench: Bench, **facts: object) -> list[str]:
+    return sorted(
+        url.removeprefix(bench.site.url) for url in bench.crawl.pages.filter(**facts).values_list("url", flat=True)
+    )
+
+
+@pytest.fixture
+def trapped(bench: Bench) -> Bench:
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    return bench
+
+
+@pytest.mark.site(LOOP)
+def test_it_ends_by_itself_and_is_told(trapped: Bench) -> None:
+    assert paths(trapped, outcome="trap") == ["/docs/docs/docs/"]
+    receipt = receipt_of(trapped.crawl)
+    assert receipt["skipped"] == {"trap": 1}
+    assert adds_up(receipt)
+    assert "/docs/docs/docs/" not in trapped.site.hits
+
+
+@pytest.mark.site(LOOP)
+def test_a_crawl_that_wants_no_quarantine_goes_to_the_end(bench: Bench) -> None:
+    bench.start(traps=False)
+    bench.work()
+    assert not Trap.objects.exists()
+    assert "/docs/docs/docs/docs/" in bench.site.hits
+
+
+@pytest.mark.site(LOOP)
+def test_released_a_finished_crawl_goes_on_and_finishes_once_more(trapped: Bench) -> None:
+    [trap] = Trap.objects.all()
+    assert release(trapped.crawl.id, [trap.id]) == ReleasedTraps(traps=1, pages=1, left_out=0)
+    assert trapped.state() == "running"
+    trapped.work()
+    assert trapped.state() == "finished"
+    assert "/found" in trapped.site.hits
+    assert not paths(trapped, outcome="trap")
+    assert adds_up(receipt_of(trapped.crawl))
+    assert [notice.round for notice in Notice.objects.order_by("round")] == [1, 2]
+    assert not Disagreement.objects.exists()
+
+
+@pytest.mark.site(LOOP)
+def test_released_twice_it_was_released_once(trapped: Bench) -> None:
+    release(trapped.crawl.id)
+    trapped.work()
+    assert release(trapped.crawl.id) == ReleasedTraps(0, 0, 0)
+    assert trapped.state() == "finished"
+
+
+@pytest.mark.site(LOOP)
+def test_another_crawls_trap_is_not_released_by_its_id(trapped: Bench) -> None:
+    [trap] = Trap.objects.all()
+    other = Crawl.objects.create(start_urls=[trapped.site.url], state="finished")
+    assert release(other.id, [trap.id]) == ReleasedTraps(0, 0, 0)
+    trap.refresh_from_db()
+    assert not trap.released
+
+
+@pytest.mark.site(BUSY)
+def test_of_a_paused_crawl_its_pages_wait_until_it_is_resumed(bench: Bench) -> None:
+    bench.start()
+    while not paths(bench, outcome="trap"):
+        bench.work(at_most=1)
+    pause(bench.crawl.id)
+    assert release(bench.crawl.id).pages == 1
+    assert bench.state() == "paused"
+
+
+@pytest.mark.site(BUSY)
+def test_a_cancelled_crawl_is_opened_again_for_its_pages_only(bench: Bench) -> None:
+    bench.start()
+    while not paths(bench, outcome="trap"):
+        bench.work(at_most=1)
+    cancel(bench.crawl.id)
+    before = paths(bench, outcome="cancelled")
+    release(bench.crawl.id)
+    bench.work()
+    assert bench.state() == "finished"
+    assert paths(bench, outcome="cancelled") == before
+
+
+@pytest.mark.site(BUSY)
+def test_while_the_crawl_runs_what_was_quarantined_flows_in_behind_the_cursor(bench: Bench) -> None:
+    bench.start()
+    while not paths(bench, outcome="trap"):
+        bench.work(at_most=1)
+    assert release(bench.crawl.id).pages == 1
+    bench.work()
+    assert bench.state() == "finished"
+    assert "/found" in bench.site.hits
+    assert Notice.objects.count() == 1
+
+
+@pytest.mark.site(LOOP)
+def test_if_whoever_releases_dies_after_the_commit_somebody_who_looks_goes_on(
+    trapped: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Stands for kill -9."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(verb, "wake", die)
+        with pytest.raises(Killed):
+            release(trapped.crawl.id)
+    assert reconcile.scan().woken == 1
+    trapped.work()
+    assert trapped.state() == "finished"
+    assert "/found" in trapped.site.hits
+
+
+WIDE = {
+    "/": page("/late", *(f"/img/img/img/{number}" for number in range(5))),
+    "/late": lambda before: Reply(page("/img/img/img/4"), status=200 if before else 500),
+    **{f"/img/img/img/{number}": page() for number in range(5)},
+}
+
+
+@pytest.mark.site(WIDE)
+def test_what_had_no_row_comes_back_where_it_is_found_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was given up, and is sent again after the release, links to one of those that were left out."""
+    monkeypatch.setattr(traps, "MAX_QUARANTINED", 2)
+    bench.start()
+    while not Trap.objects.filter(left_out=3).exists():
+        bench.work(at_most=1)
+    assert release(bench.crawl.id) == ReleasedTraps(traps=1, pages=2, left_out=3)
+    Page.objects.filter(url__endswith="/late").update(due_at=0)
+    bench.work()
+    assert bench.state() == "finished"
+    assert [path for path in sorted(bench.site.hits) if "img" in path] == [f"/img/img/img/{n}" for n in (0, 1, 4)]
+
+
+def product(number: int) -> str:
+    """The first ones are sold out, and all of them lead to two others."""
+    text = "Sold out" if number < 25 else f"Product {number}"
+    others = "".join(f'<a href="/item?id={number * 2 + place}">more</a>' for place in (1, 2) if number < 100)
+    return f"<title>Shop</title><p>{text}</p>{others}"
+
+
+SHOP = {f"/item?id={number}": product(number) for number in range(201)}
+
+
+@pytest.mark.site(SHOP)
+def test_what_was_set_aside_by_mistake_flows_in_again_by_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(variants, "REPEATS", 12)
+    bench.start("/item?id=0")
+    kept_out = 0
+    while bench.state() == "running":
+        bench.work(at_most=1)
+        kept_out = max(kept_out, len(paths(bench, outcome="trap")))
+    assert kept_out > 0, "nothing was set aside"
+    assert bench.state() == "finished"
+    assert set(bench.site.hits) >= set(SHOP)
+    assert not paths(bench, outcome="trap")
+    assert adds_up(receipt_of(bench.crawl))
+    assert not Disagreement.objects.exists()

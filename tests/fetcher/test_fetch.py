@@ -1,0 +1,284 @@
+"""A fetch job works on its batch once, hands back what it must not ask for, and survives a fault on one page."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from rq import Queue
+from rq.job import Job
+
+from crawler.core.crawl import politeness
+from crawler.core.crawl.messages import Batch, SliceReport, decode_report
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.html import links
+from crawler.fetcher.batch import MIN_WAITING_BATCHES
+from crawler.fetcher.loop import fetch
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
+from crawler.logs import Context
+from crawler.manager import dispatch
+from crawler.manager.reconcile import reconcile, scan
+from crawler.models import Page
+from crawler.queueing import queues
+from tests.bench import Bench
+from tests.site import Reply, page
+
+
+def batches(bench: Bench) -> list[Batch]:
+    """The batches that wait in RQ's queue."""
+    jobs = Queue("fetch", connection=queues.connection()).jobs
+    return [Batch.from_plain(job.args[0]) for job in jobs if job.args]  # a watch has none
+
+
+def reports(bench: Bench) -> list[SliceReport]:
+    return [decode_report(raw) for raw in bench.context.frontier.results.read(99)]
+
+
+def handed_out(bench: Bench, **options: Any) -> Batch:
+    bench.start(**options)
+    bench.work("crawl", at_most=1)
+    (batch,) = batches(bench)
+    return batch
+
+
+def test_a_batch_delivered_twice_is_fetched_once(bench: Bench) -> None:
+    batch = handed_out(bench)
+    fetch(batch)
+    assert fetch(batch) == "the batch is in other hands"
+    assert bench.site.hits["/"] == 1
+
+
+def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
+    batch = handed_out(bench)
+    bench.context.frontier.ready_queue.clear()
+    fetch(batch)
+    assert bench.site.requests == []
+
+
+def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(bench: Bench) -> None:
+    batch = handed_out(bench)
+    queues.connection().delete("rq:queue:fetch")
+    fetch(batch)
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
+    batch = handed_out(bench, concurrency=1)
+    gate = HostLimiter(queues.connection(), 10)
+    gate.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
+    fetch(batch)
+    (report,) = reports(bench)
+    assert (report.done, report.results) == (True, ())
+    assert report.next_at > bench.context.now()
+    assert bench.site.requests == []
+
+
+def test_its_connection_is_free_again_afterwards(bench: Bench) -> None:
+    fetch(handed_out(bench, concurrency=1))
+    assert HostLimiter(queues.connection(), 10).take_slot(
+        bench.site.host, "next", HostPolicy("another"), bench.context.now()
+    )
+
+
+PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty": page(), "/also-fine": page()}
+
+
+@pytest.mark.site(PAGES)
+def test_a_fault_of_ours_costs_one_page_and_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    extract = links.extract
+
+    def faulty(html: str, url: str, *, sketches: bool = False) -> links.Extracted:
+        if url.endswith("/faulty"):
+            raise ZeroDivisionError("a fault")
+        return extract(html, url, sketches=sketches)
+
+    monkeypatch.setattr(links, "extract", faulty)
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    (crashed,) = Page.objects.filter(outcome=Outcome.CRASHED)
+    assert crashed.url.endswith("/faulty")
+    assert "ZeroDivisionError" in crashed.error
+    assert Page.objects.filter(outcome=Outcome.SUCCESS).count() == 3
+
+
+@pytest.mark.site({"/": page()})
+def test_a_line_about_a_fault_says_which_crawl_batch_and_page_it_is_about(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def faulty(*args: Any) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(links, "extract", faulty)
+    batch = handed_out(bench)
+    fetch(batch)
+    (said,) = [record for record in caplog.records if record.exc_info]
+    assert Context().filter(said)
+    ids = said.__dict__
+    assert (ids["crawl"], ids["batch"], ids["page"]) == (str(bench.crawl.id), batch.id, Page.objects.get().id)
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page(), "/robots.txt": Reply("User-agent: *\nDisallow: /a")})
+def test_robots_txt_can_be_ignored_and_is_then_not_asked_for(bench: Bench) -> None:
+    bench.start(obey_robots=False)
+    bench.work()
+    assert bench.site.hits == {"/": 1, "/a": 1}
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page()})
+def test_robots_txt_is_remembered_for_the_next_crawl(bench: Bench) -> None:
+    for _ in range(2):
+        bench.start()
+        bench.work()
+    assert bench.site.hits == {"/robots.txt": 1, "/": 2, "/a": 2}
+
+
+def test_a_host_that_cannot_be_reached_is_called_by_that_name(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_MAX_ATTEMPTS = 1
+    bench.site.url = "http://127.0.0.1:2"
+    bench.start()
+    bench.work()
+    assert Page.objects.get().outcome == Outcome.CONNECT
+
+
+@pytest.mark.site({"/": Reply(page(), after=RENEW_INTERVAL_S * 1.3)})
+def test_while_a_page_takes_its_time_the_lease_is_renewed(bench: Bench) -> None:
+    fetch(handed_out(bench))
+    ((lease, look_at),) = bench.context.frontier.leases.all()
+    assert lease.since is not None
+    assert look_at - lease.since > LEASE_TTL_S + RENEW_INTERVAL_S / 2
+
+
+@pytest.mark.site({"/": page("/a", "/b", "/c"), "/a": page(), "/b": page(), "/c": page()})
+def test_a_batch_that_ends_while_enough_others_wait_sends_no_tick(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one's end does. Should it be lost, whoever looks finds results that nobody takes in."""
+    monkeypatch.setattr(politeness, "MOST_PAGES", 1)
+    monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
+    monkeypatch.setattr(queues, "worker_count", lambda: 3)
+    handed_out(bench)
+    (start,) = bench.batches()
+    fetch(start)
+    bench.work("crawl")
+    first, *others = bench.batches()
+    assert len(others) == MIN_WAITING_BATCHES
+    reconcile()  # somebody has looked just now
+    fetch(first)
+    assert bench.jobs("crawl") == []
+    scan()
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_batch_that_ends_while_batches_of_others_wait_sends_one(bench: Bench) -> None:
+    """They will send none for this crawl."""
+    batch = handed_out(bench)
+    queues.send_batches([msgspec.structs.replace(batch, id=queues.new_id("fetch")) for _ in range(MIN_WAITING_BATCHES)])
+    queues.keep_poller_last()
+    reconcile()  # somebody has looked just now
+    fetch(batch)
+    assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+@pytest.mark.site(
+    {
+        "/": Reply(page("/nowhere", "/many")),
+        "/nowhere": Reply(status=302, headers={"Location": "javascript:alert(1)"}),
+        "/many": "".join(f"<a href=http://other.test/{number}>" for number in range(links.MAX_LINKS + 1)),
+    }
+)
+def test_what_a_page_keeps_from_us_stands_in_its_record(bench: Bench) -> None:
+    bench.start(externals="ignore")
+    bench.work()
+    rows = {row.url.rpartition("/")[2]: (row.outcome, row.error) for row in Page.objects.all()}
+    assert rows["nowhere"] == ("3xx", "it redirects to what is not a web address: 'javascript:alert(1)'")
+    assert rows["many"] == ("2xx", "it has more than 20,000 links; the rest was not read")
+
+
+LINKS = [f"/{number}" for number in range(7)]
+
+
+@pytest.mark.site({"/": page(*LINKS, f"/{'x' * 1000}")})
+def test_its_return_value_tells_a_person_what_was_done_and_where_the_links_are(bench: Bench) -> None:
+    """As RQ keeps it, and its dashboards show it."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    (job,) = [job for job in Queue("fetch", connection=queues.connection()).jobs if job.args]
+    bench.work("fetch", at_most=1)
+    told = Job.fetch(job.id, connection=queues.connection()).return_value()
+    crawl = bench.crawl.id
+    assert told == {
+        "links": 8,
+        "links_first": [f"{bench.site.url}{path}" for path in LINKS[:5]],
+        "links_where": [
+            f"Redis list crawler:{crawl}:results",
+            "once the manager has written them to the table:",
+            f"http://127.0.0.1:8000/crawls/{crawl}/pages/",
+        ],
+        "outcomes": {"2xx": 1},
+        "pages": 1,
+    }
+    assert bench.context.frontier.keys.results in told["links_where"][0]
+    assert list(told) == sorted(told)  # rq-dashboard shows it in this order, whatever ours is
+
+
+@pytest.mark.site({"/": page(*(f"/{'x' * 1500}{number}" for number in range(300)))})
+def test_its_return_value_is_small_whatever_the_page_says(bench: Bench) -> None:
+    told = fetch(handed_out(bench))
+    assert isinstance(told, dict)
+    assert told["links"] == 300
+    assert len(json.dumps(told)) < 2048
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.name == "crawler.urls"]
+
+
+class TestALineAUrl:
+    """What CRAWLER_LOG_URLS turns on."""
+
+    @pytest.mark.site({"/": page("/gone"), "/robots.txt": Reply("User-agent: *\nDisallow: /closed")})
+    def test_it_has_what_came_of_each_attempt_in_fields(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "crawler.urls")
+        bench.start()
+        bench.work()
+        home, gone = lines(caplog)
+        for record, path, outcome, status in ((home, "/", "2xx", 200), (gone, "/gone", "4xx", 404)):
+            fields = record.__dict__
+            row = Page.objects.get(url=f"{bench.site.url}{path}")
+            assert (fields["url"], fields["page"]) == (row.url, row.id)
+            assert (fields["outcome"], fields["status"], fields["attempt"]) == (outcome, status, 1)
+            assert (fields["bytes"], fields["ms"]) == (row.bytes, row.elapsed_ms)
+            assert abs(datetime.fromisoformat(fields["started"]) - row.fetched_at) <= timedelta(milliseconds=1)
+            assert record.getMessage() == (
+                f"{row.url} outcome={outcome} status={status} bytes={row.bytes} ms={row.elapsed_ms} attempt=1 "
+                f"started={fields['started']}"
+            )
+
+    @pytest.mark.site({"/": page("/closed"), "/robots.txt": Reply("User-agent: *\nDisallow: /closed")})
+    def test_a_url_that_is_not_asked_for_was_not_started(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "crawler.urls")
+        bench.start()
+        bench.work()
+        _, closed = lines(caplog)
+        assert closed.getMessage() == f"{bench.site.url}/closed outcome=robots status= bytes=0 ms=0 attempt=1 started="
+
+    def test_where_everything_is_said_the_start_has_a_line_too(
+        self, bench: Bench, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.DEBUG, "crawler.urls")
+        bench.start()
+        bench.work()
+        begun, done = [record.getMessage() for record in lines(caplog)]
+        assert begun == f"{bench.site.url}/ attempt=1 outcome=started"
+        assert " outcome=2xx " in done
+
+    def test_it_is_off_unless_it_is_asked_for(self, bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+        bench.start()
+        bench.work()
+        assert lines(caplog) == []

@@ -1,0 +1,65 @@
+"""A crawl with extraction rules: what they find stands beside each page, and is shared with nobody who has others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.crawl.cache_policy import circle_of
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.extraction import extractor
+from crawler.core.extraction.rules import FieldRule
+from crawler.models import Page, PageFacts
+from tests.bench import Bench
+from tests.site import Reply, page
+
+RULES = (FieldRule(name="heading", selector="h1"), FieldRule(name="price", selector="b", type="number"))
+PAGES = {
+    "/": page("/a", "/text", title="Home"),
+    "/a": "<h1>A kettle</h1><b>12,50</b>",
+    "/text": Reply("<h1>none</h1>", headers={"Content-Type": "text/plain"}),
+}
+
+
+def found(bench: Bench, path: str) -> tuple[dict[str, Any], dict[str, str]]:
+    page_id = Page.objects.get(crawl=bench.crawl, url=f"{bench.site.url}{path}").id
+    facts = PageFacts.objects.get(page_id=page_id)
+    return facts.fields, facts.notes
+
+
+@pytest.mark.site(PAGES)
+def test_fields_stand_beside_each_page(bench: Bench) -> None:
+    bench.start(fields=RULES)
+    bench.work()
+    assert bench.state() == "finished"
+    assert found(bench, "/a") == ({"heading": "A kettle", "price": 12.5}, {})
+    assert found(bench, "/") == ({"heading": None, "price": None}, {})
+    assert found(bench, "/text") == ({}, {})
+
+
+@pytest.mark.site(PAGES)
+def test_a_fault_of_ours_costs_no_page(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(*given: object) -> extractor.Extraction:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(extractor, "extract", faulty)
+    bench.start(fields=RULES)
+    bench.work()
+    assert not Page.objects.exclude(outcome="2xx").exists()
+    assert found(bench, "/a")[1] == dict.fromkeys(("heading", "price"), extractor.FAULT)
+
+
+@pytest.mark.site({"/": "<h1>Home</h1>"})
+def test_remembered_answers_are_used_by_crawls_with_the_same_rules_alone(bench: Bench) -> None:
+    for rules in (RULES, RULES, RULES[:1], ()):
+        bench.start(fields=rules, response_ttl=600.0)
+        bench.work()
+    assert bench.site.hits["/"] == 3
+    last_with_both = Page.objects.filter(reused=True).get()
+    assert PageFacts.objects.get(page_id=last_with_both.id).fields == {"heading": "Home", "price": None}
+
+
+def test_crawls_without_rules_share_answers_as_they_did() -> None:
+    assert circle_of(CrawlOptions()) == b""
+    assert circle_of(CrawlOptions(fields=RULES)) not in (b"", circle_of(CrawlOptions(fields=RULES[:1])))

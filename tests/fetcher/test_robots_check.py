@@ -1,0 +1,108 @@
+"""robots.txt as a crawl meets it: which rule closes a page, whose answer is whose, and for how long it counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.core.crawl.outcomes import Outcome
+from crawler.frontier import keys
+from crawler.frontier.host_state import HostStates
+from crawler.models import Page
+from crawler.queueing import queues
+from tests.bench import Bench
+from tests.site import Reply, Site, moved, page
+
+RULES = "# ours\nUser-agent: *\nDisallow: /private # not for you\nAllow: /private/but\n"
+TREE = {"/": page("/private/a", "/private/but", "/b"), "/private/a": page(), "/private/but": page(), "/b": page()}
+
+
+def outcomes(bench: Bench) -> dict[str, str]:
+    """Path -> outcome."""
+    return {one.url.removeprefix(bench.site.url): one.outcome for one in Page.objects.filter(crawl=bench.crawl)}
+
+
+def crawled(bench: Bench) -> dict[str, str]:
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    return outcomes(bench)
+
+
+def remembered(bench: Bench) -> str:
+    """The key under which these crawls, which may ask this machine, find the site's file."""
+    [key] = queues.connection().scan_iter(keys.robots(f"*{bench.site.url}"))
+    return str(key, "ascii")
+
+
+FORBIDDEN = {"/": "2xx", "/private/a": "robots", "/private/but": "2xx", "/b": "2xx"}
+FREE = dict.fromkeys(TREE, "2xx")
+
+
+@pytest.mark.site(TREE | {"/robots.txt": Reply(RULES)})
+def test_a_page_that_is_forbidden_names_the_rule_and_its_line(bench: Bench) -> None:
+    assert crawled(bench) == FORBIDDEN
+    closed = Page.objects.get(outcome=Outcome.ROBOTS)
+    assert closed.error == "robots.txt does not allow it: Disallow: /private (line 3)"
+    assert (closed.attempts, closed.http_status) == (1, None)
+    assert "/private/a" not in bench.site.hits
+
+
+@pytest.mark.site(TREE | {"/robots.txt": Reply(("\ufeff" + RULES).encode("utf-16-le"))})
+def test_rules_in_utf_16_are_obeyed(bench: Bench) -> None:
+    assert crawled(bench) == FORBIDDEN
+
+
+@pytest.mark.site(TREE | {"/robots.txt": Reply(b"User-agent: *\nDisallow: /\xff\0" + RULES.encode())})
+def test_what_no_table_can_hold_stops_nothing(bench: Bench) -> None:
+    assert crawled(bench) == FORBIDDEN
+
+
+@pytest.mark.site(TREE | {"/robots.txt": Reply(status=403)})
+def test_a_robots_txt_that_is_unavailable_forbids_nothing(bench: Bench) -> None:
+    assert crawled(bench) == FREE
+
+
+def test_rules_behind_a_redirect_to_another_host_are_those_of_the_host_that_redirects(bench: Bench) -> None:
+    with Site({"/rules": Reply(RULES), "/robots.txt": Reply("User-agent: *\nDisallow: /")}).serving() as other:
+        bench.site.pages |= TREE | {"/robots.txt": moved(f"{other.url}/rules")}
+        assert crawled(bench) == FORBIDDEN
+        assert other.hits == {"/rules": 1}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "said"),
+    [
+        (Reply(status=500), "robots", "robots.txt could not be had, so nothing may be fetched: it answered 500"),
+        (moved("http://127.0.0.1:2/rules"), "robots", "it redirects to http://127.0.0.1:2/rules, and there: "),
+        (moved("mailto:a@b.c"), "robots", "it redirects to something that is not a web address"),
+    ],
+)
+def test_a_robots_txt_that_is_unreachable_closes_pages_by_name(
+    bench: Bench, settings: object, answer: Reply, outcome: str, said: str
+) -> None:
+    settings.CRAWLER_MAX_ATTEMPTS = 1  # type: ignore[attr-defined]  # pytest-django's wrapper has no types
+    bench.site.pages |= TREE | {"/robots.txt": answer}
+    assert crawled(bench) == {"/": outcome}
+    assert said in Page.objects.get().error
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page(), "/robots.txt": Reply(RULES)})
+def test_its_day_over_it_is_asked_for_again(bench: Bench) -> None:
+    crawled(bench)
+    assert 0 < queues.connection().ttl(remembered(bench)) <= 24 * 3600
+    crawled(bench)
+    assert bench.site.hits["/robots.txt"] == 1
+    queues.connection().delete(remembered(bench))
+    bench.site.pages["/robots.txt"] = Reply("User-agent: *\nDisallow: /a")
+    assert crawled(bench) == {"/": "2xx", "/a": "robots"}
+    assert bench.site.hits["/robots.txt"] == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "delay"), [("Crawl-delay: 0.02", 0.02), ("Request-rate: 50/1", 0.02), ("Crawl-delay: 0", None)]
+)
+def test_the_pace_it_asks_for_is_known_to_all_crawls(bench: Bench, asked: str, delay: float | None) -> None:
+    bench.site.pages["/robots.txt"] = Reply(f"User-agent: SiteCrawler\n{asked}")
+    crawled(bench)
+    known = HostStates(queues.connection()).read([bench.site.host], bench.context.now())[bench.site.host]
+    assert known.crawl_delay == delay

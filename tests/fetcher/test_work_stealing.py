@@ -1,0 +1,105 @@
+"""While a host holds a fetch job up, the job does what a free worker would do. Here there is but one worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.fetcher.work_stealing import WorkStealer
+from crawler.models import Crawl
+from crawler.queueing import queues
+from tests.bench import Bench
+from tests.site import Reply, Site, page
+
+SLOW = 6.0  # seconds; three pages one behind the other take about one and a half
+
+
+@pytest.fixture
+def other() -> Iterator[Site]:
+    """A second host, whose three pages are found one behind the other."""
+    with Site({"/": page("/a"), "/a": page("/b"), "/b": page()}).serving() as site:
+        yield site
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_slow_host_does_not_hold_up_another(bench: Bench, other: Site) -> None:
+    urls = [f"{bench.site.url}/", f"{other.url}/"]
+    bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
+    bench.work()
+    assert bench.state() == "finished"
+    asked = next(request.at for request in bench.site.requests if request.path == "/")
+    assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_worker_that_was_asked_to_end_takes_nothing_more(
+    bench: Bench, other: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job ends with what it has; what waits is left to others."""
+    bench.start()
+    start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
+    bench.work("crawl")
+    ending = queues.StopRequest()
+    ending.set()
+    monkeypatch.setattr(queues, "stop_request", ending)
+    bench.work("fetch", at_most=1)
+    assert not other.requests
+    assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {other.host}"]
+
+
+@pytest.mark.site({"/": Reply(page(), after=SLOW)})
+def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -> None:
+    bench.start()
+    second = start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
+    bench.work()
+    asked = next(request.at for request in bench.site.requests if request.path == "/")
+    assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+    assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
+
+
+def test_what_a_free_worker_would_take_at_once_is_left_to_it(bench: Bench) -> None:
+    bench.start()
+    with WorkStealer() as helper:
+        assert list(helper.steal(wants_batch=True)) == []
+        assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
+
+
+def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
+    bench.start()
+    with WorkStealer() as helper:
+        _look(helper)
+        _look(helper)
+    assert bench.jobs("crawl") == []
+    assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {bench.site.host}"]
+
+
+def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    waiting = queues.next_jobs()
+    with WorkStealer() as helper:
+        assert [list(helper.steal(wants_batch=False)) for _ in range(3)] == [[], [], []]
+        (batch,) = helper.steal(wants_batch=True)
+    assert batch.crawl == str(bench.crawl.id)
+    assert queues.steal_batch(waiting) is None
+
+
+@pytest.mark.long
+def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None:
+    """Nobody has claimed it: it is found like a job that RQ has lost."""
+    bench.start()
+    bench.work("crawl", at_most=1)
+    assert queues.steal_batch(queues.next_jobs()) is not None
+    began = time.monotonic()
+    while bench.state() == "running" and time.monotonic() - began < 60:
+        bench.work()
+    assert bench.state() == "finished"
+    assert bench.site.hits["/"] == 1
+
+
+def _look(helper: WorkStealer) -> None:
+    assert list(helper.steal(wants_batch=False)) == []

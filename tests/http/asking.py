@@ -1,0 +1,31 @@
+"""How the tests ask a small server one thing, or one thing after the other."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+from crawler.http.client import HttpFetcher
+from crawler.http.fetcher import Fetched, Limits
+from crawler.http.guard import Guard
+from tests.http.server import Reply, Server, Site
+
+LOOPBACK = Guard(("127.0.0.1",))
+SHORT = Limits(total_seconds=0.25)
+SMALL = Limits(max_body_bytes=1000)
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+
+def gzipped(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)  # the same bytes each time, so that a test keeps its name
+
+
+def ask(reply: Reply, limits: Limits | None = None, **wishes: Any) -> Fetched:
+    """What the fetcher makes of a site whose only page is this reply."""
+    with Server({"/": reply}) as server, HttpFetcher(LOOPBACK, "Tester/1", limits) as fetcher:
+        return fetcher.get(f"{server.origin}/", **wishes)
+
+
+def ask_each(site: Site, *paths: str, limits: Limits | None = None) -> tuple[list[Fetched], Server]:
+    with Server(site) as server, HttpFetcher(LOOPBACK, "Tester/1", limits) as fetcher:
+        return [fetcher.get(server.origin + path) for path in paths], server

@@ -1,0 +1,105 @@
+"""A request that is given up from another thread ends at once, wherever it is, and says nothing of the server."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from crawler.core.crawl.outcomes import Outcome
+from crawler.http.client import HttpFetcher
+from crawler.http.errors import Aborted
+from crawler.http.fetcher import Fetched, Limits
+from tests.http.asking import HEAD, LOOPBACK
+from tests.http.server import Reply, Server, Then, page
+
+LONG = 60.0  # seconds a request may take
+LIMITS = Limits(connect_seconds=LONG, read_seconds=LONG, total_seconds=LONG)
+
+
+@contextmanager
+def asking(url: str) -> Iterator[tuple[HttpFetcher, Future[Fetched]]]:
+    """A fetcher, and a request of it in another thread."""
+    with HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher, ThreadPoolExecutor(1) as thread:
+        try:
+            yield fetcher, thread.submit(fetcher.get, url)
+        finally:
+            fetcher.abort()
+
+
+def given_up(url: str, when: Callable[[], bool]) -> Fetched:
+    """What comes of a request that is given up as soon as something is the case."""
+    with asking(url) as (fetcher, request):
+        until(when)
+        fetcher.abort()
+        return request.result(LONG / 4)
+
+
+def until(when: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG / 4
+    while not when():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(then=Then.STALL),
+        Reply(b"HTTP/1.1 200 OK\r\nContent-", then=Then.STALL),
+        Reply(HEAD + b"Content-Length: 100\r\n\r\n<p>", then=Then.STALL),
+        Reply(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", then=Then.DRIP, drop=b"1\r\nx\r\n"),
+        Reply(HEAD + b"\r\n<p>a body that ends with its connection", then=Then.STALL),
+    ],
+    ids=["no byte", "within the head", "within the body", "dripping chunks", "body without a length"],
+)
+def test_it_is_given_up_while_the_server_takes_its_time(reply: Reply) -> None:
+    with Server({"/": reply}) as server, pytest.raises(Aborted):
+        given_up(f"{server.origin}/", lambda: bool(server.requests))
+    assert len(server.requests) == 1  # the connection was not found closed, and not asked a second time
+
+
+def test_it_is_given_up_while_it_connects() -> None:
+    """A listener that accepts nobody: once its queue is full, the system does not answer for it any more."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        where = listener.getsockname()
+        waiting = [socket.socket() for _ in range(3)]
+        try:
+            for sock in waiting:
+                sock.setblocking(False)
+                sock.connect_ex(where)
+            began = threading.Event()
+            threading.Timer(0.3, began.set).start()  # into the connection, as far as can be told
+            with pytest.raises(Aborted):
+                given_up(f"http://127.0.0.1:{where[1]}/", began.is_set)
+        finally:
+            for sock in waiting:
+                sock.close()
+
+
+def test_it_is_given_up_within_the_tls_handshake() -> None:
+    with Server({}, greeting=b"") as server, pytest.raises(Aborted):
+        given_up(f"https://127.0.0.1:{server.port}/", lambda: server.connections == 1)
+
+
+def test_a_page_that_is_complete_is_kept() -> None:
+    with Server({"/": page("<p>there")}) as server, asking(f"{server.origin}/") as (fetcher, request):
+        fetched = request.result(LONG / 4)
+        fetcher.abort()
+    assert (fetched.outcome, fetched.body) == (Outcome.SUCCESS, b"<p>there")
+
+
+def test_nothing_can_be_asked_afterwards() -> None:
+    with Server({"/": page()}) as server, asking(f"{server.origin}/") as (fetcher, request):
+        request.result(LONG / 4)
+        fetcher.abort()
+        with pytest.raises(Aborted):
+            fetcher.get(f"{server.origin}/")
+    assert len(server.requests) == 1

@@ -1,0 +1,278 @@
+"""What must hold of one crawl, whatever happened to it: each promise is a method, checked after every step."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from redis import Redis
+
+from crawler import conf
+from crawler.core.crawl.completion import Limit, State
+from crawler.core.crawl.counters import adds_up
+from crawler.core.crawl.notices import ENDS, Event
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.urls.normalise import key_of
+from crawler.frontier.keys import CrawlKeys
+from crawler.frontier.seen_set import SeenSet
+from crawler.models import Crawl, Delivery, Disagreement, Notice, Page, Trap
+from crawler.reports.receipt import receipt_of
+from crawler.storage import queries
+from tests.manager.machine.memory import left_of
+from tests.manager.machine.workers import Workers
+from tests.manager.machine.world import SHAPES, World, final_status, is_transient
+
+
+class Row(NamedTuple):
+    id: int
+    url: str
+    status: int
+    outcome: str
+    http_status: int | None
+    attempts: int
+    deaths: int
+    died_with: str
+    given_up: bool
+    depth: int
+    expires_at: float | None
+
+    @property
+    def is_closed(self) -> bool:
+        return self.status == Page.CLOSED
+
+
+@dataclass
+class Excuses:
+    """What happened that allows what would be a fault otherwise."""
+
+    redis_lost_something: bool = False  # all it knew, or what it learnt since it last wrote to its disk, or single keys
+    redis_evicted_keys: bool = False  # single keys: what it still knows contradicts itself
+
+
+class Ledger:
+    def __init__(self, crawl: UUID, world: World, redis: Redis, workers: Workers, excuses: Excuses) -> None:
+        self.id, self._world, self._redis = crawl, world, redis
+        self._workers, self._excuses = workers, excuses
+        self._closed: dict[int, Row] = {}
+        self.options: CrawlOptions = Crawl.objects.get(id=crawl).chosen
+        self.is_being_deleted = False
+        self.was_cancelled = False
+        self.retries = 0  # times dead letters were opened again
+        self.ends: Counter[int] = Counter()  # round -> times somebody was told that it was he who ended it
+
+    def __repr__(self) -> str:
+        return f"crawl {self.id}"
+
+    @property
+    def crawl(self) -> Crawl | None:
+        return Crawl.objects.filter(id=self.id).first()
+
+    @property
+    def round(self) -> int:
+        crawl = self.crawl
+        return crawl.round if crawl is not None else 0
+
+    @property
+    def is_gone(self) -> bool:
+        return self.is_being_deleted and self.crawl is None
+
+    @property
+    def is_over(self) -> bool:
+        crawl = self.crawl
+        return crawl is None or crawl.is_over
+
+    def rows(self) -> list[Row]:
+        return [Row(*values) for values in Page.objects.filter(crawl=self.id).values_list(*Row._fields)]
+
+    def dead_letters(self) -> list[int]:
+        return sorted(row.id for row in self.rows() if row.is_closed and row.given_up)
+
+    def reopened(self, ids: Iterable[int]) -> None:
+        """A person sent these dead letters again: they may be open now."""
+        self.retries += 1
+        for page in ids:
+            self._closed.pop(page, None)
+
+    def check(self) -> None:
+        crawl, rows = self.crawl, self.rows()
+        if crawl is None:
+            assert self.is_being_deleted, "the crawl's row is gone"
+            assert not rows
+            return
+        if self.is_being_deleted:
+            return  # a part of its rows may be gone; deleting it again goes on
+        self._closed_pages_stay_as_they_are(rows)
+        self._what_a_closed_page_led_to_is_in_the_table(rows)
+        self._each_page_closed_for_a_reason(rows)
+        self._counters_equal_rows(crawl)
+        self._traps_count_their_rows(rows)
+        self._each_round_ends_once(crawl)
+        self._each_page_asked_for_is_told_of_once_a_round(crawl, rows)
+        self._what_is_over_is_complete(crawl, rows)
+        self._nobody_is_declared_dead_who_lives(rows)
+        self._the_seen_set_knows_no_more_than_the_table(rows)
+        self._both_checks_agree()
+        self._limits_are_kept(crawl, rows)
+
+    def _closed_pages_stay_as_they_are(self, rows: Sequence[Row]) -> None:
+        closed = {row.id: row for row in rows if row.is_closed}
+        changed = [(row, closed.get(page)) for page, row in self._closed.items() if closed.get(page) != row]
+        assert not changed, f"closed pages changed: {changed}"
+        self._closed = closed
+
+    def _what_a_closed_page_led_to_is_in_the_table(self, rows: Sequence[Row]) -> None:
+        """So no page is ever forgotten: as long as one is to be fetched, a row is open."""
+        names = {self._world.name(row.url) for row in rows}
+        for row in rows:
+            if row.is_closed:
+                missing = set(self._led_to(row)) - names
+                assert not missing, f"{row.url} is closed, but {missing} are not in the table"
+        assert names <= self._world.plan.keys(), "pages were made up"
+
+    def _led_to(self, row: Row) -> tuple[str, ...]:
+        return self._world.leads_to(self._world.name(row.url), row.http_status)
+
+    def _each_page_closed_for_a_reason(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if row.is_closed:
+                assert self._is_justified(row), f"closed without reason: {row}"
+                assert row.given_up == (Outcome(row.outcome).kind is Kind.FAILED or is_transient(row.http_status)), row
+
+    def _is_justified(self, row: Row) -> bool:
+        name, asked_enough = self._world.name(row.url), row.attempts >= conf.max_attempts()
+        match Outcome(row.outcome):
+            case Outcome.ROBOTS:
+                return name.endswith("/secret")
+            case Outcome.TRAP:
+                return name.startswith(tuple(SHAPES.values()))
+            case Outcome.CRASHED:
+                return row.deaths >= conf.max_attempts()
+            case Outcome.CANCELLED:
+                return self.was_cancelled
+            case Outcome.EXPIRED:
+                return row.expires_at is not None
+            case Outcome.LIMIT:
+                return self.options.max_pages is not None or (
+                    self.options.max_depth is not None and row.depth > self.options.max_depth
+                )
+            case _:
+                was_answered = row.http_status in self._world.answered[name]
+                is_final = row.http_status == final_status(self._world.plan[name]) and not is_transient(row.http_status)
+                was_put_off = "Retry-After" in self._world.plan[name].headers and is_transient(row.http_status)
+                return was_answered and (is_final or asked_enough or was_put_off)
+
+    def _counters_equal_rows(self, crawl: Crawl) -> None:
+        assert crawl.tallies == queries.count_rows(self.id)
+        of_time = crawl.limits.get(Limit.DEADLINE, 0) + crawl.limits.get(Limit.PAGE_TTL, 0)
+        assert of_time == crawl.outcomes.get(Outcome.EXPIRED, 0)
+        assert sum(crawl.limits.values()) - of_time == crawl.outcomes.get(Outcome.LIMIT, 0)
+
+    def _traps_count_their_rows(self, rows: Sequence[Row]) -> None:
+        """Each page of a shape once, let in or not; those below the depth limit are not judged."""
+        deepest = self.options.max_depth
+        judged = [row for row in rows if deepest is None or row.depth <= deepest]
+        for trap in Trap.objects.filter(crawl=self.id):
+            ours = [row for row in judged if self._world.name(row.url).startswith(SHAPES[trap.reason])]
+            kept_out = [row for row in ours if row.outcome == Outcome.TRAP]
+            assert (trap.quarantined, trap.pages) == (len(kept_out), len(ours) - len(kept_out)), trap
+            assert trap.left_out == 0
+
+    def _each_round_ends_once(self, crawl: Crawl) -> None:
+        ends = Notice.objects.filter(crawl=self.id).exclude(event=Event.PAGE)
+        told = sorted(ends.values_list("round", flat=True))
+        assert told == list(range(1, crawl.round + int(crawl.is_over))), "each round is told once, when it is over"
+        assert crawl.round <= 1 + self.retries
+        assert not self.ends or max(self.ends.values()) == 1, f"ended more than once: {self.ends}"
+        assert crawl.state != State.CANCELLED or self.was_cancelled
+
+    def _each_page_asked_for_is_told_of_once_a_round(self, crawl: Crawl, rows: Sequence[Row]) -> None:
+        """In the transaction that closes it, so that it is so at every moment."""
+        told: dict[int, list[int]] = {}
+        for notice in Notice.objects.filter(crawl=self.id, event=Event.PAGE):
+            told.setdefault(notice.round, []).extend(notice.pages)
+        assert all(len(pages) == len(set(pages)) for pages in told.values()) or self.retries, "told of twice"
+        asked = {row.id for row in rows if row.is_closed and Outcome(row.outcome).kind in (Kind.FETCHED, Kind.FAILED)}
+        assert asked <= {page for pages in told.values() for page in pages}, "a page closed, and nobody was told"
+
+    def _what_is_over_is_complete(self, crawl: Crawl, rows: Sequence[Row]) -> None:
+        """And what was told of it stays true."""
+        if not crawl.is_over:
+            return
+        assert all(row.is_closed for row in rows)
+        receipt = receipt_of(crawl)
+        assert adds_up(receipt)
+        assert receipt["discovered"] == len(rows)
+        assert Notice.objects.get(crawl=self.id, round=crawl.round, event__in=ENDS).receipt == receipt
+
+    def _nobody_is_declared_dead_who_lives(self, rows: Sequence[Row]) -> None:
+        if self._excuses.redis_lost_something:
+            return
+        deaths, suspects = self._workers.deaths, self._workers.suspects
+        blamed = [(row, deaths[row.id]) for row in rows if row.deaths > deaths[row.id]]
+        assert not blamed, f"more deaths are counted than there were while the page was in hand: {blamed}"
+        wronged = [row for row in rows if row.died_with and row.id not in suspects]
+        assert not wronged, f"suspects, although none of their workers died: {wronged}"
+
+    def _the_seen_set_knows_no_more_than_the_table(self, rows: Sequence[Row]) -> None:
+        known = SeenSet(self._redis, CrawlKeys(str(self.id)).seen)
+        stored = {row.url for row in rows}
+        unstored = [url for name in self._world.plan if (url := self._world.url(name)) not in stored]
+        assert known.missing([key_of(url) for url in unstored]) == list(range(len(unstored)))
+
+    def _both_checks_agree(self) -> None:
+        """Counters never differ from rows; the queue side may only lack what Redis lost, or what a person opened."""
+        for disagreement in Disagreement.objects.filter(crawl=self.id):
+            assert "counters" not in disagreement.what, disagreement.what
+            assert self._excuses.redis_lost_something or self.retries, disagreement.what
+
+    def _limits_are_kept(self, crawl: Crawl, rows: Sequence[Row]) -> None:
+        if self.options.max_pages is not None and not self._excuses.redis_evicted_keys:
+            assert crawl.tallies.asked <= self.options.max_pages
+        if self.options.max_depth is not None:
+            assert all(row.depth <= self.options.max_depth + 1 for row in rows)
+
+    # At its end
+
+    def check_end(self) -> None:
+        """The crawl was left alone until nothing happened any more."""
+        crawl = self.crawl
+        assert self.is_being_deleted == (crawl is None), "a deleted crawl is not gone"
+        if not self._excuses.redis_lost_something:  # else it may not know of a crawl that is over
+            left = left_of(self._redis, str(self.id))
+            assert left == set(), f"left in Redis: {sorted(left)}"
+        if crawl is None:
+            return
+        assert crawl.is_over, "the crawl never ended"
+        assert not Delivery.objects.filter(notice__crawl=self.id, state=Delivery.PENDING).exists()
+        delivered = {str(told) for told in Delivery.objects.filter(notice__crawl=self.id).values_list("id", flat=True)}
+        assert delivered <= self._world.delivered()
+        if crawl.state == State.FINISHED and self.retries == 0:
+            self._depths_are_the_least(self.rows())
+
+    def _depths_are_the_least(self, rows: Sequence[Row]) -> None:
+        """With a depth limit, the same pages are cut off whatever order answers arrive in."""
+        if self.options.max_depth is None:
+            return
+        by_name = {self._world.name(row.url): row for row in rows}
+        least = self._least_depths(by_name)
+        assert {name: row.depth for name, row in by_name.items()} == least
+
+    def _least_depths(self, by_name: dict[str, Row]) -> dict[str, int]:
+        """By breadth-first search; a redirect leads to a page of the same depth."""
+        least: dict[str, int] = {}
+        due = deque((name, 0) for name in by_name if by_name[name].depth == 0)
+        while due:
+            name, depth = due.popleft()
+            if least.get(name, depth + 1) <= depth:
+                continue
+            least[name] = depth
+            row = by_name[name]
+            if row.http_status == 302:
+                due.extendleft((target, depth) for target in self._led_to(row))
+            else:
+                due.extend((target, depth + 1) for target in self._led_to(row))
+        return least

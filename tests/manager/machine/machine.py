@@ -1,0 +1,173 @@
+"""The crawler on a stage where anything can happen at any step, set up for one story and watched from within."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from random import Random
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from crawler import clock, conf
+from crawler.core.crawl import politeness, traps
+from crawler.core.crawl.messages import SliceReport
+from crawler.core.crawl.outcomes import Outcome
+from crawler.crawls import delete
+from crawler.fetcher import batch, host_slot, loop, result_buffer, work_stealing
+from crawler.fetcher.slice import SliceRun
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.keys import CrawlKeys
+from crawler.manager import collect, dispatch, idle_poller, reconcile
+from crawler.manager import finish as conclude
+from crawler.manager import tick as manage
+from crawler.models import Crawl, Trap
+from crawler.notices import delivery
+from crawler.queueing import queues
+from crawler.storage import queries, writer
+from tests.manager.machine import memory
+from tests.manager.machine.clock import SLOWER, Clock, Line, Pulse
+from tests.manager.machine.ledger import Excuses, Ledger
+from tests.manager.machine.stage import OneAfterAnother, Stage
+from tests.manager.machine.workers import Workers
+from tests.manager.machine.world import World
+
+MAX_ATTEMPTS = 3
+
+
+class Machine:
+    """All chance comes from one generator, so that a seed is a story that can be told again."""
+
+    def __init__(self, world: World, chance: Random) -> None:
+        self.world, self.chance = world, chance
+        self.story: list[str] = []
+        self.redis = queues.connection()
+        self.redis.flushall()
+        world.begin_anew()
+        self.patches, self.stack = pytest.MonkeyPatch(), ExitStack()
+        self.stage, self.clock, self.excuses = Stage(), Clock(self.redis), Excuses()
+        self.workers = Workers(self.redis, self.stage, self.clock)
+        self.ledgers: list[Ledger] = []
+        self.withheld: list[tuple[Frontier, str, Sequence[SliceReport]]] = []
+        self.snapshot: memory.Snapshot | None = None
+        self.needs_help = False  # a running crawl may need somebody who looks from outside
+
+    def tell(self, what: str) -> None:
+        self.story.append(what)
+
+    def set_up(self) -> None:
+        Pulse.clock = self.clock
+        self.stack.callback(self.patches.undo)
+        self.stack.enter_context(self.stage.set_up(self.patches))
+        for owner, name, value in (
+            (clock, "shared", SimpleNamespace(epoch_seconds=self.clock.time)),
+            (timezone, "now", self.clock.moment),
+            (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
+            (loop, "Heartbeat", Pulse),
+            (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
+            (loop, "ThreadPoolExecutor", OneAfterAnother),
+            (work_stealing, "ThreadPoolExecutor", OneAfterAnother),
+            (politeness, "SLICE_PAGES", 3),
+            (politeness, "MOST_PAGES", 3),
+            (dispatch, "MAX_SLICES_PER_BATCH", 2),
+            (delete, "DELETE_ROWS_PER_TRANSACTION", 5),
+            (idle_poller, "MAX_POLL_S", 5.0),  # a story is short
+            (
+                idle_poller,
+                "POLL_INTERVAL_S",
+                2.0,
+            ),  # when nothing is due sooner: half of the looks in a story find nothing
+            (reconcile, "MS_PER_S", reconcile.MS_PER_S * SLOWER),
+            (conf, "max_attempts", lambda: MAX_ATTEMPTS),
+            (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
+            (writer, "reopen", self._reopened_by(writer.reopen)),
+            (writer, "release", self._released_by(writer.release)),
+            (traps, "COMBINATIONS", {2: 2, traps.FILTERS: 2}),
+            (traps, "REPEATED", {2: 0, traps.FILTERS: 0}),
+            (manage, "manage", self._ticked_by(manage.manage)),
+            (queues, "steal_batch", self.workers.adopting(queues.steal_batch)),
+            (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
+        ):
+            self.patches.setattr(owner, name, value)
+        for module in (delivery, loop, batch, result_buffer, reconcile):
+            self.patches.setattr(module, "time", self.clock)
+        drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
+        self.patches.setattr(collect, "random", drawn)
+        for module in (queues, dispatch, manage):
+            self.patches.setattr(module, "secrets", SimpleNamespace(token_hex=lambda size: drawn.randbytes(size).hex()))
+        self.workers.come()
+
+    # What the machine watches from within
+
+    def _finished_by(self, finish: Callable[[Crawl], bool]) -> Callable[[Crawl], bool]:
+        """Both completion checks agree whenever finished is said."""
+
+        def watched(crawl: Crawl) -> bool:
+            with self.stage.nobody():
+                queue_side = Frontier(self.redis, str(crawl.id)).queue_side()
+            done = finish(crawl)
+            if done:
+                with self.stage.nobody():
+                    assert queue_side.is_empty, f"finished, although there was {queue_side}"
+                    assert not queries.has_open(crawl.id)
+                    self.ledger_of(crawl.id).ends[crawl.round] += 1
+            return done
+
+        return watched
+
+    def _reopened_by(self, reopen: Callable[..., int]) -> Callable[..., int]:
+        """Exactly the dead letters are opened again, of which the caller named some or all."""
+
+        def watched(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                before = {row.id for row in ledger.rows() if not row.is_closed}
+                expected = {page for page in ledger.dead_letters() if ids is None or page in ids}
+            number = reopen(crawl, ids, now)
+            with self.stage.nobody():
+                after = {row.id for row in ledger.rows() if not row.is_closed}
+                assert after - before == expected
+                assert number == len(expected)
+                ledger.reopened(expected)
+            return number
+
+        return watched
+
+    def _released_by(self, release: Callable[..., tuple[int, int]]) -> Callable[..., tuple[int, int]]:
+        """All that is in quarantine is opened, and nothing else."""
+
+        def watched(crawl: UUID, chosen: QuerySet[Trap], now: float) -> tuple[int, int]:
+            with self.stage.nobody():
+                ledger = self.ledger_of(crawl)
+                expected = {row.id for row in ledger.rows() if row.outcome == Outcome.TRAP}
+            released, opened = release(crawl, chosen, now)
+            with self.stage.nobody():
+                assert opened == len(expected)
+                assert not [row for row in ledger.rows() if row.outcome == Outcome.TRAP]
+                if expected:
+                    ledger.reopened(expected)
+            return released, opened
+
+        return watched
+
+    def _ticked_by(self, tick: Callable[[UUID], str]) -> Callable[[UUID], str]:
+        """A tick that ends leaves no report that nobody will look at."""
+
+        def watched(crawl: UUID) -> str:
+            said = tick(crawl)
+            with self.stage.nobody():
+                keys = CrawlKeys(str(crawl))
+                is_left = self.redis.exists(keys.results) and not self.redis.exists(keys.mark, keys.lock)
+                assert self.excuses.redis_lost_something or not is_left, "a tick left a report behind"
+            return said
+
+        return watched
+
+    def ledger_of(self, crawl: UUID) -> Ledger:
+        return next(ledger for ledger in self.ledgers if ledger.id == crawl)

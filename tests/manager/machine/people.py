@@ -1,0 +1,64 @@
+"""What people do: they begin, pause, resume, cancel and delete crawls, send dead letters again and release traps. Each
+may die in its middle, and so leave the rest undone, or be overtaken there by others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls import control, retry, start
+from crawler.crawls.delete import delete
+from crawler.models import Crawl
+from tests.manager.machine.ledger import Ledger
+from tests.manager.machine.machine import Machine
+from tests.manager.machine.stage import Process
+from tests.manager.machine.world import EVENTS, HOOK, STARTS
+
+
+class People(Machine):
+    """A verb that dies may leave a running crawl that nobody was told of: then somebody must look."""
+
+    def begin(self, options: Mapping[str, Any], process: Process | None = None) -> None:
+        process, known = process or Process(), {ledger.id for ledger in self.ledgers}
+        chosen = CrawlOptions(**options, notify_webhooks=(self.world.url(HOOK),), notify_events=EVENTS)
+        with self.stage.process(process):
+            start.start_crawl([self.world.url(name) for name in STARTS], chosen, allow_private=True)
+        for crawl in Crawl.objects.exclude(id__in=known):
+            self.ledgers.append(Ledger(crawl.id, self.world, self.redis, self.workers, self.excuses))
+        self.needs_help |= process.is_dead
+
+    def pause(self, ledger: Ledger, process: Process | None = None) -> None:
+        with self.stage.process(process or Process()):
+            control.pause(ledger.id)
+
+    def resume(self, ledger: Ledger, process: Process | None = None) -> None:
+        process = process or Process()
+        with self.stage.process(process):
+            control.resume(ledger.id)
+        self.needs_help |= process.is_dead
+
+    def cancel(self, ledger: Ledger, process: Process | None = None) -> None:
+        ledger.was_cancelled, round_ = True, ledger.round
+        with self.stage.process(process or Process()):
+            if control.cancel(ledger.id):
+                ledger.ends[round_] += 1
+
+    def send_again(self, ledger: Ledger, process: Process | None = None) -> None:
+        """All dead letters, or one of them."""
+        process, letters = process or Process(), ledger.dead_letters()
+        one = self.chance.sample(letters, 1) if letters and self.chance.random() < 0.3 else None
+        with self.stage.process(process):
+            retry.retry_failed(ledger.id, one)
+        self.needs_help |= process.is_dead
+
+    def release_traps(self, ledger: Ledger, process: Process | None = None) -> None:
+        process = process or Process()
+        with self.stage.process(process):
+            retry.release(ledger.id)
+        self.needs_help |= process.is_dead
+
+    def delete(self, ledger: Ledger, process: Process | None = None) -> None:
+        ledger.is_being_deleted = True
+        with self.stage.process(process or Process()):
+            delete(ledger.id)

@@ -1,0 +1,91 @@
+"""What happens in a story, and how often: a few mixtures, each of which looks closely at one side of the protocol."""
+
+from __future__ import annotations
+
+from tests.manager.machine.happenings import Variety
+
+AT_WORK = (
+    "a tick",
+    "a tick past the lock",
+    "a job",
+    "a batch",
+    "a worker dies",
+    "a late report arrives",
+    "time passes",
+    "somebody looks",
+    "a worker starts",
+)
+FORGETTING = ("redis forgets everything", "redis comes back as it was", "redis evicts some keys")
+GOVERNING = (
+    "pause",
+    "resume",
+    "resume",
+    "cancel",
+    "cancel",
+    "send again",
+    "send again",
+    "send again",
+    "release traps",
+    "delete",
+)
+AMONG_PEOPLE = (*GOVERNING, "a tick past the lock", "a job", "a late report arrives")
+
+DISTURBED = {
+    "a worker dies": 8,
+    "a worker dies before it asks": 2,
+    "a manager is held up": 2,
+    "something happens meanwhile": 8,
+    "rq loses a job": 2,
+    "a batch is delivered twice": 1,
+    "a batch is slow to report": 2,
+    "a late report arrives": 2,
+    "time passes": 2,
+    "somebody looks": 1,
+    "a worker starts": 2,
+}
+FORGETFUL = {
+    **DISTURBED,
+    "redis forgets everything": 1,
+    "redis evicts some keys": 3,
+    "redis writes what it knows": 2,
+    "redis comes back as it was": 2,
+}
+GOVERNED = {
+    "something happens meanwhile": 14,
+    "a worker dies": 3,
+    "rq loses a job": 1,
+    "a batch is slow to report": 2,
+    "a late report arrives": 2,
+    "time passes": 1,
+    "a worker starts": 1,
+    "another crawl begins": 4,
+    "somebody pauses": 1,
+    "somebody resumes": 4,
+    "somebody cancels": 1,
+    "somebody sends again": 3,
+    "somebody releases traps": 3,
+    "somebody deletes": 1,
+}
+LIMITED = {
+    **DISTURBED,
+    "another crawl begins": 3,
+    "somebody pauses": 1,
+    "somebody resumes": 3,
+    "somebody sends again": 3,
+    "somebody releases traps": 2,
+}
+LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
+
+VARIETIES = {
+    "disturbed": Variety(DISTURBED, AT_WORK),
+    "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
+    "governed": Variety(GOVERNED, AMONG_PEOPLE),
+    "limited": Variety(LIMITED, AT_WORK, LIMITS),
+    "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
+}
+
+HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
+KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
+
+MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING}
+"""Crash point, or the beginning of several -> the crawls that come there."""
