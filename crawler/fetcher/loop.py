@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 MAX_THREADS = 128  # concurrent requests; with slow hosts most of them wait
 MAX_SLICES = 256  # concurrent slices; each keeps a connection open
 MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no further batch
-HOUSEKEEPING_INTERVAL_S = 0.1
 MAX_LINK_CHARACTERS = 150  # of a link in the return value
 MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
 MAX_STEALING_S = 180.0  # after this the job takes no further batch, so that it ends
@@ -157,7 +156,8 @@ class _Job:
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
         threads = ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="slice")
-        stealer, look_at = WorkStealer(), self._began + HOUSEKEEPING_INTERVAL_S
+        stealer = WorkStealer()
+        look_at = self._began + stealer.interval()
         try:
             with stealer:
                 while (
@@ -167,7 +167,7 @@ class _Job:
                     self._process_steps(look_at)
                     if time.monotonic() >= look_at:
                         self._do_housekeeping(stealer)
-                        look_at = time.monotonic() + HOUSEKEEPING_INTERVAL_S
+                        look_at = time.monotonic() + stealer.interval()
         finally:
             threads.shutdown(wait=not queues.stop_request.is_set())
         for run in tuple(self._runs):

@@ -9,6 +9,7 @@ loses: a tick by its mark, a batch by its lease (rules R4, R5).
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
@@ -28,22 +29,38 @@ TICK_CHECKS, BATCH_CHECKS = 1, 3  # earlier checks at which a job was waiting, b
 """A batch waits longer: a worker that is about to be free, or has to fork first, should have the chance to take it."""
 
 
+CHECK_INTERVAL_S, QUIET_CHECK_INTERVAL_S = 0.1, 0.5
+QUIET_AFTER_S = 5.0  # with empty queues for so long, most checks would find nothing and only cost CPU
+
+
+def check_interval(quiet_s: float) -> float:
+    """Seconds to the next check of queues that have been empty for `quiet_s`."""
+    return CHECK_INTERVAL_S if quiet_s < QUIET_AFTER_S else QUIET_CHECK_INTERVAL_S
+
+
 class WorkStealer:
     """Runs one tick at a time in a thread of its own, so that no page waits for it."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
+        self._waited_at = time.monotonic()  # when a job was last seen to wait
         self._checks: dict[str, int] = {}  # job that waits -> how often we have seen it wait before
 
     def is_busy(self) -> bool:
         return self._tick is not None and not self._tick.done()
+
+    def interval(self) -> float:
+        """Seconds to the next check."""
+        return check_interval(time.monotonic() - self._waited_at)
 
     def steal(self, *, wants_batch: bool) -> Iterator[Batch]:
         """Run the first queued tick, if any; yield the first queued batch, if one is wanted. Only jobs that waited at
         some checks before: a free worker would have taken them by now."""
         try:
             self._checks = {job: self._checks.get(job, -1) + 1 for job in queues.next_jobs()}
+            if self._checks:
+                self._waited_at = time.monotonic()
             if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
                 crawl = queues.steal_tick(left_over)
                 if crawl is not None:

@@ -24,9 +24,7 @@ def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_chan
 
     press(tab, "Shift+Tab Enter")
     expect(box).to_be_hidden()
-    expect(first.locator("summary")).to_have_text(
-        "What belongs to the site Take in subdomains: on hosts, paths, patterns"
-    )
+    expect(first.locator("summary")).to_have_text("Scope Take in subdomains: on hosts, paths, patterns")
     expect(first.locator(".about")).to_be_hidden()
 
     press(tab, "Enter Tab Space Shift+Tab Enter")

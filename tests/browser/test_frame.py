@@ -105,7 +105,7 @@ def test_one_section_is_crawled_and_nothing_beside_it(web: Web, tab: Page, small
     tab.get_by_label("Start URL").fill(f"{small_site.url}/b/")
     tab.get_by_role("button", name="Start").click()
     expect(tab.locator(".finished")).to_have_text("Finished", timeout=PATIENCE)
-    expect(tab.get_by_role("table", name="Answers")).to_contain_text("404")
+    expect(tab.get_by_role("table", name="Responses")).to_contain_text("404")
     assert [request.path for request in small_site.requests if request.path != "/robots.txt"] == ["/b/"]
 
 
@@ -114,7 +114,7 @@ def test_the_pictures_are_drawn_anew_while_the_crawl_runs(web: Web, small_site: 
     expect(tab.get_by_text("None yet. If that lasts")).to_be_visible()
     web.start_worker()
     expect(tab.locator(".finished")).to_be_visible(timeout=PATIENCE)
-    answers = tab.get_by_role("table", name="Answers")
+    answers = tab.get_by_role("table", name="Responses")
     expect(answers.get_by_role("row", name="200")).to_contain_text("3")
     expect(tab.get_by_role("table", name="Depth").get_by_role("row")).to_have_count(3)  # its head, and two depths
     expect(tab.locator("#hosts")).to_contain_text(small_site.host)

@@ -20,7 +20,7 @@ from django.utils import timezone
 from redis import Redis
 
 from crawler import clock as shared_clock
-from crawler.fetcher import batch, loop, result_buffer
+from crawler.fetcher import batch, loop, result_buffer, work_stealing
 from crawler.frontier.keys import RECONCILED
 from crawler.manager import idle_poller, reconcile
 from crawler.queueing import queues
@@ -121,7 +121,7 @@ def live_by(clock: GivenClock) -> None:
         (reconcile, "MS_PER_S", reconcile.MS_PER_S * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
         (batch, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
-        (loop, "HOUSEKEEPING_INTERVAL_S", 600.0),  # the same
+        (work_stealing, "check_interval", lambda quiet_s: 600.0),  # the same
         (loop, "ThreadPoolExecutor", Threads),
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),

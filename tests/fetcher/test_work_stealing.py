@@ -9,7 +9,13 @@ import pytest
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.crawls.start import start_crawl
-from crawler.fetcher.work_stealing import WorkStealer
+from crawler.fetcher.work_stealing import (
+    CHECK_INTERVAL_S,
+    QUIET_AFTER_S,
+    QUIET_CHECK_INTERVAL_S,
+    WorkStealer,
+    check_interval,
+)
 from crawler.models import Crawl
 from crawler.queueing import queues
 from tests.bench import Bench
@@ -103,3 +109,11 @@ def test_a_batch_that_was_taken_by_one_who_died_comes_back(bench: Bench) -> None
 
 def _look(helper: WorkStealer) -> None:
     assert list(helper.steal(wants_batch=False)) == []
+
+
+@pytest.mark.parametrize(
+    ("quiet_s", "interval"),
+    [(0.0, CHECK_INTERVAL_S), (QUIET_AFTER_S - 0.1, CHECK_INTERVAL_S), (QUIET_AFTER_S, QUIET_CHECK_INTERVAL_S)],
+)
+def test_queues_that_stay_empty_are_checked_less_often(quiet_s: float, interval: float) -> None:
+    assert check_interval(quiet_s) == interval

@@ -18,7 +18,6 @@ from crawler.api.schemas.options import Start
 from crawler.content import warc
 from crawler.core.access import credentials
 from crawler.core.crawl import cache_policy, notices, page_query, schedule, traps
-from crawler.core.crawl import options as hosts
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.crawl.outcomes import Outcome
@@ -34,6 +33,7 @@ from crawler.core.text import patterns, quantities, sanitize
 from crawler.core.text.quantities import bytes_of
 from crawler.core.url_lists import entries
 from crawler.core.urls import addresses, normalise, query_params
+from crawler.core.urls import site_entries as hosts
 from crawler.core.urls.crawl_scope import Scope
 from crawler.core.urls.query_params import Parameters
 from crawler.http import encodings, headers
