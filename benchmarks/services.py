@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crawler.launch.process_group import Children
-from crawler.launch.redis_server import start_embedded
+from crawler.launch.services import start_embedded
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0

@@ -25,7 +25,7 @@ import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it finds only its own folder
 
-from crawler.launch.redis_server import find_program
+from crawler.launch.services import find_program
 from tests.sim.crawl import finding, start_crawl, start_workers, summary
 from tests.sim.serving import free_port, serving
 from tests.sim.truth import Terms

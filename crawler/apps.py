@@ -13,9 +13,9 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
-        from crawler.storage import postgresql, upgrade  # these want the tables
+        from crawler.storage import database  # these want the tables
 
         checks.register_all()
         account_changes.watch()
-        postgresql.apply_session_limits()
-        upgrade.watch()
+        database.apply_session_limits()
+        database.watch()

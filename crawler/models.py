@@ -317,7 +317,7 @@ class Allowance(models.Model):
 
 class Usage(models.Model):
     """How many pages a person's crawls asked for on one day. Moved in the transaction that closes the pages, see
-    `crawler.storage.usage`."""
+    `crawler.storage.sql`."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()  # in UTC

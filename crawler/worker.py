@@ -29,11 +29,11 @@ from crawler import jobs as _jobs  # isort: skip  # sets up Django, before anyth
 from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf
-from crawler.core.installation.shutdown import COLD_SECONDS, STOP_SECONDS
+from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
 from crawler.crawls.holds import hold_all, shortage_of
 from crawler.fetcher import loop as _fetch
-from crawler.frontier.heartbeat import Heartbeat
 from crawler.frontier.keys import PROBE
+from crawler.frontier.leases import Heartbeat
 from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
@@ -178,7 +178,7 @@ class Worker(SimpleWorker):
         return self._lasts and not self._was_stopped and multiprocessing.parent_process() is None
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.shutdown`."""
+        """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.deployment`."""
         self._was_stopped = True  # RQ notes it only while a job is at work
         stop_request.set()
         _end_within(STOP_SECONDS)

@@ -79,7 +79,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 }
 
 SECRET_KEY_FALLBACKS = environment.texts("SECRET_KEY_FALLBACKS")
-SESSION_ENGINE = "crawler.accounts.sessions"
+SESSION_ENGINE = "crawler.accounts.logins"
 SESSION_COOKIE_AGE = int(3600 * environment.number("CRAWLER_SESSION_IDLE_HOURS", 168, least=0.1))
 CRAWLER_SESSION_DAYS = environment.number("CRAWLER_SESSION_DAYS", 30, least=0.01)
 CRAWLER_LOGIN_TRIES = int(environment.number("CRAWLER_LOGIN_TRIES", 10, least=0))

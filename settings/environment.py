@@ -34,7 +34,7 @@ LIVELY = {
     "tcp_user_timeout": 10_000,  # milliseconds
 }
 """Parameters of libpq: a server that vanished is given up within 14 s. DATABASE_URL may name others. The server's side,
-and why: `crawler.storage.postgresql`."""
+and why: `crawler.storage.database`."""
 ROOT = Path(__file__).resolve().parent.parent
 
 _env = environ.Env()

@@ -7,8 +7,8 @@ from typing import Any
 
 from redis import Redis
 
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.crawl.options import CrawlOptions
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem

@@ -16,8 +16,8 @@ from rq.registry import FailedJobRegistry
 from rq.results import Result
 
 from crawler.content import warc
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.crawl import counters as recently
 from crawler.core.crawl.options import FORMS, CrawlOptions
 from crawler.core.html import link_codec

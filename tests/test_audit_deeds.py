@@ -18,7 +18,7 @@ from redis import ConnectionError as RedisIsAway
 
 import crawler
 from crawler.accounts.login_links import accept, invite, link_for, make_link
-from crawler.accounts.sessions import end_sessions
+from crawler.accounts.logins import end_sessions
 from crawler.accounts.tokens import make_token, revoke
 from crawler.core.crawl.notices import Event, Means
 from crawler.core.crawl.options import CrawlOptions

@@ -17,9 +17,9 @@ from django.db import connections
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import NotUpgradable
-from crawler.launch.database import bring_up_to_date
+from crawler.launch.services import bring_up_to_date
 from crawler.models import Crawl, Page
-from crawler.storage.upgrade import is_behind
+from crawler.storage.database import is_behind
 from tests.postgresql import PostgresStack
 from tests.stack import OWN_WORKER, Stack
 

@@ -13,7 +13,7 @@ from django.core.management import get_commands
 from gunicorn.config import Config
 from rq.cli.cli import main as rq_command
 
-from crawler.core.installation.shutdown import STOP_SECONDS
+from crawler.core.installation.deployment import STOP_SECONDS
 from crawler.frontier.leases import RENEW_INTERVAL_S
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,8 +3,7 @@
 account_changes  records changes of accounts in the audit log
 audit            the audit log
 login_links      one-time login links and invitations
-login_throttle   how often a login may fail
-sessions         sessions and how long they last
+logins           how often a login may fail, and how long sessions last
 permissions      which crawls, schedules and channels a user may see and change
 quotas           how much a user may crawl
 tokens           API tokens

@@ -12,7 +12,7 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from crawler.accounts.audit import note
-from crawler.accounts.sessions import begin
+from crawler.accounts.logins import begin_session
 from crawler.models import Allowance
 
 WATCHED: dict[type[Model], tuple[str, ...]] = {
@@ -107,7 +107,7 @@ def _called(row: Any) -> str:
 
 
 def _came_in(sender: Any, request: Any, user: Any, **_: Any) -> None:
-    begin(request.session)
+    begin_session(request.session)
     note("login", user, by=user, after={"by": getattr(request, "comes_by", "password")})
 
 

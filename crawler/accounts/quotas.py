@@ -10,7 +10,7 @@ from crawler import conf
 from crawler.core.access.quotas import NO_LIMIT, Quota, Used, check_start, pages_left, quota_of
 from crawler.core.crawl.completion import State
 from crawler.models import NOT_OVER, Crawl
-from crawler.storage import usage
+from crawler.storage import sql
 
 
 def quota(user: int) -> Quota:
@@ -30,7 +30,7 @@ def quota(user: int) -> Quota:
 def used(user: int, now: datetime) -> Used:
     """What they have."""
     active = Crawl.objects.filter(owner=user, state__in=NOT_OVER).count()
-    return Used(active, usage.pages_on(user, now.astimezone(UTC).date()))
+    return Used(active, sql.pages_on(user, now.astimezone(UTC).date()))
 
 
 def check(user: User | None, now: datetime) -> None:
@@ -55,7 +55,7 @@ def left(user: int, now: datetime) -> int | None:
     limits = quota(user)
     if not limits.pages_a_day:
         return None
-    return pages_left(limits, Used(0, usage.pages_on(user, now.astimezone(UTC).date())))
+    return pages_left(limits, Used(0, sql.pages_on(user, now.astimezone(UTC).date())))
 
 
 def share(user: int, now: datetime) -> int | None:

@@ -13,9 +13,9 @@ from ninja.utils import check_csrf
 from redis import RedisError
 
 from crawler import clock, conf
-from crawler.accounts import audit, login_throttle, tokens
+from crawler.accounts import audit, logins, tokens
 from crawler.accounts.idempotency import Mine
-from crawler.accounts.login_throttle import TooManyTries
+from crawler.accounts.logins import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
 from crawler.core.access.permissions import EVERY, Scope, held
 from crawler.frontier.rate_limit import WINDOW_S, count_call
@@ -84,7 +84,7 @@ def _by_token(secret: str) -> Caller:
     token = tokens.token_of(secret, now)
     if token is None:
         try:
-            login_throttle.failed(audit.address())
+            logins.failed(audit.address())
         except TooManyTries as error:
             raise Problem(429, str(error), headers={"Retry-After": str(error.wait)}) from None
         raise nobody(was_sent_a_token=True)

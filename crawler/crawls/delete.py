@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from crawler import conf, logs
-from crawler.accounts import audit, sessions
+from crawler.accounts import audit, logins
 from crawler.content.storage import delete_of
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.schedule import LONGEST
@@ -21,7 +21,7 @@ from crawler.models import NOT_OVER, Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports import result_cache
-from crawler.storage import usage, writer
+from crawler.storage import sql, writer
 
 DELETE_ROWS_PER_TRANSACTION = 5000  # so that other crawls can write in between
 DELETE_STEPS_PER_CALL = 10  # of a deletion in the background
@@ -112,7 +112,7 @@ def past_retention(now: datetime) -> QuerySet[Crawl]:
 
 def forget_expired(now: datetime) -> None:
     """Delete expired sessions, old usage counts, and audit log entries past their retention."""
-    sessions.forget_expired()
-    usage.delete_before(now.date() - timedelta(days=usage.KEPT_DAYS))
+    logins.forget_expired()
+    sql.delete_before(now.date() - timedelta(days=sql.KEPT_DAYS))
     if days := conf.audit_days():
         audit.forget_before(now - timedelta(days=min(days, LONGEST)))

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from redis.exceptions import ConnectionError as RedisAway
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisSilent
 
 from crawler import clock, logs
 from crawler.accounts import quotas
@@ -22,7 +26,7 @@ from crawler.frontier import capacity
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.storage import queries
-from crawler.storage.postgresql import is_lock_timeout
+from crawler.storage.database import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
@@ -173,3 +177,46 @@ def _may_notify(crawl_id: UUID) -> bool:
         return capacity.acquire_notice(queues.connection(), str(crawl_id), NOTICE_INTERVAL_S)
     except RedisError:
         return True  # Redis is full; held crawls resume only with some reserve, and so are seldom held
+
+
+# Retries while Redis is down (restarting, or loading its data) or full.
+
+MAX_WAIT_S = 60.0
+RETRY_INTERVAL_S = 0.5
+LOG_INTERVAL_S = 5.0  # between two lines of the log, and between two attempts to hold the crawls
+
+Answer = TypeVar("Answer")
+
+
+def retry_on_outage(
+    act: Callable[[], Answer],
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+    hold: Callable[[Shortage], None] = hold_all,
+) -> Answer:
+    """Call `act`, which must be idempotent, until it succeeds; the last error once Redis was down or full for
+    MAX_WAIT_S. While it is full, crawls are held."""
+    began, said_at = clock(), float("-inf")
+    while True:
+        try:
+            return act()
+        except RedisError as error:
+            short = shortage_of(error)
+            now = clock()
+            if (short is None and not isinstance(error, RedisAway | RedisSilent)) or now >= began + MAX_WAIT_S:
+                raise
+            if now - said_at >= LOG_INTERVAL_S:
+                log.warning("Redis is away or full (%s); trying again", error)
+                _held(short, hold)
+                said_at = now
+            sleep(RETRY_INTERVAL_S)
+
+
+def _held(short: Shortage | None, hold: Callable[[Shortage], None]) -> None:
+    if short is None:
+        return
+    is_new = connection.connection is None
+    hold(short)
+    if is_new:
+        connection.close()  # a fetching thread has no connection of its own

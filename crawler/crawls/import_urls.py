@@ -35,7 +35,7 @@ from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE, Columns
 from crawler.crawls.start import check_sealed, checked_options, note_start, services_needed, wake_manager
-from crawler.http.guards import guard_of
+from crawler.http.guard import guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice
 from crawler.queueing import queues

@@ -17,14 +17,13 @@ from crawler.core.crawl.notices import USUAL, Event, Means, chosen_events, is_se
 from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS, CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
-from crawler.core.sitemaps.entries import to_begin_with
+from crawler.core.sitemaps.formats import to_begin_with
 from crawler.core.urls.addresses import Proxy, parse_private_hosts
 from crawler.core.urls.normalise import from_person
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import shortage_of
 from crawler.frontier.frontier import Frontier
-from crawler.http.guard import Guard
-from crawler.http.guards import check_host, check_web_address, guard_of
+from crawler.http.guard import Guard, check_host, check_web_address, guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues

@@ -9,7 +9,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Unpack
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from crawler.content.content import unpacked
+from crawler.content.storage import unpacked
 from crawler.core.crawl.options import HTML, MARKDOWN, TEXT
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import Broken

@@ -16,7 +16,7 @@ from crawler.content.storage import Gone, Place, Reader
 from crawler.core.crawl.messages import EXTERNAL
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
-from crawler.core.html.directives import NOINDEX
+from crawler.core.html.page_metadata import NOINDEX
 from crawler.models import Crawl, Page, PageFacts
 
 # Which columns an export of pages has, and what kind of value stands in each.

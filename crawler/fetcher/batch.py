@@ -16,8 +16,7 @@ from crawler.core.crawl.messages import Batch, PageTask, SliceReport
 from crawler.core.crawl.politeness import chosen_delay
 from crawler.core.installation.backpressure import Shortage
 from crawler.crashpoints import crash_point
-from crawler.crawls.holds import note_shortage
-from crawler.crawls.outages import retry_on_outage
+from crawler.crawls.holds import note_shortage, retry_on_outage
 from crawler.fetcher.host_slot import HostSlot
 from crawler.fetcher.pool import ConnectionPool
 from crawler.fetcher.result_buffer import ResultBuffer
@@ -28,8 +27,8 @@ from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
 from crawler.frontier.robots import RobotsCache
-from crawler.http.factory import fetcher_for
-from crawler.http.guards import guard_of
+from crawler.http.client import fetcher_for
+from crawler.http.guard import guard_of
 from crawler.logs import about
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake

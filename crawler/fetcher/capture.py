@@ -12,8 +12,8 @@ import msgspec
 from rq.timeouts import BaseTimeoutException
 
 from crawler.content import warc
-from crawler.content.content import packed
 from crawler.content.shelf import NOT_KEPT
+from crawler.content.storage import packed
 from crawler.core.crawl import options
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome, of_status

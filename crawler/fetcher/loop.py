@@ -18,13 +18,13 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf
 from crawler.core.crawl.messages import Batch
-from crawler.core.installation.shutdown import Phase, phase
+from crawler.core.installation.deployment import Phase, phase
 from crawler.crashpoints import crash_point
 from crawler.fetcher.batch import BatchRun
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
 from crawler.fetcher.work_stealing import WorkStealer
-from crawler.frontier.heartbeat import Heartbeat
+from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
 from crawler.manager.reconcile import reconcile
 from crawler.queueing import queues
@@ -51,7 +51,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     3. Fetch the pages while a heartbeat renews the lease and the hosts' slots.
     4. Leave the results, and wake other crawls that need it.
 
-    A worker that is shutting down begins no further page and hands back the rest, see `core.installation.shutdown`.
+    A worker that is shutting down begins no further page and hands back the rest, see `core.installation.deployment`.
 
     A slow host, or one with a long delay, does not block the worker: while its slices wait, this job takes other jobs,
     see `work_stealing`.

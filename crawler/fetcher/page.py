@@ -14,9 +14,9 @@ from crawler.core.crawl.messages import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import PATIENCE
 from crawler.core.html import charsets, link_codec, links
-from crawler.core.html.directives import directives_of
 from crawler.core.html.document import Document, document_of
-from crawler.core.sitemaps.entries import named_in_robots
+from crawler.core.html.page_metadata import directives_of
+from crawler.core.sitemaps.formats import named_in_robots
 from crawler.core.sitemaps.reading import MAX_BYTES, read
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.fetcher.capture import NO_CAPTURE, Capture

@@ -19,10 +19,9 @@ from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_statu
 from crawler.core.urls.normalise import from_person, normalise, origin_of
 from crawler.crawls.start import check_sealed, checked_options
 from crawler.fetcher.robots_check import RobotsDecision
-from crawler.http.client import HttpFetcher
-from crawler.http.factory import fetcher_for
+from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import Fetched, is_html
-from crawler.http.guards import check_web_address, guard_of
+from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
 
 MAX_HOPS = 5  # redirects that are followed

@@ -19,8 +19,8 @@ from crawler.fetcher.host_slot import HostSlot, RateLimited
 from crawler.fetcher.page import PageFetcher
 from crawler.fetcher.pool import ConnectionPool, PooledConnection
 from crawler.fetcher.robots_check import RobotsChecker
+from crawler.frontier.host_state import FailureStreak, UnresponsiveHosts
 from crawler.frontier.robots import RobotsCache
-from crawler.frontier.unresponsive_hosts import FailureStreak, UnresponsiveHosts
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
 

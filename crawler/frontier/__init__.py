@@ -4,13 +4,11 @@ frontier            one crawl's keys behind one object
 keys                names of the keys
 scripts, lua/       Lua scripts, each wrapped by one Python method
 ready_queue         open pages waiting per host, with due times; pages handed out
-leases, heartbeat   fetch jobs' claims on their batches, and their renewal
+leases              fetch jobs' claims on their batches, and their renewal
 results             results list, dirty mark, tick lock
-seen_set            URLs that are certainly in the table
-dead_letters        failed pages
+seen_set            URLs that are certainly in the table; dead letters (failed pages)
 host_limiter        slots and delay of a host, over all workers and crawls
-host_state          state of hosts: Crawl-delay, throttle, response time
-unresponsive_hosts  hosts of a crawl that do not respond
+host_state          state of hosts: Crawl-delay, throttle, response time; those that do not respond
 robots              cached robots.txt files
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts

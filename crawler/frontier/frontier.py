@@ -10,13 +10,12 @@ from redis import Redis
 from crawler.clock import Clock, epoch_seconds
 from crawler.core.crawl.completion import QueueSide
 from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
-from crawler.frontier.dead_letters import DeadLetters
+from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
 from crawler.frontier.leases import Lease, Leases
 from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
-from crawler.frontier.seen_set import SeenSet
-from crawler.frontier.unresponsive_hosts import UnresponsiveHosts
+from crawler.frontier.seen_set import DeadLetters, SeenSet
 
 
 class Frontier:

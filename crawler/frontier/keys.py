@@ -142,7 +142,7 @@ class CrawlKeys:
 
     @property
     def silent(self) -> str:
-        """hash host -> "times since outcome": hosts that do not respond, see `frontier.unresponsive_hosts`"""
+        """hash host -> "times since outcome": hosts that do not respond, see `frontier.host_state`"""
         return self._key("silent")
 
     @property

@@ -1,12 +1,15 @@
-"""Fetch jobs' claims on their batches: which job works on which pages, and when the claim expires."""
+"""Fetch jobs' claims on their batches: which job works on which pages, when the claim expires, and its renewal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from types import TracebackType
+from typing import Self, cast
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier import scripts
@@ -151,3 +154,41 @@ def _lease(batch: str, fields: Mapping[bytes, bytes]) -> Lease:
 def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:
     lane, *members = value.decode().split(" ")
     return lane, tuple(decode_member(member) for member in members)
+
+
+# Renews a fetch job's lease in a separate thread, however long a page takes.
+
+
+class Heartbeat:
+    """Calls `renew` every few seconds. `lost` is set when it returns False or fails for LEASE_TTL_S: then the lease may
+    belong to another job, and no further page may be fetched."""
+
+    def __init__(self, renew: Callable[[], bool], every: float = RENEW_INTERVAL_S) -> None:
+        self._renew, self._every = renew, every
+        self._stop = threading.Event()
+        self._failures = 0
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self.lost = threading.Event()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._every):
+            try:
+                alive = self._renew()
+            except RedisError:
+                self._failures += 1
+                alive = self._failures * self._every < LEASE_TTL_S
+            else:
+                self._failures = 0
+            if not alive:
+                self.lost.set()
+                return
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()

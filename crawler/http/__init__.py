@@ -1,17 +1,13 @@
 """The guarded HTTP client.
 
-fetcher          the `Fetcher` protocol, `Fetched`, `Limits`
-client           the fetcher for HTTP/1.1 (`HttpFetcher`)
-factory          a crawl's client: credentials, proxy
-guards           the installation's guard, and addresses checked with it beforehand
+fetcher          the `Fetcher` protocol, `Fetched`, `Limits`, response headers
+client           the fetcher for HTTP/1.1 (`HttpFetcher`), its transport under requests, a crawl's credentials
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
-connection, tls  one connection, plain or TLS
-adapter          the transport under requests
+connection       one connection, plain or TLS
 request          the current request: headers, time limit
 response_parser  status line, headers, framing; header repair
 body, encodings  reading and decoding bodies within limits
-headers          response headers
 memory_budget    how much of large bodies one process holds
 robots           fetches robots.txt
 warc_record      request and response for an archive

@@ -1,31 +1,124 @@
-"""Fetching over HTTP/1.1 with requests: one exchange at a time, bounded in time and size, whatever the server does."""
+"""The HTTP/1.1 client on requests: one exchange at a time, bounded in time and size, with a crawl's credentials."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import requests
 from msgspec.structs import replace
+from requests.adapters import BaseAdapter
 
-from crawler import clock
+from crawler import clock, conf, encryption
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
 from crawler.core.access.credentials import Credentials
+from crawler.core.crawl.messages import FetchPolicy
+from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome, of_status
+from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import normalise, origin_of
-from crawler.http.adapter import RoutedAdapter
-from crawler.http.body import Answer, Wish, body_of
-from crawler.http.connector import Gateway, Route, refusal
+from crawler.http.body import Answer, Wish, body_of, receive
+from crawler.http.connection import Kept, Trust, public_trust
+from crawler.http.connector import Gateway, Route, connect, refusal
 from crawler.http.errors import TROUBLE, OutOfTime, explain, one_line, outcome_of
-from crawler.http.fetcher import NOTHING, Fetched, Limits, Wants, is_html, nothing
+from crawler.http.fetcher import (
+    NOTHING,
+    Fetched,
+    Limits,
+    Wants,
+    is_html,
+    media_type_of,
+    nothing,
+    parse_retry_after,
+    text_of,
+)
 from crawler.http.guard import Guard
-from crawler.http.headers import media_type_of, parse_retry_after, text_of
 from crawler.http.memory_budget import Share, room
 from crawler.http.request import Clock, Exchange, Headers, Outgoing
-from crawler.http.tls import Trust, public_trust
-from crawler.http.warc_record import Recorded
+from crawler.http.response_parser import Reading
+from crawler.http.warc_record import Recorded, RecordedReading
+
+# An adapter for requests: HTTP/1.1 over guarded connections, one kept for each origin; no retries, no cookie jar.
+
+_LINE_END = re.compile(r"[\r\n\0]")
+
+
+class AnswerResponse(requests.Response):
+    """Its status, and in `raw` all the rest: a cookie jar and a dictionary of headers, which nobody asks for, would
+    cost as much to make as the response to read."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.status_code = answer.status
+        self.raw: Answer = answer
+
+
+class RoutedAdapter(BaseAdapter):
+    """Sends what stands in a `PreparedRequest`, and nothing of its own but Host: the target to the letter, the headers
+    in their order.
+
+    It serves one exchange at a time and is not for sharing between threads.
+    """
+
+    def __init__(self, route: Route, exchange: Exchange, trust: Trust) -> None:
+        super().__init__()
+        self._route = route
+        self._exchange = exchange
+        self._trust = trust
+        self._kept = Kept()
+        self._spelt: tuple[Mapping[str, str], bytes] = {}, b""  # the headers of the last request, and their bytes
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> AnswerResponse:
+        """The answer when its head is complete. Raises `TROUBLE`; what the time limits are the exchange knows."""
+        origin = origin_of(request.url or "")
+        message = self._message(request, origin)
+        connection = self._kept.take(origin) or connect(origin, self._route, self._exchange, self._trust)
+        kind = RecordedReading if self._exchange.records else Reading
+        reading = kind(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
+        connection.begin()
+        try:
+            connection.send(message)
+            while not reading.status:
+                receive(connection, reading)
+        except BaseException:
+            connection.close()
+            reading.let_go()
+            raise
+        return AnswerResponse(Answer(reading, connection, partial(self._kept.keep, origin)))
+
+    def close(self) -> None:
+        self._kept.close()
+
+    def _message(self, request: requests.PreparedRequest, origin: str) -> bytes:
+        url = request.url or ""
+        gateway = self._route.gateway
+        target, proxys = url[len(origin) :], ""
+        if gateway is not None and url.startswith("http:"):
+            target = url  # the whole of it, for the proxy (RFC 9112, 3.2.2)
+            if gateway.proxy.authorization:
+                proxys = f"Proxy-Authorization: {gateway.proxy.authorization}\r\n"
+        host = origin[origin.index("//") + 2 :]
+        first = f"{request.method} {target} HTTP/1.1\r\nHost: {host}\r\n{proxys}".encode("ascii")
+        body = request.body or b""
+        return b"".join(
+            (first, self._headers(request.headers), b"\r\n", body.encode() if isinstance(body, str) else body)
+        )
+
+    def _headers(self, headers: Mapping[str, str]) -> bytes:
+        """Most requests go out with the very headers of the one before."""
+        if headers is not self._spelt[0]:
+            self._spelt = headers, b"".join(_line(name, value) for name, value in headers.items())
+        return self._spelt[1]
+
+
+def _line(name: str, value: str) -> bytes:
+    if _LINE_END.search(name) or _LINE_END.search(value):
+        raise ValueError(f"the header {name!r} holds a line end")  # a mistake of ours: it would begin another header
+    return f"{name}: {value}\r\n".encode("latin-1")
+
 
 LONGEST_VALIDATOR = 500  # characters of an ETag or Last-Modified worth keeping
 
@@ -196,3 +289,38 @@ def _validator(answer: Answer, name: bytes) -> str:
     """A validator that a later request can carry; one that is garbled or endless is as good as none."""
     value = answer.header(name)
     return value if len(value) <= LONGEST_VALIDATOR and value.isprintable() else ""
+
+
+# Gives the requests of a crawl what they need beside the URL: its credentials, its own hosts, its proxy.
+#
+# Apart from `equip`, so that a tick begins without the HTTP libraries.
+
+SILENCE = 1 / 3  # of the time a request may take: so long it may wait for the next byte
+
+
+def fetcher_for(policy: FetchPolicy, guard: Guard, seconds: float | None = None) -> HttpFetcher:
+    """A fetcher for one host, each of whose requests may take so many seconds, or as many as the settings say.
+    SealBroken when this process has another SECRET_KEY than the one that sealed."""
+    credentials = encryption.opened(policy.sealed)
+    total = conf.page_seconds() if seconds is None else seconds
+    return HttpFetcher(
+        guard,
+        policy.user_agent,
+        Limits(
+            max_body_bytes=policy.max_body_bytes,
+            total_seconds=total,
+            read_seconds=min(total, conf.page_seconds() * SILENCE),
+        ),
+        credentials=credentials,
+        own_hosts=policy.own_hosts,
+        gateway=gateway_of(credentials.proxy, guard),
+        records=WARC in policy.keep,
+    )
+
+
+def gateway_of(proxy: str | None, guard: Guard) -> Gateway | None:
+    """The crawl's own proxy, which must be allowed like any other address; else the operator's, which always is."""
+    if proxy is not None:
+        return Gateway(Proxy.parse(proxy), guard)
+    operators = conf.proxy()
+    return Gateway(operators, Guard((operators.where,))) if operators is not None else None

@@ -15,11 +15,10 @@ from typing import Any
 
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_and_port
-from crawler.http.connection import Connection
+from crawler.http.connection import Connection, TlsConnection, Trust
 from crawler.http.errors import AddressRefused, FetchTrouble, NotConnected, NotHttp, OutOfTime, ProxyRefused
 from crawler.http.guard import Endpoint, Guard
 from crawler.http.request import Exchange
-from crawler.http.tls import TlsConnection, Trust
 
 MOST_TRIED = 8  # addresses of a host: nobody shall have us knock at hundreds of doors by one name
 

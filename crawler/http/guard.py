@@ -1,14 +1,16 @@
-"""Which addresses may be asked, and on which ports: public ones on those listed, and those a person allowed."""
+"""Which addresses and ports may be requested: public ones on allowed ports, and those the user allowed."""
 
 from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
+from crawler import conf
+from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls.addresses import (
     USUAL,
     is_allowed,
@@ -19,6 +21,7 @@ from crawler.core.urls.addresses import (
     translated_range,
     why_not_public,
 )
+from crawler.core.urls.normalise import host_and_port
 from crawler.http.errors import AddressRefused, NameNotFound, NotConnected, OutOfTime, PortRefused
 from crawler.http.with_timeout import in_time
 
@@ -121,3 +124,33 @@ class Guard:
 def _port_refused(why: str, host: str, port: int) -> Refused:
     entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return Refused(f"{why}; allow it for this host by {entry} in CRAWLER_PRIVATE_HOSTS", PortRefused)
+
+
+# The guard every request of this installation goes by, and addresses that are checked with it beforehand.
+
+
+def guard_of(private_hosts: Iterable[str]) -> Guard:
+    """Public addresses on the ports that are set, and these others."""
+    return Guard(tuple(private_hosts), conf.ports())
+
+
+def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
+    """Refuse early what the guard would refuse at the moment of connecting."""
+    try:
+        host, port = host_and_port(url)
+    except ValueError:
+        raise BadInput(field, "This web address cannot be read: its host or port is none.") from None
+    check_host(guard, host, port, host if is_secret else url, field)
+
+
+def check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> None:
+    try:
+        guard.resolve(host, port)
+    except PortRefused as error:
+        raise BadInput(field, f"{shown} is refused: {error}") from None
+    except AddressRefused as error:
+        raise RefusedAddress(field, f"{shown} is refused: {error}") from None
+    except (OutOfTime, NotConnected) as error:
+        raise BadInput(field, f"{shown} cannot be checked: {error}. Try again in a while") from None
+    except NameNotFound:
+        raise BadInput(field, f"There is no host named {host}: check the spelling of {shown}") from None

@@ -56,8 +56,7 @@ def run(arguments: list[str], children: Children, early: EarlyWorker) -> None:
     command = load_command_class("crawler", "crawl")
     options = parse(command, arguments)
     from crawler import conf
-    from crawler.launch.database import bring_up_to_date
-    from crawler.launch.redis_server import ensure_redis
+    from crawler.launch.services import bring_up_to_date, ensure_redis
     from crawler.launch.workers import Workers
     from crawler.queueing.queues import live_workers
 

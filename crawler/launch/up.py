@@ -14,8 +14,8 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
-from crawler.launch.ending import Ending
-from crawler.launch.redis_server import LOOPBACK, RedisServer, ensure_redis
+from crawler.launch.process_group import Ending
+from crawler.launch.services import LOOPBACK, RedisServer, ensure_redis
 from crawler.launch.supervisor import Processes
 from settings.environment import ROOT, kept_secret
 
@@ -46,7 +46,7 @@ def run(options: Namespace, ending: Ending) -> None:
     django.setup()
     # Only now, because they want Django's settings.
     from crawler import conf
-    from crawler.launch.database import bring_up_to_date
+    from crawler.launch.services import bring_up_to_date
 
     bring_up_to_date()
     with (

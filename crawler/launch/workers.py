@@ -15,7 +15,7 @@ from redis import RedisError
 from crawler.core.errors import ServiceDown
 from crawler.launch.preload import COMMAND, GRACE, EarlyWorker
 from crawler.launch.process_group import Children
-from crawler.launch.redis_server import RedisServer
+from crawler.launch.services import RedisServer
 from crawler.launch.supervisor import Keeper, Place
 from settings.environment import ROOT
 

@@ -26,8 +26,8 @@ from crawler.exports import file
 from crawler.exports.file import Piece
 from crawler.models import Crawl
 from crawler.queueing import queues
-from crawler.reports.action_messages import Reply
-from crawler.storage.postgresql import is_lock_timeout
+from crawler.reports.text import Reply
+from crawler.storage.database import is_lock_timeout
 
 NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
 """What is raised when Redis or the database is away, or has no tables yet."""

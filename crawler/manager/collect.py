@@ -13,7 +13,7 @@ from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
 from crawler.core.crawl.messages import PageResult, SliceReport, decode_report
-from crawler.core.sitemaps.entries import followed, named_by_robots
+from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from crawler import clock
 from crawler.core.crawl.completion import State, Verdict, verdict
 from crawler.crashpoints import crash_point
-from crawler.crawls.finalize import finalize
+from crawler.crawls.control import finalize
 from crawler.manager.context import TickContext
 from crawler.manager.dispatch import close_put_off
 from crawler.models import Crawl, Disagreement, Page

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from crawler import clock
 from crawler.core.crawl.completion import LEAST
 from crawler.crashpoints import crash_point
-from crawler.crawls.outages import retry_on_outage
+from crawler.crawls.holds import retry_on_outage
 from crawler.manager.reconcile import reconcile, seconds_until_scan
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues

@@ -21,8 +21,8 @@ from crawler import clock
 from crawler.accounts import audit
 from crawler.core.crawl.completion import LEAST, LONGEST, Signs, State, needs_tick, rest_after
 from crawler.core.errors import ServiceDown
+from crawler.crawls.control import clean_up
 from crawler.crawls.delete import delete_some
-from crawler.crawls.finalize import clean_up
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
@@ -35,7 +35,7 @@ from crawler.notices import outbox
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 from crawler.storage import queries
-from crawler.storage.postgresql import is_lock_timeout
+from crawler.storage.database import is_lock_timeout
 
 log = logging.getLogger(__name__)
 

@@ -13,10 +13,9 @@ from crawler.core.crawl.completion import State, Verdict
 from crawler.core.installation.backpressure import because
 from crawler.core.text.quantities import counted
 from crawler.crashpoints import crash_point
+from crawler.crawls.control import clean_up
 from crawler.crawls.credentials import check_credentials
-from crawler.crawls.finalize import clean_up
-from crawler.crawls.holds import check_capacity, enforce_quota, hold, note_shortage_from
-from crawler.crawls.outages import retry_on_outage
+from crawler.crawls.holds import check_capacity, enforce_quota, hold, note_shortage_from, retry_on_outage
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.results import ReleaseResult
 from crawler.logs import about
@@ -29,7 +28,7 @@ from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, ensure_poller_if_idle, wake
-from crawler.storage.postgresql import is_lock_timeout
+from crawler.storage.database import is_lock_timeout
 
 log = logging.getLogger(__name__)
 

@@ -25,14 +25,12 @@ from crawler.core.urls.normalise import host_and_port
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
 from crawler.exports.rows import page_rows
-from crawler.frontier.heartbeat import Heartbeat
-from crawler.http.client import HttpFetcher
+from crawler.frontier.leases import Heartbeat
+from crawler.http.client import HttpFetcher, gateway_of
 from crawler.http.connector import Gateway
 from crawler.http.errors import FetchTrouble
-from crawler.http.factory import gateway_of
 from crawler.http.fetcher import Limits
-from crawler.http.guard import Guard
-from crawler.http.guards import guard_of
+from crawler.http.guard import Guard, guard_of
 from crawler.models import Crawl, Delivery, Notice
 from crawler.notices import outbox
 from crawler.notices.channels import discord, email, slack, webhook

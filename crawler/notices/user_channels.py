@@ -26,7 +26,7 @@ from crawler.core.crawl.notices import (
 )
 from crawler.core.errors import BadInput, SealBroken
 from crawler.http.fetcher import Limits
-from crawler.http.guards import check_web_address, guard_of
+from crawler.http.guard import check_web_address, guard_of
 from crawler.models import Channel, Delivery
 from crawler.notices.channels.transport import Message, TransportError
 from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels, send

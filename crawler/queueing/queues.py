@@ -75,7 +75,7 @@ class StopRequest(threading.Event):
 
 stop_request = StopRequest()
 """Set when the worker of this process is shutting down: the current job begins nothing new, see
-`core.installation.shutdown`."""
+`core.installation.deployment`."""
 
 
 def connection() -> Redis:

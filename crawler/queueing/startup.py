@@ -27,7 +27,7 @@ from crawler import clock, conf
 from crawler.core.errors import NotUpgradable, ServiceDown
 from crawler.core.installation.deployment import TO_DO
 from crawler.core.text.sanitize import one_line
-from crawler.storage.upgrade import is_behind
+from crawler.storage.database import is_behind
 
 RETRY_INTERVAL_S = 1.0
 CONNECT_TIMEOUT_S = 2  # of one attempt to connect to Redis

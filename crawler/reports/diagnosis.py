@@ -16,7 +16,7 @@ from crawler.clock import Clock, epoch_seconds
 from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Hold, explain
-from crawler.core.crawl.host_waits import Reason, why_not_now
+from crawler.core.crawl.politeness import Reason, why_not_now
 from crawler.core.crawl.progress import still_for
 from crawler.models import Crawl, Page
 from crawler.queueing import queues

@@ -21,8 +21,16 @@ from crawler.clock import Clock
 from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
-from crawler.core.crawl.host_waits import HOLD_UP_A_WORKER, HostLook, HostWait, Reason, Used, what_holds
-from crawler.core.crawl.politeness import chosen_delay, host_delay
+from crawler.core.crawl.politeness import (
+    HOLD_UP_A_WORKER,
+    HostLook,
+    HostWait,
+    Reason,
+    Used,
+    chosen_delay,
+    host_delay,
+    what_holds,
+)
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Memory, Shortage, concerns, paused_for, waits_for
 from crawler.core.urls.normalise import origin_of, origins_of
@@ -36,7 +44,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.storage import queries
-from crawler.storage.postgresql import silent_lock
+from crawler.storage.database import silent_lock
 
 # Why a crawl that is not over is held, or cannot go on although it runs: its owner's quota, or no room for more.
 

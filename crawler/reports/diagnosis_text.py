@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from crawler.core.crawl.diagnosis import Hold, Manager
-from crawler.core.crawl.host_waits import ENDED_BY_A_USER, Reason, stop_of
+from crawler.core.crawl.politeness import ENDED_BY_A_USER, Reason, stop_of
 from crawler.reports import text as words
 
 Row = dict[str, str]

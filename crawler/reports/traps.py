@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from crawler.core.crawl.traps import Reason
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import text
-from crawler.reports.action_messages import Reply
+from crawler.reports.text import Reply
 from crawler.storage import quarantine
 
 EXAMPLES = 3  # pages shown of each trap

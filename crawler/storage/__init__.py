@@ -6,7 +6,5 @@ queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference
 response_cache  stored HTTP responses
-usage           pages per user and day
-upgrade         whether the tables are those of this version
-postgresql      timeouts and keepalives of connections
+database        whether the tables are those of this version; timeouts of PostgreSQL sessions
 """

@@ -4,7 +4,7 @@ alone."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from crawler.core.crawl.retries import is_dead_letter
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
-from crawler.models import Crawl, Page
+from crawler.models import Crawl, Page, Usage
 
 ROWS_PER_INSERT = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
 LISTED_ROWS_PER_INSERT = 199  # 5 values each
@@ -256,3 +256,29 @@ def _moment(epoch_seconds: float) -> Any:
     """A database value for a time, or None for 0: never."""
     moment = datetime.fromtimestamp(epoch_seconds, UTC) if epoch_seconds else None
     return connection.ops.adapt_datetimefield_value(moment) if moment else None
+
+
+# Pages requested per user and day: one row, updated in the transaction that closes the pages.
+
+KEPT_DAYS = 400  # a year, and some days to compare with
+
+_ADD = """
+    INSERT INTO crawler_usage (user_id, day, pages) VALUES (%s, %s, %s)
+    ON CONFLICT (user_id, day) DO UPDATE SET pages = crawler_usage.pages + excluded.pages
+"""
+
+
+def add(user: int, pages: int, now: float) -> None:
+    """Add pages to a user's day, in the open transaction. `now` (epoch seconds) gives the day."""
+    day = datetime.fromtimestamp(now, UTC).date()
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD, [user, connection.ops.adapt_datefield_value(day), pages])
+
+
+def delete_before(day: date) -> None:
+    Usage.objects.filter(day__lt=day).delete()
+
+
+def pages_on(user: int, day: date) -> int:
+    found = Usage.objects.filter(user=user, day=day).values_list("pages", flat=True).first()
+    return found or 0

@@ -29,7 +29,7 @@ from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
-from crawler.storage import quarantine, queries, sql, usage
+from crawler.storage import quarantine, queries, sql
 
 ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 """The kinds of outcomes of pages that were requested."""
@@ -413,4 +413,4 @@ def _move_counters(crawl: Crawl, change: _CounterChange, now: float) -> None:
     crawl.recent = with_closed(crawl.recent, change.answered)
     crawl.save(update_fields=COUNTER_FIELDS)
     if change.asked and crawl.owner_id is not None:
-        usage.add(crawl.owner_id, change.asked, now)
+        sql.add(crawl.owner_id, change.asked, now)

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from crawler import conf
 from crawler.accounts import audit
 from crawler.accounts.audit import API, WEB, Acting
-from crawler.accounts.sessions import note_use
+from crawler.accounts.logins import note_use
 from crawler.core.access.client_address import address_of
 
 API_ROOT = "/api/"

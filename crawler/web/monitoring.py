@@ -24,7 +24,7 @@ from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import FromRedis, FromTable
-from crawler.storage.upgrade import is_behind
+from crawler.storage.database import is_behind
 
 _migrated = threading.Event()
 PATIENCE = 2.0  # seconds a service may take to answer

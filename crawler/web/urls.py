@@ -4,25 +4,14 @@ from django.urls import path
 
 from crawler.web import monitoring
 from crawler.web.account import account, channels, login, tokens
-from crawler.web.crawl import (
-    control,
-    crawls,
-    diagnosis,
-    exports,
-    graph,
-    lists,
-    notices,
-    page_detail,
-    reports,
-    schedules,
-)
-from crawler.web.forms import extraction, validate_field
+from crawler.web.crawl import control, crawls, diagnosis, graph, notices, pages, reports, schedules
+from crawler.web.forms import crawl_form, extraction
 from crawler.web.tables import page_table
 
 urlpatterns = [
     path("", crawls.crawl_list, name="crawl-list"),
     path("crawls/", crawls.crawl_create, name="crawl-create"),
-    path("crawls/check", validate_field.crawl_check, name="crawl-check"),
+    path("crawls/check", crawl_form.crawl_check, name="crawl-check"),
     path("crawls/<uuid:crawl_id>/", crawls.crawl_detail, name="crawl-detail"),
     path("crawls/<uuid:crawl_id>/status", crawls.crawl_status, name="crawl-status"),
     path("crawls/<uuid:crawl_id>/pages/", page_table.crawl_pages, name="crawl-pages"),
@@ -31,23 +20,21 @@ urlpatterns = [
         page_table.crawl_pages_export,
         name="crawl-pages-export",
     ),
-    path("crawls/<uuid:crawl_id>/pages/<int:page_id>/", page_detail.page_detail, name="page-detail"),
-    path("crawls/<uuid:crawl_id>/exports/", exports.crawl_exports, name="crawl-exports"),
-    path("crawls/<uuid:crawl_id>/export.<str:export_format>", exports.crawl_export, name="crawl-export"),
+    path("crawls/<uuid:crawl_id>/pages/<int:page_id>/", pages.page_detail, name="page-detail"),
+    path("crawls/<uuid:crawl_id>/exports/", pages.crawl_exports, name="crawl-exports"),
+    path("crawls/<uuid:crawl_id>/export.<str:export_format>", pages.crawl_export, name="crawl-export"),
     path("crawls/<uuid:crawl_id>/graph/", graph.crawl_graph, name="crawl-graph"),
     path("crawls/<uuid:crawl_id>/graph.json", graph.crawl_graph_data, name="crawl-graph-data"),
     path("crawls/<uuid:crawl_id>/figures", crawls.crawl_figures, name="crawl-figures"),
     path("crawls/<uuid:crawl_id>/why/", diagnosis.crawl_why, name="crawl-why"),
     path("crawls/<uuid:crawl_id>/hosts/<str:host>/forget", diagnosis.crawl_host_forget, name="crawl-host-forget"),
-    path("crawls/<uuid:crawl_id>/dead-letters/", lists.crawl_dead_letters, name="crawl-dead-letters"),
-    path("crawls/<uuid:crawl_id>/orphans/", lists.crawl_orphans, name="crawl-orphans"),
+    path("crawls/<uuid:crawl_id>/dead-letters/", pages.crawl_dead_letters, name="crawl-dead-letters"),
+    path("crawls/<uuid:crawl_id>/orphans/", pages.crawl_orphans, name="crawl-orphans"),
     path("crawls/<uuid:crawl_id>/notices/", notices.crawl_notices, name="crawl-notices"),
     path("crawls/<uuid:crawl_id>/notices/<uuid:delivery_id>/again", notices.notice_again, name="notice-again"),
-    path("crawls/<uuid:crawl_id>/traps/", lists.crawl_traps, name="crawl-traps"),
-    path("crawls/<uuid:crawl_id>/release-traps", lists.crawl_release_traps, name="crawl-release-traps"),
-    path(
-        "crawls/<uuid:crawl_id>/pages/<int:page_id>/content/<str:form>", page_detail.page_content, name="page-content"
-    ),
+    path("crawls/<uuid:crawl_id>/traps/", pages.crawl_traps, name="crawl-traps"),
+    path("crawls/<uuid:crawl_id>/release-traps", pages.crawl_release_traps, name="crawl-release-traps"),
+    path("crawls/<uuid:crawl_id>/pages/<int:page_id>/content/<str:form>", pages.page_content, name="page-content"),
     path("extraction/preview", extraction.extraction_preview, name="extraction-preview"),
     path("crawls/<uuid:crawl_id>/pause", control.crawl_pause, name="crawl-pause"),
     path("crawls/<uuid:crawl_id>/resume", control.crawl_resume, name="crawl-resume"),

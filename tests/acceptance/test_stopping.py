@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.installation.shutdown import COLD_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS
+from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, Stack
 

@@ -11,7 +11,7 @@ from crawler.accounts import quotas
 from crawler.core.access.quotas import Quota, Used
 from crawler.core.crawl.completion import State
 from crawler.core.errors import OverQuota
-from crawler.storage import usage
+from crawler.storage import sql
 from tests.accounts.factories import an_allowance
 from tests.web.factories import a_crawl, a_finished_crawl, a_person
 
@@ -41,7 +41,7 @@ def test_crawls_that_are_over_do_not_count() -> None:
     for state in State:
         a_crawl(ann, state=state)
     a_crawl(a_person("bob"))
-    usage.add(ann.pk, 7, NOW.timestamp())
+    sql.add(ann.pk, 7, NOW.timestamp())
     assert quotas.used(ann.pk, NOW) == Used(active_crawls=3, pages_today=7)
 
 
@@ -65,6 +65,6 @@ def test_nobodys_crawls_have_no_limit(settings: Any) -> None:
 def test_the_pages_of_yesterday_are_forgiven(settings: Any) -> None:
     settings.CRAWLER_PAGES_A_DAY = 5
     ann = a_person()
-    usage.add(ann.pk, 5, NOW.timestamp())
+    sql.add(ann.pk, 5, NOW.timestamp())
     assert not quotas.has_left(ann.pk, NOW)
     assert quotas.has_left(ann.pk, NOW.replace(day=22, hour=0))

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler import clock
-from crawler.accounts import sessions
+from crawler.accounts import logins
 from crawler.accounts.login_links import make_link
 from tests.web.factories import a_person
 
@@ -47,7 +47,7 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 @pytest.mark.parametrize("way", ["password", "link"])
 def test_a_login_takes_no_key_that_was_there_before(ann: User, way: str) -> None:
-    planted = sessions.SessionStore()
+    planted = logins.SessionStore()
     planted["anything"] = 1
     planted.save()
     browser = Client()
@@ -131,5 +131,5 @@ def test_whoever_only_looks_is_shown_it_though_nothing_can_be_written(
         raise trouble
 
     later(monkeypatch, 301)
-    monkeypatch.setattr(sessions.SessionStore, "save", cannot)
+    monkeypatch.setattr(logins.SessionStore, "save", cannot)
     assert browser.get("/").status_code == 200

@@ -10,7 +10,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from crawler.accounts.sessions import end_sessions, forget_expired
+from crawler.accounts.logins import end_sessions, forget_expired
 from tests.web.factories import a_person
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from crawler.accounts.sessions import BEGAN
+from crawler.accounts.logins import BEGAN
 from crawler.api.routes import progress
 from crawler.core.access.permissions import Right, Scope, Standing, may
 from crawler.models import ApiToken, Crawl, Schedule

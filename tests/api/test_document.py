@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from crawler.api.schemas.options import Options
+from crawler.api.schemas.start import Options
 from crawler.api.v1 import api
 from crawler.core.crawl.completion import Ended
 from crawler.core.crawl.options import CrawlOptions

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.api.v1 import api
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.access.permissions import EVERY, Scope
 from crawler.core.crawl.completion import State
 from crawler.frontier.frontier import Frontier

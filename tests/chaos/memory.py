@@ -14,7 +14,7 @@ from pathlib import Path
 import redis
 
 from crawler.launch.process_group import Children
-from crawler.launch.redis_server import find_program
+from crawler.launch.services import find_program
 
 
 def free_port() -> int:

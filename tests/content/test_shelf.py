@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawler.content.content import packed, unpacked
 from crawler.content.shelf import Shelf, named
-from crawler.content.storage import Gone, Reader, delete_of, objects_of
+from crawler.content.storage import Gone, Reader, delete_of, objects_of, packed, unpacked
 from crawler.core.errors import ServiceDown
 from crawler.core.text.gzip import Broken
 from tests.content.storages import AWAY, FULL, kept_in

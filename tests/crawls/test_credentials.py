@@ -22,7 +22,7 @@ from crawler.crawls.credentials import check_credentials, own_hosts_of
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.start import start_crawl
 from crawler.fetcher.loop import fetch
-from crawler.http.factory import gateway_of
+from crawler.http.client import gateway_of
 from crawler.http.guard import Guard
 from crawler.models import Crawl, Page
 from crawler.queueing import queues

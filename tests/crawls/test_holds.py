@@ -16,11 +16,11 @@ from crawler.crawls.schedules import add_schedule, begin_schedule, run_due
 from crawler.crawls.start import start_crawl
 from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Disagreement, Notice, Schedule, Usage
-from crawler.reports import action_messages
-from crawler.reports.action_messages import Verb
+from crawler.reports import text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import receipt_of
-from crawler.storage import usage
+from crawler.reports.text import Verb
+from crawler.storage import sql
 from tests.bench import Bench
 from tests.manager.test_lifeline import planted, start_a_worker
 from tests.site import page
@@ -158,7 +158,7 @@ def test_two_crawls_of_one_person_never_wait_for_each_other(bench: Bench, ann: U
 def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
     settings.CRAWLER_PAGES_A_DAY = 1
     crawl = start(bench, owner)
-    usage.add(owner.pk, 1, time.time())
+    sql.add(owner.pk, 1, time.time())
     bench.work("crawl", at_most=1)
     assert refreshed(crawl).held_until is not None
     return crawl
@@ -167,7 +167,7 @@ def a_held_crawl(bench: Bench, owner: User, settings: Any) -> Crawl:
 def test_resuming_too_early_changes_nothing_and_says_why(bench: Bench, ann: User, settings: Any) -> None:
     crawl = a_held_crawl(bench, ann, settings)
     moved = control.resume(crawl.id)
-    reply = action_messages.to_verb(Verb.RESUME, moved, crawl.id)
+    reply = text.to_verb(Verb.RESUME, moved, crawl.id)
     assert (moved, reply.is_so) == (False, False)
     assert reply.line.startswith(
         "It is paused, because the pages its owner may ask for in a day are used up. It goes on"

@@ -18,7 +18,7 @@ from crawler.content.storage import Reader
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage
 from crawler.crawls import control, holds
-from crawler.crawls.outages import retry_on_outage
+from crawler.crawls.holds import retry_on_outage
 from crawler.frontier import capacity
 from crawler.manager.reconcile import reconcile, scan
 from crawler.models import Crawl, Notice, PageFacts

@@ -13,7 +13,7 @@ from crawler.core.errors import BadInput, RefusedAddress, ServiceDown
 from crawler.crawls.control import cancel
 from crawler.crawls.start import start_crawl
 from crawler.encryption import opened_address
-from crawler.http import guards
+from crawler.http import guard
 from crawler.http.guard import Guard
 from crawler.models import Crawl, Notice, Page
 from crawler.reports.receipt import receipt_of
@@ -87,7 +87,7 @@ def test_name_servers_that_are_slow_are_no_misspelling(monkeypatch: pytest.Monke
     def slow(*_: Any, **__: Any) -> Any:
         raise TimeoutError
 
-    monkeypatch.setattr(guards, "Guard", partial(Guard, resolver=slow))
+    monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=slow))
     with pytest.raises(BadInput, match=r"does not resolve in 10 seconds\. Try again in a while"):
         start_crawl(["http://slow.test/"], CrawlOptions())
 

@@ -13,8 +13,8 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.content import warc
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.crawl.options import FORMS
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import file_name

@@ -12,8 +12,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler import crashpoints
-from crawler.content.content import sweep
-from crawler.content.storage import Reader, objects_of
+from crawler.content.storage import Reader, objects_of, sweep
 from crawler.core.crawl.options import FORMS
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown

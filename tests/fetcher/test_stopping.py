@@ -13,9 +13,9 @@ import pytest
 
 from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.html import links
-from crawler.core.installation import shutdown
+from crawler.core.installation import deployment
 from crawler.fetcher.loop import fetch
-from crawler.frontier import heartbeat
+from crawler.frontier import leases
 from crawler.models import Delivery, Page
 from crawler.notices.delivery import deliver_due
 from crawler.queueing import queues
@@ -45,7 +45,7 @@ def anew(stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[
 @pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages under way are given up at once."""
-    monkeypatch.setattr(shutdown, "PAGE_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(deployment, "PAGE_GRACE_SECONDS", 0.0)
 
 
 def handed_out(bench: Bench, **options: Any) -> Batch:
@@ -164,7 +164,7 @@ def test_a_thread_that_does_not_come_back_is_left_behind_and_what_it_finds_is_dr
         return extract(*page, **more)
 
     monkeypatch.setattr(links, "extract", slow)
-    monkeypatch.setattr(shutdown, "THREAD_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(deployment, "THREAD_GRACE_SECONDS", 0.2)
     batch = handed_out(bench)
     when(parsing.is_set, stop.set)
     quickly(lambda: fetch(batch))
@@ -193,7 +193,7 @@ def test_what_is_handed_back_waits_for_no_other_batch(
 def test_the_job_of_a_stock_worker_reads_in_redis_that_its_worker_was_asked_to_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, no_grace: None, handlers_are_put_back: None
 ) -> None:
-    monkeypatch.setattr(heartbeat.Heartbeat.__init__, "__defaults__", (0.1,))  # seconds between two looks
+    monkeypatch.setattr(leases.Heartbeat.__init__, "__defaults__", (0.1,))  # seconds between two looks
     bench.start()
     bench.work("crawl", at_most=1)
     when(lambda: bench.site.hits["/"] == 1, lambda: os.kill(os.getpid(), signal.SIGTERM))

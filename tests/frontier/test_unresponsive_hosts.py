@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.unresponsive_hosts import FailureStreak
+from crawler.frontier.host_state import FailureStreak
 
 HOST = "example.com"
 

@@ -11,10 +11,10 @@ from django.core.exceptions import TooManyFieldsSent
 from django.http import QueryDict
 from pydantic import ValidationError
 
-from crawler.api.firecrawl import mapping
+from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
-from crawler.api.schemas.options import Start
+from crawler.api.schemas.start import Start
 from crawler.content import warc
 from crawler.core.access import credentials
 from crawler.core.crawl import cache_policy, notices, page_query, schedule, traps
@@ -25,7 +25,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.extraction import rules as rules_text
 from crawler.core.extraction.rules import TYPES, FieldRule, check_rules
-from crawler.core.html import charsets, directives, link_codec, main_content
+from crawler.core.html import charsets, link_codec, main_content, page_metadata
 from crawler.core.html.links import extract
 from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
@@ -33,10 +33,10 @@ from crawler.core.text import patterns, quantities, sanitize
 from crawler.core.text.quantities import bytes_of
 from crawler.core.url_lists import entries
 from crawler.core.urls import addresses, normalise, query_params
-from crawler.core.urls import site_entries as hosts
+from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
 from crawler.core.urls.query_params import Parameters
-from crawler.http import encodings, headers
+from crawler.http import encodings, fetcher
 from crawler.http.body import Answer
 from crawler.http.connection import Connection
 from crawler.http.errors import FetchTrouble
@@ -106,7 +106,7 @@ def read_page(data: bytes) -> None:
     holds(all(normalise.normalise(link) == link for link in page.links[:50]), "a link is no normal one")
     holds(set(page.rels) <= set(page.links), "a rel belongs to no link")
     msgspec.json.encode(PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, title=page.title, links=page.links))
-    directives.directives_of(page.metas, (), "examplebot")
+    page_metadata.directives_of(page.metas, (), "examplebot")
 
 
 def read_charset(data: bytes) -> None:
@@ -125,9 +125,9 @@ def read_markdown(data: bytes) -> None:
 
 def read_directives(data: bytes) -> None:
     text = data.decode("latin-1")
-    said = directives.directives_of([("robots", text), (text, text)], [text, f"bot: {text}"], "bot")
-    holds(said.noindex == directives.recorded(said.text, "noindex"), "a record and its flag differ")
-    directives.rel_of(text)
+    said = page_metadata.directives_of([("robots", text), (text, text)], [text, f"bot: {text}"], "bot")
+    holds(said.noindex == page_metadata.recorded(said.text, "noindex"), "a record and its flag differ")
+    page_metadata.rel_of(text)
 
 
 def read_robots(data: bytes) -> None:
@@ -183,10 +183,10 @@ def read_length(reading: RecordedReading) -> None:
 
 
 def read_one_header(value: str) -> None:
-    headers.text_of(value)
-    headers.media_type_of(value)
-    wait = headers.parse_retry_after(value, 1.8e9)
-    holds(wait is None or 0 <= wait <= headers.LONGEST_WAIT, "a Retry-After is out of bounds")
+    fetcher.text_of(value)
+    fetcher.media_type_of(value)
+    wait = fetcher.parse_retry_after(value, 1.8e9)
+    holds(wait is None or 0 <= wait <= fetcher.LONGEST_WAIT, "a Retry-After is out of bounds")
     charsets.encoding_of(b"", value)
     for etag in ("", value):
         answer = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, etag=etag, last_modified=value, fetched_at=1.8e9)
@@ -334,5 +334,5 @@ def read_options(data: bytes) -> None:
 
 def read_firecrawl(data: bytes) -> None:
     with suppress(Problem, ValidationError, BadInput):
-        options = mapping.options_of(CrawlRequest.model_validate(read_json(data)).asked())
+        options = schemas.options_of(CrawlRequest.model_validate(read_json(data)).asked())
         check_options(msgspec.convert(options, CrawlOptions))

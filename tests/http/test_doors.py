@@ -25,15 +25,13 @@ KNOWN = {
     "http/guard.py": "looks names up and judges their addresses",
     "http/connector.py": "connects to those addresses",
     "http/connection.py": "takes a socket that is connected",
-    "http/tls.py": "takes a socket that is connected, and knows whose certificates are believed",
     "http/request.py": "shuts down a socket that was opened elsewhere; fills in the headers of requests",
-    "http/adapter.py": "is an adapter of requests, in place of its own",
-    "http/client.py": "fills requests' requests in",
+    "http/client.py": "is an adapter of requests, in place of its own",
     "http/errors.py": "puts errors in words",
     # The operator's own servers, named by settings:
     "notices/channels/email.py": "the errors of the mail server in EMAIL_URL",
     "queueing/queues.py": "the Redis in REDIS_URL",
-    "launch/redis_server.py": "the Redis it has begun itself",
+    "launch/services.py": "the Redis it has begun itself",
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
@@ -92,8 +90,8 @@ def test_guards_and_fetchers_are_made_in_few_places() -> None:
         for kind in ("Guard", "HttpFetcher", "Route", "RoutedAdapter")
     }
     assert made == {
-        "Guard": {"http/guards.py", "http/factory.py"},  # the latter for the operator's own proxy
-        "HttpFetcher": {"http/factory.py", "notices/delivery.py"},
+        "Guard": {"http/guard.py", "http/client.py"},  # the latter for the operator's own proxy
+        "HttpFetcher": {"http/client.py", "notices/delivery.py"},
         "Route": {"http/client.py"},
         "RoutedAdapter": {"http/client.py"},
     }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.http.headers import LONGEST_WAIT, media_type_of, parse_retry_after, text_of
+from crawler.http.fetcher import LONGEST_WAIT, media_type_of, parse_retry_after, text_of
 
 NOW = 784111777.0  # Sun, 06 Nov 1994 08:49:37 GMT
 

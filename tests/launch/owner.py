@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from crawler.launch.process_group import Children
-from crawler.launch.redis_server import ensure_redis
+from crawler.launch.services import ensure_redis
 
 
 def own_a_sleeper(folder: Path) -> None:

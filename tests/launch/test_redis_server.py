@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from crawler.core.errors import ServiceDown
-from crawler.launch.redis_server import Found, RedisServer, ensure_redis, find_program, probe, start_embedded
+from crawler.launch.services import Found, RedisServer, ensure_redis, find_program, probe, start_embedded
 from tests.conftest import free_port, redis_binary
 from tests.launch.conftest import StartOwner, eventually, first_line, without_redis
 

@@ -14,7 +14,7 @@ from rq import Worker
 from crawler.launch import workers
 from crawler.launch.preload import GRACE, EarlyWorker
 from crawler.launch.process_group import Children
-from crawler.launch.redis_server import RedisServer
+from crawler.launch.services import RedisServer
 from crawler.launch.workers import Workers
 from crawler.queueing import queues
 from tests.launch.conftest import eventually, is_alive

@@ -26,7 +26,7 @@ from crawler.fetcher import preview as trial
 from crawler.fetcher.preview import preview
 from crawler.frontier import keys
 from crawler.frontier.robots import RobotsCache
-from crawler.http import guards
+from crawler.http import guard
 from crawler.http.guard import Guard
 from crawler.models import Page
 from crawler.notices.channels.transport import Message, TransportError
@@ -47,7 +47,7 @@ def canary(bench: Bench, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iter
     bench.site.host = f"site.test:{bench.site.url.rsplit(':', 1)[1]}"
     bench.site.url = f"http://{bench.site.host}"
     settings.CRAWLER_PRIVATE_HOSTS = [bench.site.host]
-    monkeypatch.setattr(guards, "Guard", partial(Guard, resolver=Names("127.0.0.1")))
+    monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=Names("127.0.0.1")))
     with Server({"/": reply()}) as server:
         yield f"http://inside.test:{server.port}"
     assert server.connections == 0
@@ -181,7 +181,7 @@ def test_a_persons_proxy(bench: Bench, canary: str) -> None:
 
 
 def test_notices_take_the_operators_proxy(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "Guard", partial(Guard, resolver=Names("1.1.1.1")))
+    monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=Names("1.1.1.1")))
     with Server({"/hook": reply()}) as server, ProxyServer() as proxy:
         settings.CRAWLER_PROXY, settings.CRAWLER_PORTS = Proxy("127.0.0.1", proxy.port), {server.port}
         assert tell(f"http://public.test:{server.port}/hook") == "the receiver answered 200"
@@ -210,7 +210,7 @@ def test_a_name_that_turns_private_behind_the_start(
     port = int(canary.rsplit(":", 1)[1])
     settings.CRAWLER_PORTS = {port}
     names = Names("1.1.1.1", "127.0.0.1")  # public when the form is sent, private when the page is asked for
-    monkeypatch.setattr(guards, "Guard", partial(Guard, resolver=names))
+    monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=names))
     bench.crawl = start_crawl([f"http://rebinding.test:{port}/"], CrawlOptions(obey_robots=False))
     bench.work()
     assert (bench.state(), Page.objects.get().outcome) == ("finished", "private_address")

@@ -15,7 +15,7 @@ from crawler.core.crawl.messages import PAGE, SITEMAP, PageResult, SitemapEntry
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput, RefusedAddress
-from crawler.core.sitemaps.entries import to_begin_with
+from crawler.core.sitemaps.formats import to_begin_with
 from crawler.crawls.start import start_crawl
 from crawler.manager import collect
 from crawler.manager.context import context_of

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from crawler.core.crawl.completion import State
-from crawler.reports.action_messages import GONE, Verb, to_delete, to_retry, to_verb
+from crawler.reports.text import GONE, Verb, to_delete, to_retry, to_verb
 from tests.exports.factories import make_crawl
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.core.crawl.diagnosis import Hold, Manager
-from crawler.core.crawl.host_waits import Reason
+from crawler.core.crawl.politeness import Reason
 from crawler.reports import diagnosis_text
 
 REPORT: dict[str, Any] = {

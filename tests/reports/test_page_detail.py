@@ -11,7 +11,7 @@ import pytest
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page, Trap
-from crawler.reports import page_text
+from crawler.reports import page_detail
 from crawler.reports.page_detail import page_report
 from tests.exports.factories import make_crawl, make_page
 from tests.reports.pages import read_page
@@ -66,7 +66,7 @@ def test_redirects_are_followed_both_ways(crawl: Crawl) -> None:
     make_page(crawl, f"{SITE}/3", redirect_to="http://elsewhere.test/", **REDIRECT)
     make_page(make_crawl(), f"{SITE}/x", redirect_to=f"{SITE}/2", **REDIRECT)
     redirects = page_report(crawl, second)["redirects"]
-    assert [page_text.answer(step) for step in redirects["onwards"]] == ["301", "not in this crawl"]
+    assert [page_detail.answer(step) for step in redirects["onwards"]] == ["301", "not in this crawl"]
     assert (urls(redirects["sources"]), redirects["is_loop"]) == (["/1", "/also"], False)
     last = page_report(crawl, Page.objects.get(crawl=crawl, url=f"{SITE}/3"))["redirects"]
     assert [(source["url"].removeprefix(SITE), source["hops"]) for source in last["sources"]] == [
@@ -92,8 +92,13 @@ def test_links_out_are_told_with_what_came_of_their_targets(crawl: Crawl) -> Non
     out = page_report(crawl, page)["links_out"]
     assert out["number"] == 2
     gone, unknown = out["links"]
-    assert (gone["text"], gone["rel"], gone["page"], page_text.answer(gone)) == ("gone", "nofollow", missing.pk, "404")
-    assert (unknown["page"], page_text.answer(unknown)) == (None, "not in this crawl")
+    assert (gone["text"], gone["rel"], gone["page"], page_detail.answer(gone)) == (
+        "gone",
+        "nofollow",
+        missing.pk,
+        "404",
+    )
+    assert (unknown["page"], page_detail.answer(unknown)) == (None, "not in this crawl")
 
 
 def test_links_come_a_part_at_a_time(crawl: Crawl) -> None:
@@ -112,7 +117,7 @@ def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
     page = read_page(crawl, f"{SITE}/", facts=facts, title="Start", headers="Server: x\nX-A: b", directives="noindex")
     report = page_report(crawl, page)
     assert report["headers"] == ["Server: x", "X-A: b"]
-    assert dict(page_text.said(report)) == {
+    assert dict(page_detail.said(report)) == {
         "Title": "Start",
         "Description": "About",
         "Heading (h1)": "Heading (the first of 2)",
@@ -120,7 +125,7 @@ def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
         "Directives": "noindex",
         "Words": "7",
     }
-    assert page_text.unread(report) == ""
+    assert page_detail.unread(report) == ""
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
 def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
     report = page_report(crawl, make_page(crawl, f"{SITE}/", **{"status": 1, **fields}))
     assert report["said"] is None
-    assert why in page_text.unread(report)
+    assert why in page_detail.unread(report)
 
 
 @pytest.mark.parametrize(
@@ -148,12 +153,12 @@ def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: s
 def test_what_was_answered_and_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
     report = page_report(crawl, read_page(crawl, f"{SITE}/", **fields))
     assert report["said"] is None
-    assert why in page_text.unread(report)
+    assert why in page_detail.unread(report)
 
 
 def test_nothing_that_is_not_known_is_empty(crawl: Crawl) -> None:
     report = page_report(crawl, make_page(crawl, f"{SITE}/", outcome="dns", status=1, error="no such host"))
-    known = [*page_text.answered(report), *page_text.found(report), *page_text.said(report)]
+    known = [*page_detail.answered(report), *page_detail.found(report), *page_detail.said(report)]
     assert all(text for _, text in known)
     assert dict(known)["Outcome"] == "host name not found: no such host"
     assert dict(known)["Status"] == "no response"
@@ -162,15 +167,15 @@ def test_nothing_that_is_not_known_is_empty(crawl: Crawl) -> None:
 def test_a_sitemaps_word_is_told_where_the_crawl_looked_at_sitemaps() -> None:
     crawl = make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
     page = make_page(crawl, f"{SITE}/", in_sitemap=True, linked=False, lastmod="2026-01-02")
-    known = dict(page_text.found(page_report(crawl, page)))
+    known = dict(page_detail.found(page_report(crawl, page)))
     assert known["Last modified, by the sitemap"] == "2026-01-02"
     assert known["Linked from a page"] == "no: a sitemap alone leads here"
     unlooked = make_crawl()
-    found = page_text.found(page_report(unlooked, make_page(unlooked, f"{SITE}/")))
+    found = page_detail.found(page_report(unlooked, make_page(unlooked, f"{SITE}/")))
     assert dict(found)["In a sitemap"].startswith("not known")
 
 
 def test_a_trap_is_named(crawl: Crawl) -> None:
     trap = Trap.objects.create(crawl=crawl, key=b"1", reason="dates", pattern="/calendar/*")
     page = make_page(crawl, f"{SITE}/calendar/1", status=1, outcome="trap", trap_id=trap.pk)
-    assert ("Trap", "A calendar without end: /calendar/*") in page_text.found(page_report(crawl, page))
+    assert ("Trap", "A calendar without end: /calendar/*") in page_detail.found(page_report(crawl, page))

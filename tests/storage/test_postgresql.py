@@ -17,8 +17,8 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import SilentLock
 from crawler.manager import reconcile
 from crawler.models import Crawl
-from crawler.storage import postgresql
-from crawler.storage.postgresql import LIMITS, is_lock_timeout, silent_lock
+from crawler.storage import database
+from crawler.storage.database import LIMITS, is_lock_timeout, silent_lock
 from tests.postgresql import PostgresStack, row_locked
 
 T = TypeVar("T")
@@ -130,5 +130,5 @@ def test_a_look_at_all_crawls_goes_by_one_that_is_locked(postgres_stack: Postgre
 
 @pytest.mark.django_db
 def test_on_other_databases_nothing_is_looked_for() -> None:
-    if connections["default"].vendor != postgresql.VENDOR:
+    if connections["default"].vendor != database.VENDOR:
         assert silent_lock(UUID(int=0)) is None

@@ -9,7 +9,7 @@ import pytest
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page, Usage
-from crawler.storage import usage, writer
+from crawler.storage import sql, writer
 from tests.web.factories import a_crawl, a_page, a_person
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def results(crawl: Crawl, *outcomes: Outcome) -> list[PageResult]:
 
 def counted(crawl: Crawl) -> int:
     assert crawl.owner_id is not None
-    return usage.pages_on(crawl.owner_id, DAY)
+    return sql.pages_on(crawl.owner_id, DAY)
 
 
 def test_pages_that_were_asked_for_count(crawl: Crawl) -> None:
@@ -74,8 +74,8 @@ def test_what_is_rolled_back_is_not_counted(crawl: Crawl, monkeypatch: pytest.Mo
 
 def test_days_and_people_are_kept_apart(crawl: Crawl) -> None:
     bob = a_person("bob")
-    usage.add(bob.pk, 5, NOW)
-    usage.add(bob.pk, 2, NOW + 86400)
+    sql.add(bob.pk, 5, NOW)
+    sql.add(bob.pk, 2, NOW + 86400)
     writer.apply(crawl.id, results(crawl, Outcome.SUCCESS), [], [], NOW)
     assert sorted(Usage.objects.values_list("user__username", "pages")) == [("ann", 1), ("bob", 2), ("bob", 5)]
 
@@ -90,6 +90,6 @@ def test_crawls_of_nobody_are_not_counted() -> None:
 def test_what_is_older_than_a_year_is_forgotten() -> None:
     ann = a_person("ann")
     for now in (NOW, NOW + 86400):
-        usage.add(ann.pk, 1, now)
-    usage.delete_before(date(1970, 1, 13))
+        sql.add(ann.pk, 1, now)
+    sql.delete_before(date(1970, 1, 13))
     assert [row.day for row in Usage.objects.all()] == [date(1970, 1, 13)]

@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
 from settings import urls as root_urls

@@ -1,6 +1,5 @@
 """The API under the names that users of Firecrawl know.
 
 routes   its operations
-schemas  what they take and return
-mapping  its options and states as ours
+schemas  what they take and return, and its options and states as ours
 """

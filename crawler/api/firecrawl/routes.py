@@ -13,9 +13,9 @@ from ninja import Query, Router
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.api.callers import ApiRequest, needs
-from crawler.api.firecrawl import mapping
+from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl import schemas as shapes
-from crawler.api.firecrawl.mapping import status_of
+from crawler.api.firecrawl.schemas import status_of
 from crawler.api.idempotency import id_to_make, may_be_made
 from crawler.api.lookups import crawl_named, crawl_watched
 from crawler.api.openapi import CRAWL_ID, described
@@ -62,7 +62,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     made = may_be_made(request)
     started = visible_crawls(request.user).filter(pk=made).first() if made else None
     if started is None:
-        options = CrawlOptions(**mapping.options_of(body.asked()), notify_webhooks=_webhooks(body))
+        options = CrawlOptions(**schemas.options_of(body.asked()), notify_webhooks=_webhooks(body))
         started = start_crawl([body.url], options, owner=request.user, crawl_id=id_to_make(request))
     other = [name for name in map(_name_of, body.scrapeOptions.formats) if name not in {"links", "markdown"}]
     return {

@@ -21,8 +21,8 @@ from crawler.crawls.control import keep, share
 from crawler.crawls.retry import retry_failed
 from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.models import Crawl
-from crawler.reports import action_messages
-from crawler.reports.action_messages import Verb
+from crawler.reports import text
+from crawler.reports.text import Verb
 
 router = Router(tags=["crawls"])
 
@@ -99,7 +99,7 @@ def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
     """All of them, or those named. A crawl that was over runs again and is finished anew."""
     sent = retry_failed(crawl_named(request, crawl_id, Right.CONTROL).id, body.pages if body else None)
-    return {"sent": sent, "message": action_messages.to_retry(sent).line}
+    return {"sent": sent, "message": text.to_retry(sent).line}
 
 
 @router.post(
@@ -122,9 +122,9 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
     share what is known of a host. Its Crawl-delay is kept. 404 when this crawl has no page that waits for it."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     if not has_pages_of(crawl, host):
-        raise Problem(404, action_messages.no_pages_of(host).line)
+        raise Problem(404, text.no_pages_of(host).line)
     done = end_host_waits(host)
-    reply = action_messages.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
+    reply = text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     return {"host": host, "had_to_wait": done.had_to_wait, "crawls": done.crawls, "message": reply.line}
 
 
@@ -132,7 +132,7 @@ def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID]
     """409 when the crawl cannot be moved so, 404 when somebody deleted it in this moment."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     moved = move(crawl.id)
-    reply = action_messages.to_verb(verb, moved, crawl.id)
+    reply = text.to_verb(verb, moved, crawl.id)
     state = Crawl.objects.filter(pk=crawl.id).values_list("state", flat=True).first()
     if not reply.is_so or state is None:
         raise Problem(404 if state is None else 409, reply.line)

@@ -21,7 +21,7 @@ from crawler.api.openapi import FORM, described
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
-from crawler.api.schemas.options import Base, CrawlStart, ListStart
+from crawler.api.schemas.start import Base, CrawlStart, ListStart
 from crawler.core.access.credentials import own_hosts
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.completion import State

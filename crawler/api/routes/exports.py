@@ -18,14 +18,13 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem
 from crawler.api.schemas.crawl import ROOT
 from crawler.api.schemas.page import ROW_EXAMPLE, PageId
-from crawler.content.content import ENDINGS, content_of, is_kept
-from crawler.content.storage import Gone
+from crawler.content.storage import ENDINGS, Gone, content_of, is_kept
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl import options
 from crawler.core.text.gzip import Broken
+from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.exports.formats import FORMATS, Format, file_name, formats_for
 from crawler.exports.rows import KEYS
-from crawler.exports.table import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, PageFacts
 
 PAGE_CONTENTS = {

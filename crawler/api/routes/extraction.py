@@ -10,7 +10,7 @@ from pydantic import Field
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.openapi import described
 from crawler.api.routes.crawls import sealed_for
-from crawler.api.schemas.options import PreviewAsked
+from crawler.api.schemas.start import PreviewAsked
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person

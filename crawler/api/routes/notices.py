@@ -15,7 +15,7 @@ from crawler.api.lookups import channel_named, crawl_named
 from crawler.api.openapi import described
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
-from crawler.api.schemas import notices as shapes
+from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Right, Scope
 from crawler.models import Channel, Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend

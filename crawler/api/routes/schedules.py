@@ -15,8 +15,8 @@ from crawler.api.lookups import schedule_named
 from crawler.api.openapi import SCHEDULE_ID, described
 from crawler.api.paging import Cursor, Limit, by_place
 from crawler.api.routes.crawls import sealed_for
-from crawler.api.schemas import schedule as shapes
-from crawler.api.schemas.options import ScheduleStart
+from crawler.api.schemas import start as shapes
+from crawler.api.schemas.start import ScheduleStart
 from crawler.core.access.permissions import Right, Scope
 from crawler.crawls.schedules import add_schedule, pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Schedule

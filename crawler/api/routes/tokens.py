@@ -13,7 +13,7 @@ from crawler.accounts.permissions import groups_of
 from crawler.api.callers import ApiRequest, BearerToken, Session, needs
 from crawler.api.openapi import described
 from crawler.api.problems import Problem, nobody
-from crawler.api.schemas import token as shapes
+from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl.page_query import LARGEST
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from ninja import Path, Schema
 from pydantic import Field
 
-from crawler.content.content import is_kept
+from crawler.content.storage import is_kept
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.page_query import LARGEST, MAX_TEXT, OPEN, Show, read
 from crawler.core.errors import BadInput

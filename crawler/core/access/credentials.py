@@ -14,8 +14,7 @@ import msgspec
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.addresses import Proxy
-from crawler.core.urls.normalise import host_of, origin_of, site_of
-from crawler.core.urls.site_entries import BELOW, host_typed
+from crawler.core.urls.normalise import BELOW, host_of, host_typed, origin_of, site_of
 
 Pair = tuple[str, str]
 

@@ -10,8 +10,7 @@ discovery     which pages a result adds
 completion    states of a crawl, when it is finished, and why it ended
 counters      counts of pages, and the receipt made from them
 progress      speed, time left, its chart and event stream
-politeness    how often a host may be asked: delay, throttle, Retry-After
-host_waits    why a host is not asked now
+politeness    how often a host may be requested: delay, throttle, Retry-After; why it waits
 diagnosis     why a crawl is not finished
 traps         endless series of URLs
 cache_policy  which responses may be used again (RFC 9111)

@@ -11,7 +11,7 @@ from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Kind, Outcome
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
-from crawler.core.sitemaps.entries import MAX_STEPS
+from crawler.core.sitemaps.formats import MAX_STEPS
 from crawler.core.text.quantities import counted, duration, size
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.host_waits import HostWait, Reason, why_not_now
+from crawler.core.crawl.politeness import HostWait, Reason, why_not_now
 from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage, paused_for, waits_for
 from crawler.core.text.quantities import count, counted, duration

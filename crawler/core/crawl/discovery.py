@@ -13,7 +13,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.traps import Suspicion, suspect
 from crawler.core.html import link_codec
-from crawler.core.html.directives import NOFOLLOW, recorded
+from crawler.core.html.page_metadata import NOFOLLOW, recorded
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import key_of
 
@@ -66,7 +66,7 @@ def discoveries(
     result: PageResult, place: Place, scope: Scope, options: CrawlOptions, told: set[str] | None = None
 ) -> Iterator[Discovery]:
     """The pages this result leads to, in order, and the links that leave the crawl. Duplicates are for the table to
-    refuse. What a sitemap leads to is told by `core.sitemaps.entries`; an external link is asked once, and leads
+    refuse. What a sitemap leads to is told by `core.sitemaps.formats`; an external link is asked once, and leads
     nowhere.
 
     `told` are links of other results that need not be told again, because nothing more can come of them; it is added

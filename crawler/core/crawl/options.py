@@ -30,8 +30,7 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import FieldRule, check_rules
 from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
-from crawler.core.urls.normalise import from_person, origin_of
-from crawler.core.urls.site_entries import check_host, check_prefix
+from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
 
 # The forms in which the content of pages can be kept.
 

@@ -4,8 +4,7 @@ document      the parsed tree, in bounded time
 charsets      its character encoding
 links         the links on it
 link_codec    those links, packed for storage
-directives    robots meta tags, X-Robots-Tag, rel, canonical
-page_metadata title, description, headings, and links that are malformed
+page_metadata title, description, headings, malformed links, directives to crawlers (robots, rel, canonical)
 main_content  the readable part of a page, as text and Markdown
 markdown      HTML as Markdown, compiled; markdown_in_python where that cannot be installed
 simhash       near-duplicate detection

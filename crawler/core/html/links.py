@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html import page_metadata
-from crawler.core.html.directives import rel_of
 from crawler.core.html.document import MOST_TAGS, Document, attribute, collapsed, document_of
 from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
-from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Facts, Malformed, problem_of
+from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Facts, Malformed, problem_of, rel_of
 from crawler.core.urls.normalise import linker, normalise
 
 MAX_LINKS = 20_000  # targets kept of one page; what follows is dropped
@@ -55,7 +54,7 @@ class Extracted:
     rels: dict[str, str]  # link -> "nofollow ugc sponsored", of those that are never linked to without any of these
     metas: tuple[
         tuple[str, str], ...
-    ]  # name and content of the meta elements that have both, for `core.html.directives`
+    ]  # name and content of the meta elements that have both, for `core.html.page_metadata`
     facts: Facts
     cut: str = ""  # why some of its links are not here; "" = all are
 

@@ -1,6 +1,5 @@
 """The installation.
 
-deployment    required settings, clock skew
+deployment    required settings, clock skew, how a worker stops
 backpressure  low disk or memory
-shutdown      how long a worker takes to end
 """

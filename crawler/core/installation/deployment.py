@@ -1,9 +1,10 @@
-"""What an installation that others can reach must have set, and what is said of one that has not."""
+"""What an installation that others can reach must have set: checks of settings and clocks, and how workers stop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from enum import IntEnum
 from ipaddress import ip_address, ip_network
 from urllib.parse import parse_qs, urlsplit
 
@@ -148,3 +149,35 @@ def _is_off(seconds: float) -> bool:
 
 def _by(seconds: float) -> str:
     return f"{abs(seconds):.1f} s {'ahead of' if seconds > 0 else 'behind'}"
+
+
+# How a worker stops after SIGTERM: it starts nothing new and returns what it had not started. Pages under way may
+# finish for PAGE_GRACE_SECONDS; then their connections are closed. A thread that is still busy (parsing a long page,
+# waiting for a name server) is abandoned after THREAD_GRACE_SECONDS. The rest of the time is for writing results to
+# Redis. At STOP_SECONDS the process ends in any case.
+#
+# honcho and `bin/up` kill a process after 5 s, Docker after 10 s: PAGE_GRACE_SECONDS ends before the first of them.
+# TimeoutStopSec in deploy/systemd is a little longer than STOP_SECONDS.
+
+PAGE_GRACE_SECONDS = 3.0
+THREAD_GRACE_SECONDS = 8.0
+STOP_SECONDS = 10.0
+COLD_SECONDS = 1.0  # after a second signal, so that RQ can note the worker's end; then the process is gone
+
+
+class Phase(IntEnum):
+    """What to do with the pages in hand; each goes further than the one before."""
+
+    WORK = 0
+    BEGIN_NOTHING = 1
+    ABORT = 2  # close the connections of pages under way
+    LEAVE = 3  # wait for no thread any longer
+
+
+def phase(asked_for: float | None) -> Phase:
+    """`asked_for`: seconds since the worker was asked to end; None = it was not."""
+    if asked_for is None:
+        return Phase.WORK
+    if asked_for < PAGE_GRACE_SECONDS:
+        return Phase.BEGIN_NOTHING
+    return Phase.ABORT if asked_for < THREAD_GRACE_SECONDS else Phase.LEAVE

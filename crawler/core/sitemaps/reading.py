@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from crawler.core.crawl.messages import SitemapEntry
-from crawler.core.sitemaps.entries import Listed
-from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Markup, NotASitemap
+from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Listed, Markup, NotASitemap
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 from crawler.core.urls.normalise import normalise
 

@@ -8,9 +8,8 @@ from enum import Enum
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.text.patterns import Patterns
-from crawler.core.urls.normalise import host_of, site_of
+from crawler.core.urls.normalise import host_of, host_typed, prefix_typed, site_of
 from crawler.core.urls.query_params import Parameters
-from crawler.core.urls.site_entries import host_typed, prefix_typed
 
 
 class Side(Enum):

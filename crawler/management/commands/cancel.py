@@ -7,8 +7,8 @@ from typing import Any
 
 from crawler.crawls import control
 from crawler.management.base import Door, add_crawl, crawl_of
-from crawler.reports import action_messages
-from crawler.reports.action_messages import Verb
+from crawler.reports import text
+from crawler.reports.text import Verb
 
 EXAMPLES = """\
 examples:
@@ -32,4 +32,4 @@ class Command(Door):
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
-        return self.tell(action_messages.to_verb(Verb.CANCEL, control.cancel(crawl.id), crawl.id))
+        return self.tell(text.to_verb(Verb.CANCEL, control.cancel(crawl.id), crawl.id))

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.exports.table import json_lines
+from crawler.exports.csv import json_lines
 from crawler.management.base import Door, Exit, crawl_of
 from crawler.management.display import text_of
 from crawler.models import Crawl

@@ -12,8 +12,8 @@ from crawler.core.text.sanitize import lines
 from crawler.crawls.delete import delete
 from crawler.management.base import Door, Ended, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
-from crawler.reports import action_messages, text
-from crawler.reports.action_messages import Reply
+from crawler.reports import text
+from crawler.reports.text import Reply
 
 EXAMPLES = """\
 examples:
@@ -43,7 +43,7 @@ class Command(Door):
         crawl = crawl_of(options["id"])
         if not options["yes"]:
             self._ask(crawl)
-        return self.tell(action_messages.to_delete(crawl, delete(crawl.id)))
+        return self.tell(text.to_delete(crawl, delete(crawl.id)))
 
     def _ask(self, crawl: Crawl) -> None:
         """Ends the command unless the person says yes."""

@@ -10,7 +10,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import host_of, normalise
 from crawler.management.base import Door, Exit
 from crawler.manager.host_waits import end_host_waits
-from crawler.reports import action_messages, host
+from crawler.reports import host, text
 
 EXAMPLES = """\
 examples:
@@ -43,7 +43,7 @@ class Command(Door):
         name = _host_of(options["host"])
         if options["forget"]:
             done = end_host_waits(name)
-            return self.tell(action_messages.to_forget(name, had_to_wait=done.had_to_wait, crawls=done.crawls))
+            return self.tell(text.to_forget(name, had_to_wait=done.had_to_wait, crawls=done.crawls))
         known = host.known_of(name)
         if options["json"]:
             self.print(json.dumps(known) + "\n")

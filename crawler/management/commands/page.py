@@ -12,7 +12,7 @@ from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.management.base import Door, Exit, add_crawl, crawl_of
 from crawler.models import Page
-from crawler.reports import page_text
+from crawler.reports import page_detail
 from crawler.reports import text as words
 from crawler.reports.page_detail import page_report
 
@@ -60,15 +60,17 @@ class Command(Door):
 def _told(report: Mapping[str, Any]) -> Iterator[str]:
     """The report as text, block by block."""
     yield f"{one_line(report['url'])}\n"
-    yield _block("Response", words.aligned([*page_text.answered(report), ("Fetched at", page_text.fetched(report))]))
-    yield _block("Page metadata", words.aligned(page_text.said(report)), page_text.unread(report))
+    yield _block(
+        "Response", words.aligned([*page_detail.answered(report), ("Fetched at", page_detail.fetched(report))])
+    )
+    yield _block("Page metadata", words.aligned(page_detail.said(report)), page_detail.unread(report))
     if report["fields"]:
-        yield _block("Extracted fields", words.aligned(page_text.fields(report)))
+        yield _block("Extracted fields", words.aligned(page_detail.fields(report)))
     if report["kept"]:
-        yield _block("Kept content", words.aligned(page_text.kept(report)))
+        yield _block("Kept content", words.aligned(page_detail.kept(report)))
     yield _block("Redirects to", *map(_line, report["redirects"]["onwards"]))
     yield _block("Redirected here", *map(_line, report["redirects"]["sources"]))
-    yield _block("How it was found", words.aligned(page_text.found(report)))
+    yield _block("How it was found", words.aligned(page_detail.found(report)))
     yield _block("From the start to here", *(_step(step) for step in report["path"]["steps"]))
     yield _links("Links to it", report["links_in"], report["links_in"]["number"], "page")
     yield _links("Links on it", report["links_out"], report["links_out"]["number"], "link")
@@ -78,11 +80,11 @@ def _told(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _line(page: Mapping[str, Any]) -> str:
-    return one_line(f"{page_text.answer(page)}  {page['url']}")
+    return one_line(f"{page_detail.answer(page)}  {page['url']}")
 
 
 def _step(step: Mapping[str, Any]) -> str:
-    return f"{_line(step)}  {page_text.LEADS_BY[step['leads_by']]}"
+    return f"{_line(step)}  {page_detail.LEADS_BY[step['leads_by']]}"
 
 
 def _links(title: str, part: Mapping[str, Any], number: int, noun: str) -> str:

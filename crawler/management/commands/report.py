@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.exports.table import json_lines
+from crawler.exports.csv import json_lines
 from crawler.management.base import Door, Exit, add_crawl, crawl_of
 from crawler.management.display import text_of
 from crawler.models import Crawl

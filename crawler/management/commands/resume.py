@@ -7,8 +7,8 @@ from typing import Any
 
 from crawler.crawls import control
 from crawler.management.base import Door, add_crawl, crawl_of
-from crawler.reports import action_messages
-from crawler.reports.action_messages import Verb
+from crawler.reports import text
+from crawler.reports.text import Verb
 
 EXAMPLES = """\
 examples:
@@ -32,6 +32,6 @@ class Command(Door):
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
-        code = self.tell(action_messages.to_verb(Verb.RESUME, control.resume(crawl.id), crawl.id))
+        code = self.tell(text.to_verb(Verb.RESUME, control.resume(crawl.id), crawl.id))
         self.mention_workers()
         return code

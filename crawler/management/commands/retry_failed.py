@@ -10,8 +10,8 @@ from crawler.core.urls.normalise import from_person, key_of
 from crawler.crawls.retry import retry_failed
 from crawler.management.base import Door, add_crawl, crawl_of
 from crawler.models import Crawl, Page
-from crawler.reports import action_messages, text
-from crawler.reports.action_messages import Reply
+from crawler.reports import text
+from crawler.reports.text import Reply
 
 LONGEST_ID = 18  # digits; the table's keys have no more
 
@@ -48,7 +48,7 @@ class Command(Door):
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
         if options["page"] is None:
-            code = self.tell(action_messages.to_retry(retry_failed(crawl.id)))
+            code = self.tell(text.to_retry(retry_failed(crawl.id)))
         else:
             code = self._retry(crawl, [_page(crawl, typed) for typed in options["page"]])
         self.mention_workers()
@@ -57,7 +57,7 @@ class Command(Door):
     def _retry(self, crawl: Crawl, pages: list[Page]) -> int:
         """Pages that are open are on their way already; those that closed in another way stay as they are."""
         others = [page for page in pages if page.status == Page.CLOSED and not page.given_up]
-        code = self.tell(action_messages.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
+        code = self.tell(text.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
         if not others:
             return code
         told = "; ".join(f"{page.url} ({page.http_status or text.outcome(page.outcome)})" for page in others)

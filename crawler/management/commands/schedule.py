@@ -16,7 +16,7 @@ from crawler.management.base import Door, Exit, one_line_errors
 from crawler.management.crawl_options import add_settled, chosen
 from crawler.management.inputs import credentials_of
 from crawler.models import Schedule
-from crawler.reports.action_messages import Reply
+from crawler.reports.text import Reply
 
 EXAMPLES = """\
 examples:

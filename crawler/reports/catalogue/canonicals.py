@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.html.directives import NOINDEX, Conflict, follows, recorded
+from crawler.core.html.page_metadata import NOINDEX, Conflict, follows, recorded
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at

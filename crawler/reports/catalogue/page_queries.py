@@ -10,7 +10,7 @@ from django.db.models import F, Q, QuerySet
 
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.outcomes import Kind, Outcome
-from crawler.core.html.directives import NOINDEX
+from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import HTML
 from crawler.models import Crawl, Page

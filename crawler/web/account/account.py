@@ -19,8 +19,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from crawler import clock
-from crawler.accounts import login_throttle, quotas, sessions
-from crawler.accounts.login_throttle import TooManyTries
+from crawler.accounts import logins, quotas
+from crawler.accounts.logins import TooManyTries
 from crawler.core.text.quantities import count
 from crawler.web.account.login import refused
 from crawler.web.decorators import page, person
@@ -73,7 +73,7 @@ class PasswordForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         try:
-            attempt = login_throttle.begin_change(self.user.pk)
+            attempt = logins.begin_change(self.user.pk)
         except TooManyTries as error:
             self.trouble = error
             raise forms.ValidationError(str(error), code="throttled") from None
@@ -110,7 +110,7 @@ class PasswordPage(views.PasswordChangeView):
 @page
 def log_out_everywhere(request: HttpRequest) -> HttpResponse:
     """End all sessions of this person, this one too."""
-    sessions.end_sessions(person(request))
+    logins.end_sessions(person(request))
     logout(request)
     messages.success(request, "You are logged out everywhere.")
     return redirect("login")

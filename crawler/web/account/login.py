@@ -16,9 +16,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from crawler import conf
-from crawler.accounts import audit, login_throttle
+from crawler.accounts import audit, logins
 from crawler.accounts.login_links import link_account, make_link, redeem
-from crawler.accounts.login_throttle import Attempt, TooManyTries
+from crawler.accounts.logins import Attempt, TooManyTries
 from crawler.web.decorators import public_page
 from crawler.web.middleware import comes_from
 
@@ -39,7 +39,7 @@ class LoginForm(AuthenticationForm):
         if name is None or not password:
             return super().clean()
         try:
-            attempt = login_throttle.begin(name, comes_from(self.request), known_browser(self.request))
+            attempt = logins.begin(name, comes_from(self.request), known_browser(self.request))
         except TooManyTries as error:
             self.trouble = error
             raise ValidationError(str(error), code="throttled") from None
@@ -115,7 +115,7 @@ def redirect_to(request: HttpRequest) -> HttpResponse:
 def dead_link(request: HttpRequest, template: str) -> HttpResponse:
     """What a link leads to that is used, too old or made up. It is not logged: the log would have the link in it."""
     try:
-        login_throttle.failed(comes_from(request))
+        logins.failed(comes_from(request))
         response = render(request, template, status=410)
     except TooManyTries as error:
         messages.warning(request, str(error))
@@ -140,8 +140,8 @@ def remembered(request: HttpRequest, response: HttpResponse, account: Any) -> Ht
     """The answer to a login, after which this browser is known for this account."""
     response.set_cookie(
         conf.cookie_prefix() + KNOWN_BROWSER,
-        login_throttle.mark_of(account.get_username(), known_browser(request)),
-        max_age=login_throttle.KNOWN_FOR,
+        logins.mark_of(account.get_username(), known_browser(request)),
+        max_age=logins.KNOWN_FOR,
         secure=conf.cookies_are_secure(),
         httponly=True,
         samesite="Lax",

@@ -20,8 +20,8 @@ from crawler.crawls.control import keep, share
 from crawler.crawls.delete import delete
 from crawler.crawls.retry import retry_failed
 from crawler.models import Crawl
-from crawler.reports import action_messages
-from crawler.reports.action_messages import Reply, Verb
+from crawler.reports import text
+from crawler.reports.text import Reply, Verb
 from crawler.web.crawl.crawls import crawl_for
 from crawler.web.decorators import page, person
 from crawler.web.forms.sharing import SharingForm
@@ -59,7 +59,7 @@ def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         return _told(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
     crawl = crawl_for(request, crawl_id, Right.OWN)
     try:
-        reply = action_messages.to_delete(crawl, delete(crawl.id))
+        reply = text.to_delete(crawl, delete(crawl.id))
     except (ServiceDown, RedisError):
         return _told(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
     return _told(request, reply, reverse("crawl-list"))
@@ -72,7 +72,7 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     page_ids = _page_ids(request.POST.getlist("page")) if "page" in request.POST else None
     try:
-        reply = action_messages.to_retry(retry_failed(crawl.id, page_ids))
+        reply = text.to_retry(retry_failed(crawl.id, page_ids))
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
     return _told(request, reply, _where_from(request, crawl_id))
@@ -81,10 +81,10 @@ def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def _move(request: HttpRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> HttpResponse:
     crawl_for(request, crawl_id, Right.CONTROL)
     try:
-        reply = action_messages.to_verb(verb, move(crawl_id), crawl_id)
+        reply = text.to_verb(verb, move(crawl_id), crawl_id)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    return _told(request, reply, reverse("crawl-list") if reply is action_messages.GONE else _page_of(crawl_id))
+    return _told(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
 
 
 def _told(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:

@@ -34,12 +34,12 @@ from crawler.manager.reconcile import reconcile
 from crawler.models import NOT_OVER, Crawl
 from crawler.reports import text
 from crawler.reports.progress import breakdown
-from crawler.web.crawl.charts import figures_of, quick_figures
+from crawler.web.crawl.crawl_summary import figures_of, quick_figures
 from crawler.web.crawl.schedules import runs_of
 from crawler.web.crawl.status import STATES, status_of, summary_of
 from crawler.web.decorators import is_part, page
 from crawler.web.forms.crawl_form import CrawlForm
-from crawler.web.forms.credential_fields import SECRETS
+from crawler.web.forms.fields import SECRETS
 from crawler.web.forms.sharing import permitted, share_as_chosen, sharing_of
 
 # The list of crawls: which of them are asked for, and a page of those.

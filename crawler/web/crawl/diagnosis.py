@@ -18,9 +18,9 @@ from crawler.core.access.permissions import Right
 from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
 from crawler.manager.host_waits import end_host_waits, has_pages_of
-from crawler.reports import action_messages, diagnosis_text
-from crawler.reports.action_messages import Reply
+from crawler.reports import diagnosis_text, text
 from crawler.reports.diagnosis import why_of
+from crawler.reports.text import Reply
 from crawler.web.crawl.control import NO_REDIS
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.crawl.status import STATES
@@ -63,10 +63,10 @@ def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpRe
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     try:
         if not has_pages_of(crawl, host):
-            reply = action_messages.no_pages_of(host)
+            reply = text.no_pages_of(host)
         else:
             done = end_host_waits(host)
-            reply = action_messages.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
+            reply = text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
     messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)

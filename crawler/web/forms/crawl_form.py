@@ -1,5 +1,4 @@
-"""What a person may type to start a crawl. The form only reads it; whether it can be used is judged in one place,
-`core.crawl.options` and `start_crawl`, so that the page and the command line say the same."""
+"""The form that starts a crawl. It only reads input; `core.crawl.options` and `start_crawl` validate it."""
 
 from __future__ import annotations
 
@@ -10,7 +9,11 @@ from django import forms
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundWidget
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.datastructures import MultiValueDict
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
 
 from crawler.core.access.credentials import own_hosts
 from crawler.core.crawl.options import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
@@ -19,13 +22,24 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.credentials import taken_over
+from crawler.crawls.schedules import timetable_of
 from crawler.encryption import seal, shown
 from crawler.models import Crawl
+from crawler.web.decorators import page
 from crawler.web.forms import fields
-from crawler.web.forms.credential_fields import BOTH, GONE, SignInFields, typed_in
-from crawler.web.forms.fields import LinesField, ListFileField, NumberInput
-from crawler.web.forms.option_fields import ContentFields, OptionFields, chosen_content, typed_content
-from crawler.web.forms.option_groups import FIELDS, LISTED, USUAL, Group, groups_of, mark_defaults
+from crawler.web.forms.fields import BOTH, GONE, LinesField, ListFileField, NumberInput, SignInFields, typed_in
+from crawler.web.forms.option_fields import (
+    FIELDS,
+    LISTED,
+    USUAL,
+    ContentFields,
+    Group,
+    OptionFields,
+    chosen_content,
+    groups_of,
+    mark_defaults,
+    typed_content,
+)
 from crawler.web.forms.sharing import SharingFields
 
 PLACES = {
@@ -255,3 +269,44 @@ def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
     if crawl.source:  # a list has to be chosen anew: no page can do that for a person
         return {"preset": preset.value, **other}
     return {"preset": preset.value, "start_urls": crawl.start_urls, **other}
+
+
+# The door that judges one field of the form as it is left, by the form's own code and that of a start.
+
+
+@never_cache
+@require_POST
+@page
+def crawl_check(request: HttpRequest) -> HttpResponse:
+    """What is wrong with the field named by `field`, as the form would say it; nothing when it can be used. No host is
+    looked up: that is done at the start, and nowhere by the mere leaving of a field."""
+    name = request.POST.get("field", "")
+    form = CrawlForm(request.POST, user=request.user)
+    if name not in form.checked:
+        raise Http404
+    return render(request, "crawler/complaints.html", {"complaints": complaints(form, name)})
+
+
+def complaints(form: CrawlForm, name: str) -> list[str]:
+    """An empty field is no trouble before the form is sent."""
+    if name in form.errors:
+        return [str(error) for error in form.errors[name]] if form[name].data else []
+    value = form.cleaned_data.get(name)
+    if not value and value != 0:
+        return []
+    try:
+        _judge(form, name, value)
+    except BadInput as error:
+        return [error.message]
+    return []
+
+
+def _judge(form: CrawlForm, name: str, value: Any) -> None:
+    """BadInput when a crawl could not be started with this value."""
+    if name == "start_urls":
+        applied(Preset(form.chosen_preset), CrawlOptions(), [from_person(typed) for typed in value])
+    elif name == "schedule":
+        timetable_of(value)
+    else:
+        chosen: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
+        check_options(CrawlOptions(**chosen))

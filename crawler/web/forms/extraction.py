@@ -16,7 +16,7 @@ from crawler.fetcher.preview import Preview, preview
 from crawler.web.crawl.crawls import crawl_named
 from crawler.web.decorators import page
 from crawler.web.forms.crawl_form import CrawlForm
-from crawler.web.forms.credential_fields import SECRETS
+from crawler.web.forms.fields import SECRETS
 
 SHOWN = 500  # characters of a value
 

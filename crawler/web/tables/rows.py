@@ -12,7 +12,7 @@ from django.urls import NoReverseMatch, reverse
 
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP
 from crawler.core.crawl.outcomes import Outcome
-from crawler.exports.table import MEDIA_TYPES, TABLES, Cells, table_pieces
+from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines

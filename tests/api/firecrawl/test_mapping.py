@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.api.firecrawl.mapping import Asked, of_path, options_of, status_of
+from crawler.api.firecrawl.schemas import Asked, of_path, options_of, status_of
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.text.patterns import Patterns

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.crawl.options import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller

@@ -24,7 +24,7 @@ from crawler.core.crawl.diagnosis import (
     hold_of,
     manager_of,
 )
-from crawler.core.crawl.host_waits import HostWait, Reason, Used
+from crawler.core.crawl.politeness import HostWait, Reason, Used
 
 RUNNING = Facts(State.RUNNING, open_pages=100)
 FETCHING = HandedOut(Hold.FETCHING, 64, 8.0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.host_waits import HostLook, HostWait, Reason, Used, what_holds, why_not_now
+from crawler.core.crawl.politeness import HostLook, HostWait, Reason, Used, what_holds, why_not_now
 from crawler.core.robots.robots_txt import NOT_HAD
 
 FREE = HostLook(connections=0, allowed=4)

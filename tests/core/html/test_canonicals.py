@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.html.directives import Conflict, follows
+from crawler.core.html.page_metadata import Conflict, follows
 
 
 @pytest.mark.parametrize(

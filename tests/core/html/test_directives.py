@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.html.directives import MAX_RECORDED, NOTHING, Directives, directives_of, recorded, rel_of
+from crawler.core.html.page_metadata import MAX_RECORDED, NO_DIRECTIVES, Directives, directives_of, recorded, rel_of
 
 TOKEN = "ExampleBot"
 
@@ -104,8 +104,8 @@ def test_a_name_in_one_header_says_nothing_about_the_next() -> None:
 
 
 def test_a_page_that_says_nothing_asks_for_nothing() -> None:
-    assert directives_of([], [], TOKEN) is NOTHING
-    assert directives_of([("robots", "index")], ["all"], TOKEN) == NOTHING
+    assert directives_of([], [], TOKEN) is NO_DIRECTIVES
+    assert directives_of([("robots", "index")], ["all"], TOKEN) == NO_DIRECTIVES
 
 
 def test_what_matters_is_recorded_however_much_is_said() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from honcho.manager import KILL_WAIT
 
-from crawler.core.installation.shutdown import PAGE_GRACE_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS, Phase, phase
+from crawler.core.installation.deployment import PAGE_GRACE_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS, Phase, phase
 
 
 def test_it_works_as_long_as_nobody_asks_it_to_end() -> None:

@@ -10,7 +10,7 @@ from crawler.core.crawl.discovery import Discovery, Place, discoveries
 from crawler.core.crawl.messages import SITEMAP, PageResult, SitemapEntry
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.sitemaps.entries import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
+from crawler.core.sitemaps.formats import FIRST, MAX_STEPS, followed, named_by_robots, sitemap_at, to_begin_with
 from crawler.core.urls.crawl_scope import Scope
 
 START = "https://site.local/"

@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 
 from crawler.core.crawl.messages import SitemapEntry
 from crawler.core.robots.robots_txt import parse
-from crawler.core.sitemaps.entries import Listed, named_in_robots, usual_places
-from crawler.core.sitemaps.formats import MAX_LEVELS, MAX_TEXT, MAX_TOKEN, Break, Markup
+from crawler.core.sitemaps.formats import (
+    MAX_LEVELS,
+    MAX_TEXT,
+    MAX_TOKEN,
+    Break,
+    Listed,
+    Markup,
+    named_in_robots,
+    usual_places,
+)
 from crawler.core.sitemaps.reading import MAX_BYTES, MAX_ENTRIES, Sitemap, priority_of, read
 from tests.fuzz.growth import climb
 from tests.suites import cases

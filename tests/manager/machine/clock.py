@@ -12,9 +12,8 @@ from typing import Any, Self
 
 from redis import Redis
 
-from crawler.frontier.heartbeat import Heartbeat
 from crawler.frontier.keys import RECONCILED
-from crawler.frontier.leases import RENEW_INTERVAL_S
+from crawler.frontier.leases import RENEW_INTERVAL_S, Heartbeat
 
 SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.storage import usage
+from crawler.storage import sql
 from tests.accounts.factories import a_group
 from tests.web.factories import a_crawl
 
@@ -18,7 +18,7 @@ def test_it_shows_who_one_is_and_what_one_may(as_ann: Client, ann: User, setting
     settings.CRAWLER_ACTIVE_CRAWLS, settings.CRAWLER_PAGES_A_DAY = 3, 5000
     a_group("editors", ann)
     a_crawl(ann)
-    usage.add(ann.pk, 1234, timezone.now().timestamp())
+    sql.add(ann.pk, 1234, timezone.now().timestamp())
     text = as_ann.get("/account/").content.decode()
     assert "Crawls that are not over: 1 (at most 3)" in text
     assert "Pages asked for today, in UTC: 1,234 (at most 5,000)" in text

@@ -12,8 +12,8 @@ from django.test import Client
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.content import warc
-from crawler.content.content import packed
 from crawler.content.shelf import Shelf, named
+from crawler.content.storage import packed
 from crawler.core.crawl.options import FORMS, CrawlOptions
 from crawler.models import Page, PageFacts
 from tests.content.storages import kept_in

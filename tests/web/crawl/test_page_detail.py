@@ -11,7 +11,7 @@ from django.test import Client
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.html.page_metadata import Facts, Malformed
 from crawler.models import Crawl, Page
-from crawler.web.crawl import page_detail
+from crawler.web.crawl import pages
 from tests.reports.pages import read_page
 from tests.web.factories import a_finished_crawl, a_page, a_person
 
@@ -93,7 +93,7 @@ def test_a_dead_letter_can_be_asked_for_again_and_leads_back(as_ann: Client, cra
 def test_links_are_leafed_through_and_the_other_list_stays(
     as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_detail, "LINKS", 2)
+    monkeypatch.setattr(pages, "LINKS", 2)
     page = read_page(crawl, f"{SITE}/", {f"{SITE}/{number}": f"words {number}" for number in range(5)})
     html = html_of(as_ann, page, "?out=2&in=3")
     assert re.findall(r"words \d", html) == ["words 2", "words 3"]

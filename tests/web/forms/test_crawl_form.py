@@ -15,7 +15,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm
-from crawler.web.forms.option_groups import FIELDS, LISTED, USUAL
+from crawler.web.forms.option_fields import FIELDS, LISTED, USUAL
 from crawler.web.forms.sharing import SharingFields
 from tests.options import TYPED
 

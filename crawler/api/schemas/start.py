@@ -1,7 +1,8 @@
-"""What starts a crawl: its start URLs, and every option by its name in `core.crawl.options`."""
+"""What starts a crawl: start URLs, every option by its name in `core.crawl.options`, and a schedule."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -11,10 +12,13 @@ from django.contrib.auth.models import User
 from ninja import Schema
 from pydantic import ConfigDict, Field, create_model
 
+from crawler.api.openapi import CRAWL_ID, SCHEDULE_ID
+from crawler.api.schemas.crawl import options_shown
 from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
-from crawler.encryption import seal
+from crawler.encryption import seal, shown
+from crawler.models import Schedule
 
 MOST_START_URLS = 1000
 LARGEST = 2**53  # a whole number that every JSON parser reads as it was written
@@ -121,3 +125,57 @@ class ScheduleStart(Start):
     """A crawl to be begun again and again."""
 
     rule: str = Field(description='When: "every 6h", "every 2 days", or a cron expression such as "0 3 * * *".')
+
+
+# A schedule as the API shows it.
+
+
+class ScheduleWhole(Schema):
+    """A crawl that is begun again and again."""
+
+    id: UUID
+    rule: str
+    enabled: bool
+    start_urls: list[str]
+    created_at: datetime
+    next_at: datetime
+    last_error: str = Field(description="Why the last time came to nothing.")
+    last_run: UUID | None = Field(description="The crawl it began last.")
+    options: dict[str, Any]
+    sends: list[str] = Field(description="What its crawls send beside their URLs, masked.")
+
+
+class Schedules(Schema):
+    items: list[ScheduleWhole]
+    next: str | None
+
+
+def schedule_of(schedule: Schedule, *, in_full: bool) -> dict[str, Any]:
+    """With `in_full` whom it tells and what it sends to sign in are among it."""
+    last = schedule.runs.order_by("-created_at").values_list("id", flat=True).first()
+    return {
+        "id": schedule.id,
+        "rule": schedule.rule,
+        "enabled": schedule.enabled,
+        "start_urls": schedule.start_urls,
+        "created_at": schedule.created_at,
+        "next_at": schedule.next_at,
+        "last_error": schedule.last_error,
+        "last_run": last,
+        "options": options_shown(schedule.options, in_full=in_full),
+        "sends": list(shown(schedule.sealed)) if in_full else [],
+    }
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": SCHEDULE_ID,
+    "rule": "every 6h",
+    "enabled": True,
+    "start_urls": ["https://example.com/"],
+    "created_at": "2026-11-21T10:00:00Z",
+    "next_at": "2026-11-21T16:00:00Z",
+    "last_error": "",
+    "last_run": CRAWL_ID,
+    "options": {"max_pages": 500},
+    "sends": [],
+}

