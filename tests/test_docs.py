@@ -21,7 +21,8 @@ SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 REPORTS_TOLD = (ROOT / "docs" / "reports.md").read_text()
 EXPORTS = (ROOT / "docs" / "exports.md").read_text()
 EXAMPLE = (ROOT / ".env.example").read_text()
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
+DECISIONS = sorted(set(ROOT.glob("docs/decisions/*.md")) - {ROOT / "docs" / "decisions" / "README.md"})
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
 PICTURES = sorted((ROOT / "docs" / "images").iterdir())
 
 
@@ -93,6 +94,36 @@ def test_the_tests_that_the_promises_of_security_name_exist() -> None:
     named = re.findall(r"`(tests/[\w/.]+|bin/\w+|test_\w+\.py)`", (ROOT / "SECURITY.md").read_text())
     assert len(named) > 30
     assert [name for name in named if not (ROOT / name).exists() and not [*ROOT.glob(f"tests/*/{name}")]] == []
+
+
+@pytest.mark.parametrize("document", DECISIONS, ids=lambda document: document.name)
+def test_every_file_of_decisions_is_in_their_table(document: Path) -> None:
+    table = document.parent / "README.md"
+    assert (document.name, "") in links(table)
+
+
+@pytest.mark.parametrize("document", DECISIONS, ids=lambda document: document.name)
+def test_every_path_in_the_decisions_exists(document: Path) -> None:
+    named = re.findall(r"`([\w.-]+/[\w./-]+)`", document.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_decision_has_a_date_and_a_reason() -> None:
+    entries = [entry for document in DECISIONS for entry in document.read_text().split("\n### ")[1:]]
+    assert len(entries) > 100
+    for entry in entries:
+        heading, _, text = entry.partition("\n")
+        assert re.search(r" \(\d{4}-\d\d-\d\d[^)]*\)$", heading), heading
+        assert re.search(r"\*\*(Decision|Because|Rejected)\*\*: ", text), heading
+
+
+def test_the_files_to_read_first_exist_and_are_as_long_as_the_readme_says() -> None:
+    section = (ROOT / "README.md").read_text().split("\n## How it works\n", 1)[1].split("\n## ", 1)[0]
+    named = {name: int(lines) for name, lines in re.findall(r"`([\w/.]+)` \((\d+)\)", section)}
+    assert len(named) > 20
+    lines = {name: len((ROOT / "crawler" / name).read_text().splitlines()) for name in named}
+    assert [name for name in named if not 0.75 < lines[name] / named[name] < 1.33] == []
+    assert 3_000 < sum(lines.values()) < 4_500
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)

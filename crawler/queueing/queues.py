@@ -140,7 +140,7 @@ def await_job(seconds: float) -> None:
 
 
 def ensure_rescue_job() -> None:
-    """Ensure that there is a rescue job (docs: "lifeline"), an idle poller which RQ enqueues when a worker starts.
+    """Ensure that there is a rescue job, an idle poller which RQ enqueues when a worker starts.
 
     With two queues RQ pops a job before it records which worker has it: a worker killed in between takes the last job
     with it, and the next worker would never find a job. So one job stands in the registry of started jobs as

@@ -22,7 +22,8 @@ from crawler.storage.queries import all_rows
 
 # Which pages link to one: an index over the links of a large crawl that is over, made when it is first asked for.
 #
-# To keep such an index while a crawl runs would cost each page about as much again as all its links do (docs/why.md).
+# To keep such an index while a crawl runs would cost each page about as much again as all its links do
+# (docs/decisions/storage.md).
 # So it is made afterwards, a part of the crawl's pages at a time, each in a transaction of its own: what is not in it
 # yet is read through. A part has one row for each of BUCKETS groups of targets, so that one row a part is read for a
 # target.

@@ -20,7 +20,7 @@ class Left:
 
     table: str  # state of the crawl, and how many of its pages are open and closed
     redis: str  # what Redis holds of the crawl
-    rq: str  # jobs that wait in RQ's queues, that RQ takes for started, and the lifeline
+    rq: str  # jobs that wait in RQ's queues, that RQ takes for started, and the rescue job
 
 
 NOTHING = "nothing"
@@ -59,7 +59,7 @@ def _keys(redis: Redis, crawl: str | None) -> Iterator[str]:
     for state in leases:
         yield f"lease {cast(bytes, state).decode()}"
     if waiting:
-        yield f"window of {waiting}"
+        yield f"ready queue of {waiting}"
     if taken := redis.scard(f"{key}taken"):
         yield f"{taken} handed out"
     if redis.exists(f"{key}cursor"):
@@ -76,7 +76,7 @@ def _jobs(redis: Redis) -> Iterator[str]:
             yield _named(job)
     for queue in ("crawl", "fetch"):
         for job in cast(list[bytes], redis.zrange(f"rq:wip:{queue}", 0, -1)):
-            yield "lifeline" if job.endswith(b":planted") else f"{_named(job)} started"
+            yield "rescue job" if job.endswith(b":planted") else f"{_named(job)} started"
 
 
 def _named(job: bytes) -> str:

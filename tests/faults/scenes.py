@@ -247,7 +247,7 @@ SCENES: Mapping[str, Scene] = {
     # Redis
     "redis: emptied under a fetch job": lives("fetch: pages asked", 2, "flush"),
     "redis: emptied under a tick": lives("dispatch: slices taken", 2, "flush"),
-    "redis: emptied, nobody works": Scene([Deed([START, WORK], [("fetch: pages asked", 2, "kill")])], harm="empty"),
+    "redis: emptied, no worker alive": Scene([Deed([START, WORK], [("fetch: pages asked", 2, "kill")])], harm="empty"),
     "redis: emptied, a notice pending": Scene(
         [Deed([START, WORK], [("notify: claimed", 1, "kill")])], harm="empty", options=NOTIFIED, told=1
     ),

@@ -69,7 +69,7 @@ def test_it_is_as_the_table_says(row: Row, theatre: Theatre) -> None:
 
 def repair(theatre: Theatre, scene: Scene, row: Row) -> None:
     """Those who have nothing to repair it with try first; then those who have."""
-    if row.who == "nobody has to":
+    if row.who == "no repair needed":
         return
     if row.who == "itself":
         assert theatre.go_on(patience=row.within + scene.waits).how == "done"
@@ -86,7 +86,7 @@ def assert_ended_well(theatre: Theatre, scene: Scene, site: Site) -> None:
     theatre.act([["wait", LOCK_TTL_S]])
     assert theatre.is_over(scene.ends)
     left = left_behind(theatre.stack)
-    assert "lifeline" not in left.rq
+    assert "rescue job" not in left.rq
     assert theatre.waiting_jobs() == []
     assert site.hits[HOOK] == scene.told
     if not scene.ends:
