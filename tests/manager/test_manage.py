@@ -250,11 +250,22 @@ def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Be
     assert len(waits) == 4
 
 
-def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(bench: Bench) -> None:
+@pytest.mark.parametrize("moment", ["before its page was looked up", "before the commit"])
+def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
     """The seen-set never knows more than the table: else what is sent again would miss pages."""
     bench.start()
-    context, start_page = bench.context, Page.objects.get()
-    cancel(bench.crawl.id)
+    context, start_page, apply = bench.context, Page.objects.get(), writer.apply
+
+    def cancelled_first(*args: Any) -> writer.ApplyResult:
+        cancel(bench.crawl.id)
+        return apply(*args)
+
+    if moment == "before the commit":
+        monkeypatch.setattr(writer, "apply", cancelled_first)
+    else:
+        cancel(bench.crawl.id)
     link = f"{bench.site.url}/late"
     process_results(
         context, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))]

@@ -82,6 +82,14 @@ def test_a_closed_page_keeps_its_first_outcome(crawl: Crawl) -> None:
     assert_counters_match_rows(crawl)
 
 
+def test_a_closed_row_is_not_closed_again(crawl: Crawl) -> None:
+    """The statement itself asks for the status, also where a caller has not looked."""
+    page = page_id(crawl)
+    assert sql.close_rows([success(page)]) == 1
+    assert sql.close_rows([PageResult(id=page, attempt=2, outcome=Outcome.TIMEOUT)]) == 0
+    assert Page.objects.get(id=page).outcome == Outcome.SUCCESS
+
+
 def test_a_url_is_inserted_once_whatever_finds_it(crawl: Crawl) -> None:
     writer.apply(crawl.id, [], [], [*found("c"), *found("c"), *found("b")], NOW)
     assert Page.objects.filter(crawl=crawl).count() == 3

@@ -1,0 +1,317 @@
+"""The mutations: what is replaced in which file, and the narrowest test that fails then.
+
+A change that moves or rewrites one of these lines changes its entry too: `test_catalogue` says which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+# The files, each named once.
+WRITER_SQL = "crawler/storage/sql.py"
+QUERIES = "crawler/storage/queries.py"
+COLLECT = "crawler/manager/collect.py"
+TICK = "crawler/manager/tick.py"
+FINISH = "crawler/manager/finish.py"
+DISPATCH = "crawler/manager/dispatch.py"
+IDLE_POLLER = "crawler/manager/idle_poller.py"
+COMPLETION = "crawler/core/crawl/completion.py"
+DISCOVERY = "crawler/core/crawl/discovery.py"
+LEASES = "crawler/frontier/leases.py"
+LUA = "crawler/frontier/lua/"
+GUARD = "crawler/http/guard.py"
+CONNECTOR = "crawler/http/connector.py"
+REQUEST = "crawler/http/request.py"
+BODY = "crawler/http/body.py"
+HTTP_ROBOTS = "crawler/http/robots.py"
+ROBOTS_CHECK = "crawler/fetcher/robots_check.py"
+HOST_SLOT = "crawler/fetcher/host_slot.py"
+OUTBOX = "crawler/notices/outbox.py"
+LOGIN_THROTTLE = "crawler/accounts/login_throttle.py"
+PERMISSIONS = "crawler/accounts/permissions.py"
+API_CALLERS = "crawler/api/callers.py"
+CSV = "crawler/exports/csv.py"
+WEB_HEADERS = "crawler/web/headers.py"
+PAGE_ROW_TEMPLATE = "crawler/templates/crawler/rows/page.html"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    name: str
+    rule: str  # what it breaks, in words
+    file: str  # below ROOT
+    old: str  # occurs exactly once in the file
+    new: str
+    test: str  # the narrowest that fails then
+
+    @property
+    def test_file(self) -> Path:
+        return ROOT / self.test.partition("::")[0]
+
+    def applied(self, source: str) -> str:
+        number = source.count(self.old)
+        assert number == 1, f"{self.name}: {self.file} has {number} times what is to be replaced"
+        return source.replace(self.old, self.new)
+
+
+MUTATIONS = (
+    Mutation(
+        "close-unconditionally",
+        "R2: a page is closed only while it is open",
+        WRITER_SQL,
+        "reused = %s\n    WHERE id = %s AND status = 0",
+        "reused = %s\n    WHERE id = %s",
+        "tests/storage/test_writer.py::test_a_closed_row_is_not_closed_again",
+    ),
+    Mutation(
+        "count-closed-pages-again",
+        "R2: counters change by the number of rows that changed",
+        QUERIES,
+        'return set(_open_rows(crawl, ids).values_list("id", flat=True))',
+        "return set(ids)",
+        "tests/storage/test_writer.py::test_applying_the_same_result_twice_changes_nothing",
+    ),
+    Mutation(
+        "seen-before-commit",
+        "R2b: a URL is in the seen-set only after its row is committed",
+        COLLECT,
+        "    applied = writer.apply(context.id, closings,",
+        "    context.frontier.seen.add(new_facts)\n    applied = writer.apply(context.id, closings,",
+        "tests/manager/test_manage.py::test_reports_are_acknowledged_only_once_they_are_committed",
+    ),
+    Mutation(
+        "seen-after-cancel",
+        "R2b: of a crawl that was cancelled before the commit, nothing enters the seen-set",
+        COLLECT,
+        "    if applied.is_over:\n        return  #",
+        "    if False:\n        return  #",
+        "tests/manager/test_manage.py::test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set",
+    ),
+    Mutation(
+        "acknowledge-before-commit",
+        "R3: read, commit, then acknowledge",
+        COLLECT,
+        "    raw, reports = _decode_reports(oldest)\n",
+        "    raw, reports = _decode_reports(oldest)\n    results.acknowledge(raw)\n",
+        "tests/manager/test_manage.py::test_reports_are_acknowledged_only_once_they_are_committed",
+    ),
+    Mutation(
+        "lease-not-renewed",
+        "R4: a fetch job renews its lease while it works",
+        LUA + "lease_renew.lua",
+        "redis.call('ZADD', KEYS[1], 'XX', ARGV[3], ARGV[1])\n",
+        "",
+        "tests/frontier/test_leases.py::test_a_claim_runs_out_unless_renewed",
+    ),
+    Mutation(
+        "lease-never-expires",
+        "R4: the pages of a worker that died return to the frontier",
+        LEASES,
+        'zrangebyscore(self._keys.leases, "-inf", now)',
+        'zrangebyscore(self._keys.leases, "-inf", 0)',
+        "tests/frontier/test_leases.py::test_a_claim_runs_out_unless_renewed",
+    ),
+    Mutation(
+        "stale-token-completes",
+        "R4: a result under a stale token is harmless",
+        LUA + "complete.lua",
+        "if redis.call('HGET', lease, 'token') ~= token then return 0 end\n",
+        "",
+        "tests/frontier/test_leases.py::test_settling_with_a_stale_token_changes_nothing",
+    ),
+    Mutation(
+        "mark-cleared-after-draining",
+        "R5: a tick clears the mark before it drains",
+        TICK,
+        "taken_in, is_drained = _drain(context, token)",
+        "taken_in, is_drained = _drain(context, token)\n        results.clear_mark()",
+        "tests/manager/test_manage.py::test_a_report_left_while_a_tick_works_is_taken_in_by_that_tick",
+    ),
+    Mutation(
+        "lock-released-with-mark-set",
+        "R5: the lock is released only if the mark is clear",
+        LUA + "lock_release_if_clean.lua",
+        "if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end\n",
+        "",
+        "tests/frontier/test_results.py::test_the_lock_is_kept_when_somebody_left_a_mark",
+    ),
+    Mutation(
+        "finish-with-open-pages",
+        "R6: a crawl is finished only where no page is open",
+        FINISH,
+        "            .filter(~Exists(open_page))\n",
+        "",
+        "tests/manager/test_manage.py::test_a_crawl_with_an_open_page_cannot_finish",
+    ),
+    Mutation(
+        "disagreement-not-noticed",
+        "R6: where queue and table disagree, the frontier is rebuilt from the table",
+        COMPLETION,
+        "return Verdict.DISAGREE if open_pages else Verdict.FINISH",
+        "return Verdict.FINISH",
+        "tests/core/crawl/test_completion.py::test_an_empty_queue_with_open_pages_is_a_disagreement",
+    ),
+    Mutation(
+        "forgotten-crawl-not-woken",
+        "R7: reconcile wakes a running crawl with no sign of life",
+        COMPLETION,
+        "return signs.leases == 0  #",
+        "return False  #",
+        "tests/core/crawl/test_completion.py::test_a_crawl_is_woken_when_nobody_else_will",
+    ),
+    Mutation(
+        "idle-poller-blocks",
+        "R8: no job of the manager blocks a worker while fetch work is queued",
+        IDLE_POLLER,
+        "if queues.has_work():",
+        "if False:",
+        "tests/manager/test_idle_poller.py::test_it_gives_way_to_a_fetch_job_at_once",
+    ),
+    Mutation(
+        "guard-checks-first-address-only",
+        "every address of a host must be allowed",
+        GUARD,
+        "        for endpoint in endpoints:\n",
+        "        for endpoint in endpoints[:1]:\n",
+        "tests/http/test_guard.py::test_one_private_address_among_several_refuses_the_host",
+    ),
+    Mutation(
+        "connect-by-name",
+        "the address that was checked is the one connected to",
+        CONNECTOR,
+        "sock.connect(endpoint.sockaddr)",
+        "sock.connect((self._exchange.url.split('/')[2].split(':')[0], endpoint.sockaddr[1]))",
+        "tests/http/test_guard.py::test_the_checked_address_is_the_one_connected_to",
+    ),
+    Mutation(
+        "redirect-leaves-the-scope",
+        "the target of a redirect has to be within the crawl's scope",
+        DISCOVERY,
+        "    if side is not Side.INSIDE:\n        return\n",
+        "",
+        "tests/core/crawl/test_discovery.py::test_a_redirect_that_leaves_the_site_is_recorded",
+    ),
+    Mutation(
+        "credentials-to-any-host",
+        "credentials go to the crawl's own hosts only",
+        REQUEST,
+        "= is_own(url, self._own_hosts)",
+        "= True",
+        "tests/http/test_outgoing.py::test_no_other_host_is_sent_any",
+    ),
+    Mutation(
+        "credentials-with-robots-txt",
+        "robots.txt is fetched without credentials, and so are the targets of its redirects",
+        HTTP_ROBOTS,
+        "truncate_at=MAX_BYTES + 1, anonymous=True)",
+        "truncate_at=MAX_BYTES + 1)",
+        "tests/http/test_robots.py::test_nobodys_credentials_go_with_it",
+    ),
+    Mutation(
+        "robots-txt-ignored",
+        "a page that robots.txt forbids is not fetched",
+        ROBOTS_CHECK,
+        "return None if rule is None or rule.allow else",
+        "return None if rule is None or rule else",
+        "tests/fetcher/test_robots_check.py::test_a_page_that_is_forbidden_names_the_rule_and_its_line",
+    ),
+    Mutation(
+        "robots-txt-unreachable-allows",
+        "RFC 9309, 2.3.1.4: while robots.txt is unreachable, nothing is fetched",
+        ROBOTS_CHECK,
+        "return _unreachable(entry)",
+        "return RobotsDecision(reachable=True)",
+        "tests/fetcher/test_robots_check.py::test_a_robots_txt_that_is_unreachable_closes_pages_by_name",
+    ),
+    Mutation(
+        "retry-after-ignored",
+        "a host that answers 429 or 503 with Retry-After is left alone for that long",
+        HOST_SLOT,
+        "if status not in BUSY_STATUSES or not retry_after:\n            return",
+        "return",
+        "tests/manager/test_manage.py::test_a_host_that_asks_for_peace_gets_it_for_all_its_pages_and_from_all_crawls",
+    ),
+    Mutation(
+        "crawl-delay-forgotten",
+        "the delay that robots.txt asks for holds for later slices and other crawls",
+        HOST_SLOT,
+        "self._host_states.note_crawl_delay(self._host, seconds)\n",
+        "\n",
+        "tests/fetcher/test_robots_check.py::test_the_pace_it_asks_for_is_known_to_all_crawls",
+    ),
+    Mutation(
+        "page-limit-off-by-one",
+        "a page limit is never exceeded",
+        DISPATCH,
+        "limits.max_pages - asked - let_in",
+        "limits.max_pages + 1 - asked - let_in",
+        "tests/manager/test_manage.py::test_a_page_limit_is_never_exceeded",
+    ),
+    Mutation(
+        "body-limit-not-unpacked",
+        "the limit of a body counts its unpacked bytes",
+        BODY,
+        "        if len(body) > limit:\n",
+        "        if False:\n",
+        "tests/http/test_body.py::test_a_compressed_bomb_is_never_unpacked",
+    ),
+    Mutation(
+        "login-throttle-off",
+        "after some wrong passwords none is checked for a while",
+        LOGIN_THROTTLE,
+        "    if counted.wait:\n",
+        "    if False:\n",
+        "tests/web/test_tries.py::test_after_some_wrong_passwords_no_password_is_looked_at",
+    ),
+    Mutation(
+        "every-crawl-visible",
+        "users see their own crawls and those shared with their groups",
+        PERMISSIONS,
+        "return rows.filter(Q(owner=user.pk) | Q(group__in=",
+        "return rows.filter(~Q(pk=None) | Q(group__in=",
+        "tests/accounts/test_permissions.py::test_one_sees_exactly_what_one_may_see",
+    ),
+    Mutation(
+        "token-scope-unchecked",
+        "a token may do what its scopes say",
+        API_CALLERS,
+        "if self.scope is not None and self.scope not in request.caller.scopes:",
+        "if False:",
+        "tests/api/test_routes.py::test_a_token_without_the_scope_is_refused_and_told_which",
+    ),
+    Mutation(
+        "csv-formulas",
+        "no cell of a CSV file is a formula",
+        CSV,
+        "isinstance(cell, str) and _FORMULA.match(cell)",
+        "False",
+        "tests/exports/test_cells.py::test_every_way_to_begin_a_formula_is_defused",
+    ),
+    Mutation(
+        "csp-dropped",
+        "every response has its Content-Security-Policy",
+        WEB_HEADERS,
+        'response.headers.setdefault("Content-Security-Policy", OF_PAGES if is_page else OF_THE_REST)',
+        "pass",
+        "tests/web/test_middleware.py::test_a_page_may_run_our_files_and_nothing_else_may_run_anything",
+    ),
+    Mutation(
+        "template-unescaped",
+        "what a site says is text in our pages, never markup",
+        PAGE_ROW_TEMPLATE,
+        "{{ row.note }}",
+        "{{ row.note|safe }}",
+        "tests/web/crawl/test_crawls.py::test_what_a_site_says_cannot_become_markup",
+    ),
+    Mutation(
+        "notice-sent-twice",
+        "an attempt at a delivery is claimed by one process",
+        OUTBOX,
+        "state=Delivery.PENDING, due_at=delivery.due_at)",
+        "state=Delivery.PENDING)",
+        "tests/notices/test_delivery.py::test_two_processes_do_not_try_the_same_delivery",
+    ),
+)
