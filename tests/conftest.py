@@ -24,6 +24,7 @@ from django.db import connections
 
 from settings import environment
 from tests.emptying import empty
+from tests.forking import Forker
 from tests.postgresql import PostgresStack, serve_postgresql
 from tests.stack import Stack, new_database
 
@@ -179,6 +180,29 @@ def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
     client.flushall()
     client.close()
     stack = Stack(tmp_path, redis_url)
+    try:
+        yield stack
+    finally:
+        stack.end()
+
+
+@pytest.fixture(scope="session")
+def grounds(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Stack]:
+    """The folder, the database and the process that forks workers: for one test of whole crawls after another."""
+    stack = Stack(tmp_path_factory.mktemp("grounds"), redis_url)
+    stack.forker = Forker(stack.env)
+    try:
+        yield stack
+    finally:
+        stack.forker.end()
+        stack.end()
+
+
+@pytest.fixture
+def shared_stack(grounds: Stack) -> Iterator[Stack]:
+    """As `stack`, but without the time it takes to make one and to load what its workers need."""
+    stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
+    stack.empty()
     try:
         yield stack
     finally:

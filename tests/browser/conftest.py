@@ -16,7 +16,7 @@ from crawler.launch import chromium
 from tests import site
 from tests.conftest import free_port
 from tests.site import Site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 ARGUMENTS = [
     "--no-sandbox",  # the tests may run as root in a container, and they open nothing but this machine's own pages
@@ -44,7 +44,7 @@ class Web:
         press_link(tab, self.login_link())
 
     def start_worker(self) -> None:
-        self.stack.spawn(*OWN_WORKER)
+        self.stack.start_worker()
 
     def start_stock_worker(self) -> None:
         """By the very words the page shows."""
@@ -59,11 +59,11 @@ def press_link(tab: Page, link: str) -> None:
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Web]:
+def server(grounds: Stack) -> Iterator[Web]:
     """The web server of all these tests."""
     port = free_port()
     address = f"127.0.0.1:{port}"
-    stack = Stack(tmp_path_factory.mktemp("browser"), redis_url)
+    stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
     try:
         stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(port))
@@ -73,14 +73,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator
 
 
 @pytest.fixture
-def web(server: Web, redis_url: str) -> Iterator[Web]:
+def web(server: Web, shared_stack: Stack) -> Web:
     """The same server before an empty database and an empty Redis; what a test starts beside it ends with the test."""
-    stack = Stack(server.stack.folder, redis_url)
-    stack.empty()
-    try:
-        yield Web(stack, server.base_url)
-    finally:
-        stack.end()
+    return Web(shared_stack, server.base_url)
 
 
 def answers(port: int) -> bool:
