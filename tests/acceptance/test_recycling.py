@@ -13,7 +13,7 @@ PAGES = {"/": page(*(f"/{number}" for number in range(30)))} | {f"/{number}": pa
 
 
 def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
-    stack.env["CRAWLER_WORKER_JOBS"] = "2"
+    stack.env["CRAWLER_WORKER_JOBS"] = "3"
     with Site(PAGES).serving() as site:
         worker = stack.start_worker()
         receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))

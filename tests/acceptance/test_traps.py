@@ -107,6 +107,7 @@ def told(address: str) -> tuple[str, list[str]]:
 PRODUCTS = 300
 
 
+@pytest.mark.long  # tests/storage/test_variants.py does the same without workers
 def test_a_parameter_or_path_with_a_new_value_in_every_link_ends_within_a_thousand_pages(stack: Stack) -> None:
     with Endless({}).serving() as site:
         for _ in range(2):
