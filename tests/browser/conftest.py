@@ -28,6 +28,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 
