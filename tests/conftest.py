@@ -24,11 +24,17 @@ from django.db import connections
 
 from settings import environment
 from tests.emptying import empty
+from tests.forking import Forker
 from tests.postgresql import PostgresStack, serve_postgresql
 from tests.stack import Stack, new_database
 
-hypothesis.settings.register_profile("patient", deadline=None)  # a busy machine is no failure
-hypothesis.settings.load_profile("patient")
+TESTS = Path(__file__).parent
+OF_TOOLS = {
+    *(TESTS / name for name in ("benchmarks", "chaos", "hosts", "sim")),
+    TESTS / "fuzz" / "test_fuzz.py",  # its parsers are also read by fuzz/test_properties.py
+    TESTS / "browser" / "test_pictures.py",
+}
+"""Tests of the tools that measure, disturb and draw the product, with the crawls they do themselves."""
 
 SLOW = {"chaos", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
 
@@ -37,13 +43,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--stories", type=int, help="how many stories of each kind the state machine tells (default: 2, with --all 6)"
     )
-    parser.addoption("--all", action="store_true", help="run the long tests, too, which are left out otherwise")
+    parser.addoption(
+        "--all", action="store_true", help="run the long tests, too, and 1,000 examples of each property instead of 25"
+    )
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A shell starts what it puts in the background with SIGINT ignored, and all its children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    examples = 1000 if config.getoption("all") else 25
+    hypothesis.settings.register_profile("here", deadline=None, max_examples=examples)  # a busy machine is no failure
+    hypothesis.settings.load_profile("here")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,8 +83,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*chain.from_iterable(shares), *quick]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The tests of tools are left to `bin/test --all`, too; they need not even be imported."""
+    if collection_path not in OF_TOOLS or config.getoption("--all"):
+        return None
+    is_named = any(path.is_relative_to(collection_path) for path in named_paths(config))
+    return None if is_named else True
+
+
+def named_paths(config: pytest.Config) -> set[Path]:
+    return {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+
+
 def leave_long_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    named = {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+    named = named_paths(config)
     long = {item for item in items if item.get_closest_marker("long") and item.path not in named}
     if long:
         config.hook.pytest_deselected(items=[*long])
@@ -179,6 +202,29 @@ def stack(tmp_path: Path, redis_url: str) -> Iterator[Stack]:
     client.flushall()
     client.close()
     stack = Stack(tmp_path, redis_url)
+    try:
+        yield stack
+    finally:
+        stack.end()
+
+
+@pytest.fixture(scope="session")
+def grounds(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Stack]:
+    """The folder, the database and the process that forks workers: for one test of whole crawls after another."""
+    stack = Stack(tmp_path_factory.mktemp("grounds"), redis_url)
+    stack.forker = Forker(stack.env)
+    try:
+        yield stack
+    finally:
+        stack.forker.end()
+        stack.end()
+
+
+@pytest.fixture
+def shared_stack(grounds: Stack) -> Iterator[Stack]:
+    """As `stack`, but without the time it takes to make one and to load what its workers need."""
+    stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
+    stack.empty()
     try:
         yield stack
     finally:

@@ -14,7 +14,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Notice, Page, PageFacts
 from crawler.queueing import queues
-from tests.web.factories import a_delivery, a_finished_crawl, a_page
+from tests.factories import a_delivery, a_finished_crawl, a_page
 
 NOTHING = {"pages": 0, "facts": 0, "notices": 0, "keys": set(), "files": []}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from hashlib import blake2b
 from typing import Any
 
 from django.contrib.auth.models import Group, User
@@ -34,6 +33,7 @@ from crawler.models import (
     Schedule,
     Trap,
 )
+from tests.factories import make_page
 
 MARK = "Zq7"
 """Stands in every one of these texts, so that a test can tell that it looked at what was planted."""
@@ -132,7 +132,7 @@ def an_evil_crawl(owner: User, **fields: Any) -> Crawl:
 def _answered(crawl: Crawl, place: int, text: str) -> Page:
     """Some of them under an address that none could be fetched from, as if all else had failed."""
     status, kind = (301, "page") if place % 5 == 4 else (404, "external") if place % 5 == 3 else (200, "page")
-    return _page(
+    return make_page(
         crawl,
         text if text in ADDRESSES else f"{SITE}{place}/{text}",
         status=Page.CLOSED,
@@ -155,7 +155,7 @@ def _answered(crawl: Crawl, place: int, text: str) -> Page:
 
 
 def _failed(crawl: Crawl, place: int, text: str, parent: Page) -> Page:
-    return _page(
+    return make_page(
         crawl,
         f"https://xn--{place}.{ELSEWHERE}/failed/{text}",
         status=Page.CLOSED,
@@ -167,10 +167,6 @@ def _failed(crawl: Crawl, place: int, text: str, parent: Page) -> Page:
         parent_id=parent.pk,
         rel=text[:40],
     )
-
-
-def _page(crawl: Crawl, url: str, **fields: Any) -> Page:
-    return Page.objects.create(crawl=crawl, url=url, key=blake2b(url.encode(), digest_size=16).digest(), **fields)
 
 
 def _link(crawl: Crawl, pages: list[Page], texts: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
 from collections import Counter
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,47 @@ class Request:
     port: int = 0  # of the client: each connection has another
 
 
-class Site:
+class Server:
+    """A web server on loopback, or on another address of this machine; what it answers is said by a subclass."""
+
+    def __init__(self, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        self._server = _ThreadingServer(address, _handler_of(self))
+        self.host = f"{address[0]}:{self._server.server_address[1]}"
+        self.url = f"http://{self.host}"
+
+    def answer(self, request: Request) -> Reply:
+        raise NotImplementedError
+
+    @contextmanager
+    def serving(self) -> Iterator[Self]:
+        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._server.shutdown()
+            self._server.server_close()
+            thread.join()
+
+
+class _ThreadingServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """That a client has gone, such as a worker that was killed, is not reported."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class Site(Server):
     """Answers from `pages`; anything else is a 404. `posts` keeps what was sent to it."""
 
     def __init__(self, pages: Mapping[str, Answer]) -> None:
         self.pages = dict(pages)
         self.requests: list[Request] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
-        self._server.daemon_threads = True
-        self.host = f"127.0.0.1:{self._server.server_address[1]}"
-        self.url = f"http://{self.host}"
+        super().__init__()
 
     @property
     def hits(self) -> Counter[str]:
@@ -78,19 +109,8 @@ class Site:
             answer = answer(before)
         return Reply(answer) if isinstance(answer, str) else answer
 
-    @contextmanager
-    def serving(self) -> Iterator[Site]:
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
 
-
-def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
+def _handler_of(server: Server) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         wbufsize = -1  # an answer leaves in one packet, or its second one waits for an acknowledgement
@@ -102,7 +122,9 @@ def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
 
         def _reply(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            reply = site.answer(Request(self.path, time.monotonic(), dict(self.headers), body, self.client_address[1]))
+            reply = server.answer(
+                Request(self.path, time.monotonic(), dict(self.headers), body, self.client_address[1])
+            )
             time.sleep(reply.after)
             content = reply.body.encode() if isinstance(reply.body, str) else reply.body
             self.send_response(reply.status)
@@ -113,6 +135,6 @@ def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the requests are in `site.requests`."""
+            """Say nothing: a site remembers its requests."""
 
     return Handler

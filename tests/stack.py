@@ -27,6 +27,7 @@ from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.test.utils import override_settings
 
 from settings import environment
+from tests.forking import ForkedWorker, Forker
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
@@ -37,13 +38,13 @@ T = TypeVar("T")
 
 class Stack:
     """Commands run in the project's folder with `env`; everything they keep lies in `folder`. A database that is there
-    already is used as it is."""
+    already is used as it is. With a `forker` it forks its workers, unless its `env` was changed."""
 
-    def __init__(self, folder: Path, redis_url: str, **settings: str) -> None:
-        self.folder, self.redis_url = folder, redis_url
+    def __init__(self, folder: Path, redis_url: str, forker: Forker | None = None, **settings: str) -> None:
+        self.folder, self.redis_url, self.forker = folder, redis_url, forker
         self.redis = redis.Redis.from_url(redis_url)
         self.env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "RQ_"))},
+            **{name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "RQ_", "PYTEST_"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "CRAWLER_DATA_DIR": str(folder),
             "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
@@ -52,7 +53,7 @@ class Stack:
             "PYTHONWARNINGS": "default",
             **settings,
         }
-        self.children: list[subprocess.Popen[bytes]] = []
+        self.children: list[subprocess.Popen[bytes] | ForkedWorker] = []
         self.make_database()
 
     def make_database(self) -> None:
@@ -64,8 +65,11 @@ class Stack:
         return self.folder / "db.sqlite3"
 
     def empty(self) -> None:
-        """Redis and the database are as they were in the beginning, also for processes that have them open."""
+        """Redis, the database, the log and the mails are as they were in the beginning, also for processes that have
+        them open."""
         self.redis.flushall()
+        (self.folder / "processes.log").write_bytes(b"")
+        shutil.rmtree(self.folder / "mail", ignore_errors=True)
         with tempfile.NamedTemporaryFile() as file:
             file.write(new_database())
             file.flush()
@@ -89,6 +93,14 @@ class Stack:
             )
         self.children.append(child)
         return child
+
+    def start_worker(self) -> subprocess.Popen[bytes] | ForkedWorker:
+        """One of the project's. What matters is what it does, and not how it starts."""
+        if self.forker is None or self.forker.env != self.env:
+            return self.spawn(*OWN_WORKER)
+        worker = self.forker.fork(self.folder / "processes.log", *OWN_WORKER)
+        self.children.append(worker)
+        return worker
 
     def within(self, work: Callable[[], T]) -> T:
         """Do in this process what a process of the stack would do, with its database, its Redis and its secret: without

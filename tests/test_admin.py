@@ -32,8 +32,8 @@ from crawler.models import (
     Trap,
     Usage,
 )
+from tests.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 from tests.web.conftest import NOWHERE
-from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 REGISTERED = django_admin.site._registry
 TABLES = sorted(model._meta.model_name or "" for model in REGISTERED if model._meta.app_label == "crawler")

@@ -34,11 +34,10 @@ from crawler.notices.delivery import resend
 from crawler.notices.user_channels import Wanted, add_channel, change_channel, remove_channel, switch_channel
 from crawler.queueing import queues
 from crawler.web.rq_permissions import ROOT
-from tests.accounts.factories import a_group
+from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_group, a_page, a_person
 from tests.stops import stop_host
 from tests.web.crawl.test_schedules import a_schedule
 from tests.web.crawl.test_traps import a_trap
-from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 

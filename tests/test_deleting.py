@@ -19,8 +19,8 @@ from crawler.models import Crawl
 from tests.api.calling import Caller, a_token
 from tests.content.storages import kept_in
 from tests.everywhere import NOTHING, a_crawl_everywhere, left_of
+from tests.factories import a_person
 from tests.management.calls import exit_code
-from tests.web.factories import a_person
 
 Door = Callable[[User, Crawl], Any]
 

@@ -14,8 +14,8 @@ from crawler.models import Crawl, Delivery, Notice, PageFacts
 from crawler.notices.channels import webhook
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
+from tests.factories import a_crawl, a_finished_crawl, a_page
 from tests.stack import ROOT
-from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
 TEXT = (ROOT / "docs" / "notices.md").read_text()
 EXAMPLES = {event: json.loads(body) for event, body in re.findall(r"```json (\S+)\n(.*?)```", TEXT, re.DOTALL)}

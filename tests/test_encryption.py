@@ -17,7 +17,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
 from crawler.encryption import is_readable, opened, opened_address, seal, seal_address
 from crawler.models import Channel, Schedule
-from tests.web.factories import SITE, a_crawl, a_delivery, a_person
+from tests.factories import SITE, a_crawl, a_delivery, a_person
 
 ADDRESS = "https://hooks.slack.com/services/T/B/secret"
 KNOWN = parse(headers=["X-Key: hidden"], cookies=["a=hidden"], auth="user:hidden", proxy="u:hidden@proxy.test")

@@ -22,9 +22,9 @@ from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, RepeatedCall, Schedule
 from tests.api.calling import Caller, a_token
 from tests.bench import Bench
+from tests.factories import a_person
 from tests.http.proxy import ProxyServer
 from tests.site import Reply, Site, page
-from tests.web.factories import a_person
 
 
 @pytest.fixture

@@ -1,26 +1,29 @@
-"""Workers that stay for all the crawls of a module."""
+"""A stack for each crawl, with a folder and a process that forks workers for all of them; and workers that stay for all
+the crawls of a module."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-import redis
 
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
+
+
+@pytest.fixture
+def stack(shared_stack: Stack) -> Stack:
+    return shared_stack
 
 
 @pytest.fixture(scope="module")
-def crew(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Stack]:
+def crew(request: pytest.FixtureRequest, grounds: Stack) -> Iterator[Stack]:
     """A stack with as many of the project's own workers as the module says in WORKERS. Each crawl has a site of its
     own, and finds what earlier ones left in the database."""
-    client = redis.Redis.from_url(redis_url)
-    client.flushall()
-    client.close()
-    stack = Stack(tmp_path_factory.mktemp("crew"), redis_url)
+    stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
+    stack.empty()
     try:
         for _ in range(request.module.WORKERS):
-            stack.spawn(*OWN_WORKER)
+            stack.start_worker()
         stack.wait_for(lambda: stack.redis.scard("rq:workers") >= request.module.WORKERS)
         yield stack
     finally:

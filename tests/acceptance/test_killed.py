@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.site import Reply, Site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 
 def slow_site() -> Site:
@@ -20,28 +24,33 @@ def slow_site() -> Site:
     return site
 
 
+def start_stock(stack: Stack) -> Any:
+    return stack.spawn("rq", "worker", "crawl", "fetch")
+
+
 def assert_complete(stack: Stack, receipt: dict[str, object]) -> None:
     same = {name: value for name, value in EXPECTED.items() if name != "retries"}  # lost attempts count as retries
     assert {name: receipt[name] for name in same} == same
     assert len(stack.rows("SELECT * FROM crawler_notice")) == 1
 
 
-def test_workers_killed_in_the_middle_lose_nothing(stack: Stack) -> None:
-    """Both workers die with pages in hand; the next one is enough, though nobody sent it anything."""
+@pytest.mark.parametrize("start", [Stack.start_worker, pytest.param(start_stock, marks=pytest.mark.long)])
+def test_workers_killed_in_the_middle_lose_nothing(stack: Stack, start: Callable[[Stack], Any]) -> None:
+    """Both workers die with pages in hand; the next one is enough, though it is sent no job."""
     with slow_site().serving() as site:
-        doomed = [stack.spawn("rq", "worker", "crawl", "fetch") for _ in range(2)]
+        doomed = [start(stack) for _ in range(2)]
         crawl = stack.start(f"{site.url}/")
         stack.wait_for(lambda: len(site.requests) > 20)
         for worker in doomed:
             kill_with_children(worker.pid)
         assert stack.crawl(crawl)["state"] == "running"
-        stack.spawn("rq", "worker", "crawl", "fetch")
+        start(stack)
         assert_complete(stack, stack.wait_until_finished(crawl))
 
 
 def test_redis_that_forgets_everything_loses_nothing(stack: Stack) -> None:
     with slow_site().serving() as site:
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         stack.spawn("python", "manage.py", "clock")  # after this nothing is queued that could wake anybody
         crawl = stack.start(f"{site.url}/")
         stack.wait_for(lambda: len(site.requests) > 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.site import Reply, Site, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 THINKING = 0.2  # seconds
 CONNECTIONS = 32
@@ -17,7 +17,7 @@ PAGES = {"/": page(*(f"/{number}" for number in range(600)))} | {
 @pytest.mark.long
 def test_one_worker_uses_all_connections(stack: Stack) -> None:
     with Site(PAGES).serving() as site:
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         receipt = stack.wait_until_finished(stack.start(f"{site.url}/", concurrency=CONNECTIONS))
     assert receipt["fetched"] == len(PAGES)
     under_way = len(PAGES) * THINKING / receipt["seconds"]  # requests, on average; the first and last ones are few

@@ -6,7 +6,7 @@ import csv
 import json
 
 from tests.site import Site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 HOME = """<title>Home</title><nav><a href=/a>Menu</a></nav><p><a href=/a rel=nofollow>Text</a> <a href=/a#part>Part</a>
 <a href=htp:/x>Typo</a> <a href='http://[::1'>Bracket</a> <a href=mailto:a@b.c>Mail</a></p><a href=/gone>1</a>
@@ -16,7 +16,7 @@ PAGES = {path: f"<!DOCTYPE html><html><body>{html}</body></html>" for path, html
 
 
 def test_every_link_is_told_and_none_vanishes(stack: Stack) -> None:
-    stack.spawn(*OWN_WORKER)
+    stack.start_worker()
     with Site(PAGES).serving() as site:
         crawl = stack.start(site.url)
         stack.wait_until_finished(crawl)

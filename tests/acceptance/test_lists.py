@@ -10,7 +10,7 @@ from pathlib import Path
 from django.core.management import call_command
 
 from tests.site import Site, moved, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 LISTED = 200
 COMMAND = ("python", "manage.py", "crawl", "--allow-private", "--concurrency", "1")
@@ -32,7 +32,7 @@ def test_exactly_the_pages_of_a_list_are_asked_for_the_urgent_ones_first(stack: 
         rows = [f"{site.url}/{number},{priority_of(number)}" for number in range(LISTED)]
         noise = ["not a url,1", f"{site.url}/x,eleven", f"{site.url}/moved,0.0", *rows[:50]]
         urls.write_text("\n".join(["Address,Priority", *rows, *noise]))
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         done = stack.run(*COMMAND, "--list", str(urls), "--invalid", str(invalid), "--json")
         asked = [request.path for request in site.requests if request.path != "/robots.txt"]
     receipt = json.loads(done.stdout)

@@ -14,7 +14,7 @@ from crawler.reports.diagnosis_facts import held_because
 from tests.acceptance.test_killed import slow_site
 from tests.acceptance.test_stock_workers import EXPECTED
 from tests.site import Site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def site() -> Iterator[Site]:
 def begun(stack: Stack, site: Site) -> UUID:
     """A crawl in its middle, with two workers."""
     for _ in range(2):
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
     crawl = stack.start(f"{site.url}/")
     stack.wait_for(lambda: len(site.requests) > 20)
     return crawl

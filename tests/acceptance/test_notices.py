@@ -7,13 +7,13 @@ import json
 
 from crawler.notices.channels.webhook import signature
 from tests.site import Reply, Site, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 
 def test_e_mail_and_webhook_tell_the_same_receipt(stack: Stack) -> None:
     pages = {"/": page("/a"), "/a": page(), "/hook": lambda before: Reply(status=200 if before else 503)}
     with Site(pages).serving() as site:
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         hook = f"{site.url}/hook"
         crawl = stack.start(f"{site.url}/", notify_emails=["me@example.com"], notify_webhooks=[hook])
         receipt = stack.wait_until_finished(crawl)
@@ -42,7 +42,7 @@ def test_e_mail_and_webhook_tell_the_same_receipt(stack: Stack) -> None:
 
 def test_nobody_is_told_of_a_crawl_that_is_not_finished(stack: Stack) -> None:
     with Site({"/": Reply("busy", status=503)}).serving() as site:
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         crawl = stack.start(f"{site.url}/", notify_emails=["me@example.com"])
         stack.wait_for(lambda: site.hits["/"] > 0)
         assert stack.crawl(crawl)["state"] == "running"

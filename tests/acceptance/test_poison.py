@@ -11,7 +11,7 @@ import pytest
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
 from tests.site import Reply
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 
 @pytest.mark.long
@@ -51,4 +51,4 @@ def _keep_a_worker_running(stack: Stack, ended: threading.Event) -> None:
     worker = None
     while not ended.wait(0.1):
         if worker is None or worker.poll() is not None:
-            worker = stack.spawn(*OWN_WORKER)
+            worker = stack.start_worker()

@@ -7,15 +7,15 @@ import signal
 import pytest
 
 from tests.site import Reply, Site, page
-from tests.stack import OWN_WORKER, PATIENCE, Stack
+from tests.stack import PATIENCE, Stack
 
 PAGES = {"/": page(*(f"/{number}" for number in range(30)))} | {f"/{number}": page() for number in range(30)}
 
 
 def test_a_worn_worker_begins_anew_between_two_jobs(stack: Stack) -> None:
-    stack.env["CRAWLER_WORKER_JOBS"] = "2"
+    stack.env["CRAWLER_WORKER_JOBS"] = "3"
     with Site(PAGES).serving() as site:
-        worker = stack.spawn(*OWN_WORKER)
+        worker = stack.start_worker()
         receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
     assert worker.poll() is None
     assert receipt["fetched"] == len(PAGES)
@@ -39,7 +39,7 @@ def test_in_a_worker_pool_another_takes_its_place(stack: Stack) -> None:
 def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
     """Its connections are cut, as by a restart, while it waits for a job."""
     with Site(PAGES).serving() as site:
-        worker = stack.spawn(*OWN_WORKER)
+        worker = stack.start_worker()
         stack.wait_for(lambda: stack.redis.scard("rq:workers") == 1)
         stack.redis.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         receipt = stack.wait_until_finished(stack.start(f"{site.url}/"))
@@ -50,7 +50,7 @@ def test_a_worker_outlasts_a_redis_that_was_away(stack: Stack) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_that_is_asked_to_end_does_not_begin_anew(stack: Stack, number: signal.Signals) -> None:
     """Whether it waits for a job or has one in hand."""
-    idle, busy = stack.spawn(*OWN_WORKER), stack.spawn(*OWN_WORKER)
+    idle, busy = stack.start_worker(), stack.start_worker()
     stack.wait_for(lambda: states(stack) == ["idle", "idle"])  # registered, and listening to signals
     idle.send_signal(number)
     assert idle.wait(PATIENCE) == 0

@@ -6,7 +6,7 @@ import gzip
 from typing import Any
 
 from tests.site import Reply, Site, moved, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 XML = {"Content-Type": "application/xml"}
 
@@ -83,7 +83,7 @@ ORPHANS = {"/lonely", "/moved", "/news", "/other", "/private"}
 
 def test_pages_come_from_every_kind_of_sitemap_and_orphans_are_known(stack: Stack) -> None:
     for _ in range(2):
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
     with Site(SITE).serving() as site:
         crawl = stack.start(f"{site.url}/", sitemaps=True)
         receipt = stack.wait_until_finished(crawl)

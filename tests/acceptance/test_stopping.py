@@ -28,7 +28,7 @@ def stopped(worker: subprocess.Popen[bytes], within: float) -> None:
 
 def ended(stack: Stack, site: Site, crawl: Any) -> None:
     """Another worker finishes what was handed back; each page counts one attempt, and no request is forgotten."""
-    stack.spawn(*OWN_WORKER)
+    stack.start_worker()
     receipt = stack.wait_until_finished(crawl)
     assert (receipt["fetched"], receipt["retries"]) == (len(stack.pages(crawl)), 0)
     assert receipt["requests"] == site.hits.total()
@@ -57,7 +57,7 @@ def test_a_worker_that_waits_for_a_crawl_delay_does_not_wait_on(stack: Stack) ->
     with Site(
         {"/robots.txt": "User-agent: *\nCrawl-delay: 1.5", "/": page("/a", "/b"), "/a": "", "/b": ""}
     ).serving() as site:
-        first = stack.spawn(*OWN_WORKER)
+        first = stack.start_worker()
         crawl = stack.start(f"{site.url}/")
         stack.wait_for(lambda: site.hits["/"] > 0)
         stopped(first, THREAD_GRACE_SECONDS)
@@ -69,11 +69,11 @@ def test_workers_that_are_replaced_again_and_again_ask_for_each_page_once(stack:
     """As in a rolling upgrade: what was answered before the end of a worker is not asked for again."""
     answers = {name: Reply(page(), after=0.05) for name in NAMES}
     with Site({"/": page(*NAMES), **answers}).serving() as site:
-        worker = stack.spawn(*OWN_WORKER)
+        worker = stack.start_worker()
         crawl = stack.start(f"{site.url}/")
         for done in (1, 10, 20, 30):
             stack.wait_for(lambda done=done: site.hits.total() > done)
-            another = stack.spawn(*OWN_WORKER)
+            another = stack.start_worker()
             stopped(worker, STOP_SECONDS)
             worker = another
         ended(stack, site, crawl)
@@ -83,7 +83,7 @@ def test_workers_that_are_replaced_again_and_again_ask_for_each_page_once(stack:
 def test_a_second_signal_ends_it_at_once(stack: Stack) -> None:
     """RQ takes no notice of one that follows within a second: it may be the same one, told twice."""
     with Site({"/": Reply(page(), after=FOREVER)}).serving() as site:
-        worker = stack.spawn(*OWN_WORKER)
+        worker = stack.start_worker()
         stack.start(f"{site.url}/")
         stack.wait_for(lambda: site.hits["/"] > 0)
         worker.send_signal(signal.SIGTERM)
@@ -96,10 +96,10 @@ def test_a_second_signal_ends_it_at_once(stack: Stack) -> None:
 def test_a_worker_ends_in_time_even_in_the_middle_of_what_cannot_be_given_up(stack: Stack) -> None:
     """A receiver of notices that does not answer. The notice is told by another worker."""
     with Site({"/": page(), "/hook": slow_once}).serving() as site:
-        worker = stack.spawn(*OWN_WORKER)
+        worker = stack.start_worker()
         crawl = stack.start(f"{site.url}/", notify_webhooks=[f"{site.url}/hook"])
         stack.wait_for(lambda: site.hits["/hook"] == 1)
         stopped(worker, STOP_SECONDS + 2.0)
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         stack.wait_for(lambda: site.hits["/hook"] == 2)
     assert stack.crawl(crawl)["state"] == "finished"

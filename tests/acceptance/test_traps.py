@@ -10,7 +10,7 @@ import pytest
 
 from crawler.core.crawl.counters import adds_up
 from tests.site import Reply, Request, Site, page
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 HONEST = [f"/honest/{number}" for number in range(30)]
 ENTRIES = ["/calendar/2031/01", "/shop", "/board/0", "/manual/", "/login", *HONEST]
@@ -54,7 +54,7 @@ def site() -> Iterator[Site]:
 
 def test_every_trap_ends_and_no_honest_page_is_lost(stack: Stack, site: Site) -> None:
     for _ in range(2):
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
     crawl = stack.start(f"{site.url}/", obey_robots=False)
     receipt = stack.wait_until_finished(crawl)
 
@@ -107,10 +107,11 @@ def told(address: str) -> tuple[str, list[str]]:
 PRODUCTS = 300
 
 
+@pytest.mark.long  # tests/storage/test_variants.py does the same without workers
 def test_a_parameter_or_path_with_a_new_value_in_every_link_ends_within_a_thousand_pages(stack: Stack) -> None:
     with Endless({}).serving() as site:
         for _ in range(2):
-            stack.spawn(*OWN_WORKER)
+            stack.start_worker()
         crawl = stack.start(f"{site.url}/", obey_robots=False)
         receipt = stack.wait_until_finished(crawl)
 

@@ -6,13 +6,13 @@ import pytest
 from django.core.management import call_command
 
 from tests.acceptance.test_stock_workers import EXPECTED, small_site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 
 def test_two_crawls_of_one_site_each_find_every_page(stack: Stack) -> None:
     with small_site().serving() as site:
         for _ in range(2):
-            stack.spawn(*OWN_WORKER)
+            stack.start_worker()
         crawls = [stack.start(f"{site.url}/"), stack.start(f"{site.url}/")]
         receipts = [stack.wait_until_finished(crawl) for crawl in crawls]
         for receipt in receipts:  # the page that is busy once is busy for one of them only
@@ -27,7 +27,7 @@ def test_a_crawl_that_is_cancelled_and_deleted_leaves_the_other_one_alone(stack:
     with small_site().serving() as site:
         first = stack.start(f"{site.url}/", delay=0.5)  # so slow that it still runs when it is cancelled
         second = stack.start(f"{site.url}/")
-        stack.spawn(*OWN_WORKER)
+        stack.start_worker()
         stack.wait_for(lambda: len(site.requests) > 10)
         stack.within(lambda: call_command("cancel", str(first)))
         stack.within(lambda: call_command("delete", str(first), "--yes"))

@@ -22,10 +22,9 @@ from crawler.crawls.delete import begin_delete
 from crawler.manager.reconcile import scan
 from crawler.models import Allowance, AuditEntry, Channel, Crawl
 from crawler.web.account.login import make_link
-from tests.accounts.factories import a_group
 from tests.api.calling import Caller, a_token
+from tests.factories import a_crawl, a_finished_crawl, a_group, a_person
 from tests.web.conftest import NOWHERE
-from tests.web.factories import a_crawl, a_finished_crawl, a_person
 
 pytestmark = pytest.mark.django_db
 

@@ -23,7 +23,7 @@ from crawler.accounts.idempotency import (
     sweep,
 )
 from crawler.models import RepeatedCall
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
 

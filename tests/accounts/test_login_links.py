@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from crawler.accounts import login_links
 from crawler.accounts.login_links import InvitationTokens, accept, invite, invited, link_for, make_link, redeem
 from crawler.core.errors import BadInput
-from tests.accounts.factories import a_group
 from tests.accounts.test_links import parts
+from tests.factories import a_group
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,7 @@ from django.utils import timezone
 from crawler.accounts.permissions import groups_of, may, sees_addresses, visible_crawls, visible_schedules
 from crawler.core.access.permissions import Right
 from crawler.models import Crawl, Schedule
-from tests.accounts.factories import a_group
-from tests.web.factories import SITE, a_crawl, a_person
+from tests.factories import SITE, a_crawl, a_group, a_person
 
 pytestmark = pytest.mark.django_db
 

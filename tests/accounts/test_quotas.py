@@ -12,8 +12,7 @@ from crawler.core.access.quotas import Quota, Used
 from crawler.core.crawl.completion import State
 from crawler.core.errors import OverQuota
 from crawler.storage import sql
-from tests.accounts.factories import an_allowance
-from tests.web.factories import a_crawl, a_finished_crawl, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_person, an_allowance
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

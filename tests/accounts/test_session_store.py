@@ -17,7 +17,7 @@ from django.utils import timezone
 from crawler import clock
 from crawler.accounts import logins
 from crawler.accounts.login_links import make_link
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"

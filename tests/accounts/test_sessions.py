@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.accounts.logins import end_sessions, forget_expired
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from crawler.accounts.tokens import MAX_TOKENS, make_token, note_use, revoke, to
 from crawler.core.access.permissions import Scope
 from crawler.core.errors import BadInput
 from crawler.models import ApiToken
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -13,10 +13,10 @@ from tests import site
 from tests.api.calling import Caller, a_token
 from tests.browser.conftest import answers
 from tests.conftest import free_port
+from tests.factories import a_person
 from tests.site import Site
 from tests.stack import OWN_WORKER, Stack
 from tests.web.conftest import NOWHERE
-from tests.web.factories import a_person
 
 
 @pytest.fixture(autouse=True)

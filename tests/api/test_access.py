@@ -19,11 +19,10 @@ from crawler.accounts.logins import BEGAN
 from crawler.api.routes import progress
 from crawler.core.access.permissions import Right, Scope, Standing, may
 from crawler.models import ApiToken, Crawl, Schedule
-from tests.accounts.factories import a_group, an_allowance
 from tests.api.calling import ROOT, Caller, a_token
 from tests.api.test_routes import ROUTES, Route, asked, things_of
 from tests.content.storages import kept_in
-from tests.web.factories import a_crawl, a_page
+from tests.factories import a_crawl, a_group, a_page, an_allowance
 
 STANDINGS = {
     "stranger": Standing(),

@@ -17,6 +17,8 @@ import pytest
 from tests.site import Site
 from tests.stack import Stack
 
+pytestmark = pytest.mark.long  # what it is generated from is in tests/golden and tests/api/test_document.py
+
 PACKAGE = "client_of_the_crawler"
 SECONDS = 60.0
 

@@ -15,7 +15,7 @@ from crawler.accounts import idempotency
 from crawler.core.access.permissions import Scope
 from crawler.models import Crawl, RepeatedCall, Schedule
 from tests.api.calling import Caller, a_token
-from tests.web.factories import a_crawl
+from tests.factories import a_crawl
 
 HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 KEY = {"Idempotency_Key": "k-1"}

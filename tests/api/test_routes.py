@@ -21,8 +21,8 @@ from crawler.models import ApiToken, Channel, Crawl, PageFacts
 from crawler.queueing import queues
 from tests.api.calling import ROOT, Caller, a_token
 from tests.content.storages import kept_in
+from tests.factories import a_crawl, a_delivery, a_page
 from tests.web.crawl.test_schedules import a_schedule
-from tests.web.factories import a_crawl, a_delivery, a_page
 
 NOWHERE_URL = "http://127.0.0.1:8/"
 

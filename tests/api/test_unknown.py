@@ -11,7 +11,7 @@ from django.test import Client
 
 from crawler.core.access.permissions import Scope
 from tests.api.calling import ROOT, a_token
-from tests.web.factories import a_crawl
+from tests.factories import a_crawl
 
 ID = "00000000-0000-0000-0000-000000000007"
 NOWHERE = [

@@ -9,14 +9,14 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
 
 from crawler.accounts.login_links import make_link
 from crawler.launch import chromium
 from tests import site
 from tests.conftest import free_port
 from tests.site import Site
-from tests.stack import OWN_WORKER, Stack
+from tests.stack import Stack
 
 ARGUMENTS = [
     "--no-sandbox",  # the tests may run as root in a container, and they open nothing but this machine's own pages
@@ -27,6 +27,9 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Web:
         press_link(tab, self.login_link())
 
     def start_worker(self) -> None:
-        self.stack.spawn(*OWN_WORKER)
+        self.stack.start_worker()
 
     def start_stock_worker(self) -> None:
         """By the very words the page shows."""
@@ -59,11 +62,11 @@ def press_link(tab: Page, link: str) -> None:
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[Web]:
+def server(grounds: Stack) -> Iterator[Web]:
     """The web server of all these tests."""
     port = free_port()
     address = f"127.0.0.1:{port}"
-    stack = Stack(tmp_path_factory.mktemp("browser"), redis_url)
+    stack = Stack(grounds.folder, grounds.redis_url, grounds.forker)
     try:
         stack.spawn("gunicorn", "settings.wsgi", "--bind", address, "--threads", "8", "--no-control-socket")
         stack.wait_for(lambda: answers(port))
@@ -73,14 +76,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator
 
 
 @pytest.fixture
-def web(server: Web, redis_url: str) -> Iterator[Web]:
+def web(server: Web, shared_stack: Stack) -> Web:
     """The same server before an empty database and an empty Redis; what a test starts beside it ends with the test."""
-    stack = Stack(server.stack.folder, redis_url)
-    stack.empty()
-    try:
-        yield Web(stack, server.base_url)
-    finally:
-        stack.end()
+    return Web(shared_stack, server.base_url)
 
 
 def answers(port: int) -> bool:
@@ -124,12 +122,20 @@ def chromium_running(chromium_program: Path) -> Iterator[Browser]:
         yield browser
 
 
+@pytest.fixture(scope="package")
+def reused_tab(chromium_running: Browser) -> Page:
+    """A tab for one test after another: a new one is a process of the browser, which takes a second of CPU."""
+    return chromium_running.new_context(viewport=VIEWPORT).new_page()
+
+
 @pytest.fixture
-def browser(chromium_running: Browser) -> Iterator[Browser]:
-    """A browser without a tab. Cookies, permissions and all that belong to a context, and end with the test."""
+def browser(chromium_running: Browser, reused_tab: Page) -> Iterator[Browser]:
+    """A browser without a tab, but for the reused one. Cookies, permissions and all that belong to a context, and end
+    with the test."""
     yield chromium_running
     for context in chromium_running.contexts:
-        context.close()
+        if context is not reused_tab.context:
+            context.close()
 
 
 @pytest.fixture
@@ -139,10 +145,35 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def tab(browser: Browser, complaints: list[str]) -> Iterator[Page]:
+def tab(reused_tab: Page, browser: Browser, server: Web, complaints: list[str]) -> Iterator[Page]:
     """An empty tab. A script error or a style refused by the security policy fails the test at its end."""
-    opened = browser.new_context().new_page()
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    yield opened
+
+    def note_error(error: Error) -> None:
+        complaints.append(str(error))
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    reused_tab.on("pageerror", note_error)
+    reused_tab.on("console", note_message)
+    try:
+        yield reused_tab
+    finally:
+        reused_tab.remove_listener("pageerror", note_error)
+        reused_tab.remove_listener("console", note_message)
+        forget(reused_tab, f"{server.base_url}/healthz")
     assert [complaint for complaint in complaints if "400 (Bad Request)" not in complaint] == []
+
+
+def forget(tab: Page, nowhere: str) -> None:
+    """What a test did to the tab and its context is undone; `nowhere` is a page of the same site that does nothing."""
+    for opened in tab.context.pages:
+        if opened is not tab:
+            opened.close()
+    tab.goto(nowhere)
+    tab.evaluate("localStorage.clear(); sessionStorage.clear()")
+    tab.context.clear_cookies()
+    tab.context.clear_permissions()
+    tab.emulate_media(color_scheme="null", reduced_motion="null")
+    tab.set_viewport_size(VIEWPORT)

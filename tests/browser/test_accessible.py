@@ -50,7 +50,7 @@ def look(tab: Page, colours: str, size: dict[str, int]) -> list[str]:
 
 def crawls(web: Web) -> dict[str, Crawl]:
     """One crawl that runs, one with everything a page can show, one that failed; and a schedule."""
-    from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page  # Django is set up by now
+    from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page  # Django is set up by now
 
     def made() -> dict[str, Crawl]:
         owner = User.objects.get()

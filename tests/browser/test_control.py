@@ -10,10 +10,8 @@ from django.core.management import call_command
 from playwright.sync_api import Browser, Page, expect
 
 from tests import site
-from tests.browser.conftest import Web
+from tests.browser.conftest import PATIENCE, Web
 from tests.site import Reply, Site
-
-PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 
 
 @pytest.fixture

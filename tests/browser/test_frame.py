@@ -7,16 +7,15 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
 from crawler.models import Crawl
-from tests.browser.conftest import Web
+from tests.browser.conftest import PATIENCE, Web
 from tests.browser.test_control import open_crawl
-from tests.browser.test_pages import PATIENCE
 from tests.site import Site
 
 GROUND = "getComputedStyle(document.documentElement).backgroundColor"
 
 
 def some_crawls(web: Web, *sites: str) -> list[Crawl]:
-    from tests.web.factories import a_crawl  # Django is set up by now
+    from tests.factories import a_crawl  # Django is set up by now
 
     return web.stack.within(lambda: [a_crawl(User.objects.get(), start_urls=[site]) for site in sites])
 

@@ -7,9 +7,8 @@ from uuid import UUID
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
-from tests.browser.conftest import Web
-from tests.browser.test_pages import PATIENCE
-from tests.exports.factories import make_linked_crawl
+from tests.browser.conftest import PATIENCE, Web
+from tests.factories import make_linked_crawl
 
 PHONE = {"width": 360, "height": 740}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Web
-from tests.browser.test_pages import PATIENCE, unfold
+from tests.browser.conftest import PATIENCE, Web
+from tests.browser.test_pages import unfold
 from tests.site import Site
 
 

@@ -6,10 +6,8 @@ import json
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Web, press_link
+from tests.browser.conftest import PATIENCE, Web, press_link
 from tests.site import Site
-
-PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 
 # Chromium shows no notifications without a window, so this notes down what the page asked it to show.
 NOTIFICATIONS = """

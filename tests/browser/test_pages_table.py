@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from crawler.models import Crawl
 from tests.browser.conftest import Web
-from tests.web.factories import a_finished_crawl, a_page
+from tests.factories import a_finished_crawl, a_page
 
 ROWS = 130  # more than one leaf shows
 PHONE = {"width": 360, "height": 740}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tests.browser.pictures import walk
 from tests.browser.pictures.chosen import CHOSEN
 from tests.stack import ROOT
@@ -21,12 +19,3 @@ def test_a_picture_shows_a_place_that_is_walked_to() -> None:
 def test_each_picture_is_there_and_small() -> None:
     sizes = {name: (IMAGES / f"{name}.png").stat().st_size for name in CHOSEN}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
-
-
-def test_the_documentation_shows_no_picture_that_is_not_there() -> None:
-    shown = {
-        name
-        for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
-        for name in re.findall(r"images/([\w.-]+)", page.read_text())
-    }
-    assert {name for name in shown if not (IMAGES / name).exists()} == set()

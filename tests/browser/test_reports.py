@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import site
-from tests.browser.conftest import Web
+from tests.browser.conftest import PATIENCE, Web
 from tests.site import Site
 
-PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 
 

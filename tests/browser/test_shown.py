@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
-from tests.browser.conftest import Web
+from tests.browser.conftest import PATIENCE, Web
 from tests.content.storages import kept_in
 from tests.evil import ADDRESSES, MARK, an_evil_crawl
 
-PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 WATCH = """
 window.__refused = [];
 document.addEventListener("securitypolicyviolation", (event) => window.__refused.push(event.effectiveDirective));

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Web
-from tests.browser.test_pages import PATIENCE, start_crawl
+from tests.browser.conftest import PATIENCE, Web
+from tests.browser.test_pages import start_crawl
 from tests.site import Reply, Site
 
 PHONE = {"width": 390, "height": 844}

@@ -9,14 +9,15 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.site import Reply, moved, page
+from tests.site import Reply, Server, moved, page
+from tests.site import Request as Sent
+
+HOOK = "/-/hook"
 
 Content = Callable[[str, int], Reply]
 """Path and how often it was asked for before -> what to answer."""
@@ -37,7 +38,7 @@ class Received:
     receipt: dict[str, Any] = field(default_factory=dict)
 
 
-class Site:
+class Site(Server):
     """Serves `content`, each answer after `latency` seconds more or less, by the path."""
 
     def __init__(self, content: Content, latency: float, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
@@ -47,9 +48,9 @@ class Site:
         self._asked: Counter[str] = Counter()
         self._answered: set[str] = set()
         self._received: list[Received] = []
-        self._server = _Server(address, _handler_of(self))
-        self.origin = f"http://{address[0]}:{self._server.server_address[1]}"
-        self.hook = f"{self.origin}/-/hook"
+        super().__init__(address)
+        self.origin = self.url
+        self.hook = f"{self.origin}{HOOK}"
 
     def forget(self) -> None:
         """Begin a new run: nothing was ever asked."""
@@ -59,7 +60,17 @@ class Site:
             self._answered.clear()
             self._received.clear()
 
-    def answer(self, path: str) -> Reply:
+    def answer(self, request: Sent) -> Reply:
+        path = urlsplit(request.path).path
+        if path == HOOK:
+            self.receive(request.body)
+            return Reply("taken")
+        reply = self.page_at(path)
+        with self._lock:
+            self._answered.add(path)
+        return reply
+
+    def page_at(self, path: str) -> Reply:
         with self._lock:
             before = self._asked[path]
             self._asked[path] += 1
@@ -67,10 +78,6 @@ class Site:
         reply = self._content(path, before)
         time.sleep(self._latency * (0.5 + zlib.crc32(path.encode()) / 2**32))
         return reply
-
-    def answered(self, path: str) -> None:
-        with self._lock:
-            self._answered.add(path)
 
     def receive(self, body: bytes) -> None:
         told = json.loads(body)
@@ -109,61 +116,6 @@ class Site:
                 place = -1
             later = self._requests[place + 1 :]
         return next((request for request in later if paths is None or request.path in paths), None)
-
-    @contextmanager
-    def serving(self) -> Iterator[Site]:
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False  # a stopped worker may keep its connection open for ever
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients are killed here all the time: nothing to say about it."""
-
-
-def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = 1 << 16  # headers and body leave together
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            path = urlsplit(self.path).path
-            reply = site.answer(path)
-            site.answered(path)
-            self._reply(reply)
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.path != urlsplit(site.hook).path:
-                self._reply(Reply(status=404))
-                return
-            site.receive(body)
-            self._reply(Reply("taken"))
-
-        def _reply(self, reply: Reply) -> None:
-            content = reply.body.encode() if isinstance(reply.body, str) else reply.body
-            self.send_response(reply.status)
-            headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(content))}
-            for name, value in (headers | dict(reply.headers)).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing: the site remembers its requests."""
-
-    return Handler
 
 
 def folder(root: Path) -> Content:

@@ -22,9 +22,9 @@ from crawler.reports.receipt import receipt_of
 from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
+from tests.factories import a_person
 from tests.manager.test_lifeline import planted, start_a_worker
 from tests.site import page
-from tests.web.factories import a_person
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
 

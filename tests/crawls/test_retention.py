@@ -14,7 +14,7 @@ from crawler.core.crawl.completion import State
 from crawler.crawls import delete
 from crawler.manager.reconcile import scan
 from crawler.models import Crawl, Page
-from tests.web.factories import a_crawl, a_finished_crawl, a_page
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 NOW = timezone.now()
 

@@ -29,7 +29,7 @@ from crawler.crawls.schedules import (
 from crawler.models import Crawl, Page, Schedule
 from crawler.queueing import queues
 from tests.conftest import free_port
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SITE = "http://127.0.0.1:8/"

@@ -11,9 +11,8 @@ from crawler.core.errors import BadInput
 from crawler.crawls.control import keep, share
 from crawler.crawls.schedules import add_schedule, run_due
 from crawler.models import Crawl
-from tests.accounts.factories import a_group
 from tests.bench import Bench
-from tests.web.factories import a_crawl, a_person
+from tests.factories import a_crawl, a_group, a_person
 
 
 def test_a_crawl_is_shared_with_a_group_and_taken_back() -> None:

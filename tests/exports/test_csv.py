@@ -7,7 +7,7 @@ import pytest
 
 from crawler.exports.csv import lines
 from crawler.exports.rows import KEYS
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 
 @pytest.mark.django_db

@@ -5,7 +5,7 @@ import pytest
 from crawler.core.crawl.options import FORMS
 from crawler.core.errors import BadInput
 from crawler.exports.formats import FORMATS, format_of
-from tests.exports.factories import make_crawl, make_linked_crawl
+from tests.factories import make_crawl, make_linked_crawl
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from crawler.exports.graphml import lines
 from crawler.models import Crawl, Page
-from tests.exports.factories import make_crawl, make_linked_crawl, make_page
+from tests.factories import make_crawl, make_linked_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 
 from crawler.exports import jsonl
 from crawler.exports.rows import rows
-from tests.exports.factories import SHOP_PAGE, a_shop, make_crawl, make_page
+from tests.factories import SHOP_PAGE, a_shop, make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -22,7 +22,7 @@ from crawler.exports import content_zip
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, PageFacts
 from tests.content.storages import kept_in
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 PATHS = ("/", "/docs/intro.html", "/docs/", "/a/../../b?c=../x", "/missing")
 

@@ -9,7 +9,7 @@ import pytest
 from crawler.core.crawl.options import CrawlOptions
 from crawler.exports.links import lines
 from crawler.models import Crawl, Page, PageFacts
-from tests.exports.factories import make_crawl, make_linked_crawl, make_links, make_page
+from tests.factories import make_crawl, make_linked_crawl, make_links, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from django.db import connection
 
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page
-from tests.exports.factories import make_crawl, make_links, make_page
+from tests.factories import make_crawl, make_links, make_page
 
 PAGES = 30_000
 MOST = 16 << 20  # bytes; the rows at once would take more than thirty MB

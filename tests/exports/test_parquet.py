@@ -13,7 +13,7 @@ from pyarrow import parquet as arrow_parquet
 from crawler.exports import parquet
 from crawler.exports.rows import KEYS, NOTES, Column, Kind
 from crawler.models import Crawl, PageFacts
-from tests.exports.factories import SHOP_PAGE, SHOP_RULES, a_shop, make_crawl, make_page
+from tests.factories import SHOP_PAGE, SHOP_RULES, a_shop, make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from crawler.exports import rows as rows_module
 from crawler.exports.rows import KEYS, columns_of, page_rows, rows, selected
 from crawler.models import Crawl, Page, PageFacts
 from tests.databases import sqlite_plans
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from crawler.core.errors import BadInput
 from crawler.exports import sitemap
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page, PageFacts
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

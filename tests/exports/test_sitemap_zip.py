@@ -9,8 +9,8 @@ import pytest
 
 from crawler.exports import sitemap
 from crawler.models import Crawl
-from tests.exports.factories import make_crawl, make_page
 from tests.exports.test_sitemap import HTML
+from tests.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

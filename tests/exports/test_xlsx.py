@@ -12,7 +12,7 @@ from crawler.exports import xlsx
 from crawler.exports.formats import FORMATS
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl
-from tests.exports.factories import SHOP_PAGE, a_shop, make_crawl, make_page
+from tests.factories import SHOP_PAGE, a_shop, make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -73,11 +73,12 @@ def test_it_is_seen_to_while_a_job_is_at_work_and_not_after_its_death(worker: Wo
 
 
 @pytest.mark.parametrize("command", [OWN_WORKER, STOCK_WORKER], ids=["the project's", "stock"])
-def test_redis_is_emptied_while_a_crawl_waits(stack: Stack, command: tuple[str, ...]) -> None:
+def test_redis_is_emptied_while_a_crawl_waits(shared_stack: Stack, command: tuple[str, ...]) -> None:
     """The project's worker says by itself that it is there, RQ's has a job that says so."""
+    stack = shared_stack
     with Site({"/": page("/a"), "/a": page()}).serving() as site:
         stack.start(f"{site.url}/", delay=3600.0)
-        workers = [stack.spawn(*command) for _ in range(2)]
+        workers = [stack.start_worker() if command is OWN_WORKER else stack.spawn(*command) for _ in range(2)]
         stack.wait_for(lambda: site.hits["/robots.txt"] > 0)
         stack.wait_for(lambda: both_watch(stack.redis))
         stack.redis.flushall()

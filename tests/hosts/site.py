@@ -48,9 +48,9 @@ class HostSite(Site):
         with super().serving():
             yield self
 
-    def answer(self, path: str) -> Reply:
+    def page_at(self, path: str) -> Reply:
         came = self._here.came
-        reply = super().answer(path)
+        reply = super().page_at(path)
         self.visits.append(Visit(path, came, time.time()))
         return reply
 

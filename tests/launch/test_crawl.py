@@ -154,7 +154,9 @@ def test_a_setting_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 def test_an_interrupted_crawl_takes_its_workers_with_it(
     tmp_path: Path, redis_url: str, slow_site: Site, number: signal.Signals, code: int
 ) -> None:

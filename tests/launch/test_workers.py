@@ -35,7 +35,9 @@ def make(server: RedisServer, folder: Path, wanted: int | None, others: int) -> 
     return Workers(wanted, live=lambda: others, redis=server, log_file=folder / "workers.log")
 
 
-@pytest.mark.parametrize(("wanted", "others", "expected"), [(None, 0, 2), (3, 0, 3), (1, 5, 1)])
+@pytest.mark.parametrize(
+    ("wanted", "others", "expected"), [(None, 0, 2), pytest.param(3, 0, 3, marks=pytest.mark.long), (1, 5, 1)]
+)
 def test_as_many_are_started_as_are_wanted(
     server: RedisServer, tmp_path: Path, wanted: int | None, others: int, expected: int
 ) -> None:

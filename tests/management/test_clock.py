@@ -17,7 +17,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.management.commands.clock import Clock
 from crawler.models import Answer, Crawl, RepeatedCall, Schedule
 from tests.conftest import free_port
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.stack import Stack
 
 

@@ -9,7 +9,7 @@ import pytest
 from crawler.core.crawl.completion import State
 from crawler.management.base import NO_WORKER
 from crawler.models import Page
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code
 from tests.stack import Stack
 

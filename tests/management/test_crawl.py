@@ -24,7 +24,7 @@ from crawler.management import waiting
 from crawler.management.waiting import Stop, Waiting
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.reports.receipt import receipt_of
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from crawler.management import display as display_module
 from crawler.management.display import Bar, Lines, display_for
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
 

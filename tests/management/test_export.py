@@ -12,7 +12,7 @@ from django.core.management import call_command
 from crawler.exports import csv, jsonl
 from crawler.exports.formats import FORMATS
 from crawler.models import Page
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.stack import Stack
 
 

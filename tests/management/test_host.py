@@ -13,7 +13,7 @@ from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import QueueItem
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 from tests.management.calls import exit_code
 from tests.stops import stop_host
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.accounts.factories import a_group
+from tests.factories import a_group
 from tests.management.calls import exit_code
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.core.crawl.completion import State
 from crawler.models import Crawl, Page, Trap
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.management.calls import exit_code
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]

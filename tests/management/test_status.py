@@ -11,7 +11,7 @@ from django.utils import timezone
 from crawler.core.crawl.completion import State
 from crawler.core.installation.backpressure import PAUSED_FOR_ROOM
 from crawler.models import Crawl
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
 

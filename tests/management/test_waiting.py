@@ -17,7 +17,7 @@ from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, 
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.diagnosis import waits_because
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from redis import Redis
 
 from crawler.core.crawl.completion import State
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.web.conftest import NOWHERE
 
 pytestmark = pytest.mark.django_db

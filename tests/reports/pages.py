@@ -11,7 +11,7 @@ from crawler.core.html import link_codec
 from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page
 from crawler.storage import sql
-from tests.exports.factories import make_page
+from tests.factories import make_page
 
 NO_LINKS: Mapping[str, str] = {}
 

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.core.crawl.completion import State
 from crawler.reports.text import GONE, Verb, to_delete, to_retry, to_verb
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 
 pytestmark = pytest.mark.django_db
 

@@ -20,8 +20,8 @@ from crawler.reports.comparison import (
     rows,
 )
 from tests.databases import sqlite_plans
+from tests.factories import a_finished_crawl
 from tests.reports.catalogue.factories import SITE, crawl_with, make
-from tests.web.factories import a_finished_crawl
 
 pytestmark = pytest.mark.django_db
 

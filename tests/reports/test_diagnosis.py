@@ -29,7 +29,7 @@ from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import SHOWN, memory_of
 from tests.bench import Bench
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.site import Reply, page
 from tests.stops import stop_host
 from tests.web.conftest import NOWHERE

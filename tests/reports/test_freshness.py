@@ -12,7 +12,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
 from crawler.reports import comparison
 from crawler.reports.comparison import compared, from_memory
-from tests.web.factories import a_crawl, a_finished_crawl, a_page
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 pytestmark = pytest.mark.django_db
 

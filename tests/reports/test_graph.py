@@ -6,7 +6,7 @@ from crawler.core.crawl.graph import Answer, Line
 from crawler.models import Crawl, Page
 from crawler.reports import graph
 from crawler.reports.graph import folders, graph_of
-from tests.exports.factories import make_crawl, make_linked_crawl, make_page
+from tests.factories import make_crawl, make_linked_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from crawler.models import Crawl, LinkIndex, PageLinks
 from crawler.reports import links as link_index
 from crawler.reports import result_cache
 from crawler.reports.links import inlinks, pages_with
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.reports.pages import read_page
 
 pytestmark = pytest.mark.django_db

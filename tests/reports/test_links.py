@@ -10,7 +10,7 @@ from crawler.core.html import link_codec
 from crawler.models import Crawl, Page
 from crawler.reports.links import Inlink, inlinks
 from crawler.storage import sql
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 SITE = "http://site.test"

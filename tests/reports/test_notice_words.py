@@ -9,7 +9,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
 from crawler.reports.receipt import receipt_of
 from crawler.reports.text import EVENTS, SENTENCES, event_word, figures, sentence
-from tests.web.factories import a_finished_crawl, a_page
+from tests.factories import a_finished_crawl, a_page
 
 
 def test_there_are_words_for_every_event() -> None:

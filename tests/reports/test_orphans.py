@@ -10,7 +10,7 @@ from crawler.core.crawl.messages import SITEMAP
 from crawler.core.crawl.options import CrawlOptions
 from crawler.reports.links import knows_orphans, orphans
 from crawler.reports.progress import start_count, troubled_start_pages
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 
 pytestmark = pytest.mark.django_db
 SITE = "http://site.test/"

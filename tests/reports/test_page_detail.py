@@ -13,7 +13,7 @@ from crawler.core.html.page_metadata import Facts
 from crawler.models import Crawl, Page, Trap
 from crawler.reports import page_detail
 from crawler.reports.page_detail import page_report
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.reports.pages import read_page
 
 pytestmark = pytest.mark.django_db

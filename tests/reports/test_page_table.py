@@ -17,7 +17,7 @@ from crawler.reports.page_table import (
     status_facets,
     value_words,
 )
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.reports.pages import read_page
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from crawler.core.errors import BadInput
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
 from crawler.reports.page_table import chosen, leaf_of
-from tests.exports.factories import make_crawl, make_page
+from tests.factories import make_crawl, make_page
 from tests.storage.test_queries import plan_of
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ import pytest
 from crawler.reports.diagnosis import why_of
 from crawler.reports.diagnosis_facts import robots_of
 from tests.bench import Bench
-from tests.exports.factories import make_crawl
+from tests.factories import make_crawl
 from tests.site import Reply, page
 from tests.web.conftest import NOWHERE
 

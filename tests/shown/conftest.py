@@ -15,8 +15,8 @@ from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from tests.content.storages import kept_in
 from tests.evil import SITE, TEXTS, an_evil_crawl
+from tests.factories import a_person
 from tests.web.conftest import as_root
-from tests.web.factories import a_person
 
 __all__ = ["as_root"]
 

@@ -10,7 +10,7 @@ from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page, Usage
 from crawler.storage import sql, writer
-from tests.web.factories import a_crawl, a_page, a_person
+from tests.factories import a_crawl, a_page, a_person
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 NOWHERE = "redis://127.0.0.1:1/0"  # nothing listens on port 1, so this is a Redis that is down
 

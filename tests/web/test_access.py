@@ -19,9 +19,8 @@ from crawler.content.storage import packed
 from crawler.models import Crawl, Page, PageFacts, Schedule
 from crawler.web import urls
 from settings import urls as root_urls
-from tests.accounts.factories import a_group
 from tests.content.storages import kept_in
-from tests.web.factories import SITE, a_finished_crawl, a_page, a_person
+from tests.factories import SITE, a_finished_crawl, a_group, a_page, a_person
 
 PEOPLE = ("nobody", "stranger", "member", "controller", "staff", "owner", "root")
 

@@ -25,8 +25,8 @@ from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.comparison import CHANGES
 from crawler.web import urls
 from crawler.web.tables.page_table import FILES
+from tests.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page
 from tests.reports.pages import read_page
-from tests.web.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page
 
 MARKUP = "<script>alert(1)</script>"
 ODD = (

@@ -16,7 +16,7 @@ from crawler import __version__
 from crawler.frontier import metrics
 from crawler.frontier.keys import CrawlKeys
 from crawler.models import Delivery, Disagreement
-from tests.web.factories import a_crawl, a_delivery, a_finished_crawl
+from tests.factories import a_crawl, a_delivery, a_finished_crawl
 
 TOKEN = "a long random text"
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import include, path
 
 from crawler.web.navigation import parts_of, places
-from tests.web.factories import a_crawl
+from tests.factories import a_crawl
 
 CRAWL = UUID(int=7)
 OVERVIEW = f"/crawls/{CRAWL}/"

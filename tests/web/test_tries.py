@@ -14,7 +14,7 @@ from crawler.accounts import logins
 from crawler.accounts.login_links import invite, link_for
 from crawler.frontier.rate_limit import MemoryRateLimiter
 from crawler.web.account.login import make_link
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 OFFICE, STRANGER = "198.51.100.7", "203.0.113.5"
 

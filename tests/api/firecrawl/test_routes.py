@@ -14,7 +14,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import link_codec
 from crawler.models import Crawl, PageLinks
 from tests.api.calling import Caller
-from tests.web.factories import a_crawl, a_finished_crawl, a_page
+from tests.factories import a_crawl, a_finished_crawl, a_page
 
 ASKED = {
     "url": "http://127.0.0.1:8/docs/start",

@@ -21,8 +21,8 @@ from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import Crawl, Page, Schedule
 from tests.api.calling import Caller
+from tests.factories import a_crawl, a_finished_crawl, a_page
 from tests.stops import stop_host
-from tests.web.factories import a_crawl, a_finished_crawl, a_page
 
 HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 

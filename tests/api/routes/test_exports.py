@@ -15,9 +15,8 @@ from crawler.core.crawl.options import FORMS
 from crawler.models import Crawl, Page, PageFacts
 from tests.api.calling import Caller
 from tests.content.storages import kept_in
-from tests.exports.factories import make_linked_crawl
+from tests.factories import SITE, a_finished_crawl, a_page, make_linked_crawl
 from tests.site import Site
-from tests.web.factories import SITE, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")
 

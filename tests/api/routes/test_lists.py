@@ -14,7 +14,7 @@ from crawler.accounts import idempotency
 from crawler.core.crawl.completion import State
 from crawler.models import Crawl, Page, RepeatedCall
 from tests.api.calling import Caller
-from tests.web.factories import a_crawl
+from tests.factories import a_crawl
 
 URL = "http://127.0.0.1:2/"
 TABLE = f"page,Address,priority\n1,{URL}a,9\n2,nonsense,\n3,{URL}b,\n".encode()

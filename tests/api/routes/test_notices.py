@@ -12,7 +12,7 @@ from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of
-from tests.web.factories import a_delivery, a_finished_crawl
+from tests.factories import a_delivery, a_finished_crawl
 
 SECRET = "https://hooks.slack.com/services/T000/B000/swordfish"
 MAIL = {"transport": "email", "address": "me@example.com", "events": ["finished"], "name": "me"}

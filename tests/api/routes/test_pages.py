@@ -16,8 +16,7 @@ from crawler.exports.rows import OF_PAGES
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of
-from tests.exports.factories import SHOP_PAGE, a_shop
-from tests.web.factories import a_finished_crawl, a_page
+from tests.factories import SHOP_PAGE, a_finished_crawl, a_page, a_shop
 
 SITE = "https://example.com"
 

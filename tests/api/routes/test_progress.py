@@ -14,7 +14,7 @@ from crawler.api.routes.progress import AT_ONCE, EVERY, LASTS, Stream
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.progress import Seen
 from tests.api.calling import Caller
-from tests.web.factories import a_crawl, a_finished_crawl
+from tests.factories import a_crawl, a_finished_crawl
 
 
 def seen(closed: int, *, state: str = "running") -> Seen:

@@ -15,8 +15,8 @@ from crawler.models import Crawl
 from crawler.reports.catalogue.entries import REPORTS
 from tests.api.calling import Caller
 from tests.api.routes.test_crawls import items_of
+from tests.factories import a_finished_crawl
 from tests.reports.catalogue.factories import SITE, link, make
-from tests.web.factories import a_finished_crawl
 
 SNAIL, LARGE = "%F0%9F%90%8C", f"{'9' * 40}-{'9' * 40}"
 """What is no key of any report."""

@@ -11,10 +11,9 @@ from crawler.core.access.credentials import parse
 from crawler.core.access.permissions import Scope
 from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
-from tests.accounts.factories import a_group
 from tests.api.calling import Caller, a_token
 from tests.api.test_routes import ROUTES, asked, kept_in, things_of
-from tests.web.factories import a_finished_crawl
+from tests.factories import a_finished_crawl, a_group
 
 OWNERS = {("delete", "/crawls/{crawl_id}"), ("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 """What is for a crawl's owner alone."""

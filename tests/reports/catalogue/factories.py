@@ -13,7 +13,7 @@ from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.catalogue.entries import BY_SLUG
 from crawler.reports.catalogue.report import Cells
 from crawler.storage import sql
-from tests.web.factories import a_crawl, a_page
+from tests.factories import a_crawl, a_page
 
 SITE = "https://site.test"
 

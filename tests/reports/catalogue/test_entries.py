@@ -13,8 +13,8 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.reports.catalogue.entries import BY_SLUG, REPORTS, numbers_of
 from crawler.reports.catalogue.report import Report
+from tests.factories import a_finished_crawl
 from tests.reports.catalogue.factories import crawl_with, make
-from tests.web.factories import a_finished_crawl
 
 pytestmark = pytest.mark.django_db
 EVERYTHING: dict[str, Any] = {"externals": "check", "sitemaps": True, "near_duplicates": True}

@@ -10,8 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from crawler.storage import sql
-from tests.accounts.factories import a_group
-from tests.web.factories import a_crawl
+from tests.factories import a_crawl, a_group
 
 
 def test_it_shows_who_one_is_and_what_one_may(as_ann: Client, ann: User, settings: Any) -> None:

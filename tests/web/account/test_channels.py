@@ -16,8 +16,8 @@ from crawler.core.crawl.notices import SEALED
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
 from crawler.notices.user_channels import MAX_CHANNELS
+from tests.factories import a_delivery, a_finished_crawl, a_person
 from tests.site import Reply, Site
-from tests.web.factories import a_delivery, a_finished_crawl, a_person
 
 PAGE = "/account/notifications/"
 SLACK = "http://127.0.0.1:8/services/T/B/secret"

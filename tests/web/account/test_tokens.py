@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from crawler.accounts.tokens import make_token
 from crawler.models import ApiToken
-from tests.web.factories import a_person
+from tests.factories import a_person
 
 TYPED = {"name": "nightly build", "scopes": ["crawls:read"], "expires_at": "30"}
 

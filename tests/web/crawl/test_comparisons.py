@@ -9,8 +9,8 @@ from django.test import Client
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
+from tests.factories import a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, make
-from tests.web.factories import a_finished_crawl, a_person
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from crawler.content.storage import packed
 from crawler.core.crawl.options import FORMS, CrawlOptions
 from crawler.models import Page, PageFacts
 from tests.content.storages import kept_in
-from tests.web.factories import SITE, a_finished_crawl, a_page
+from tests.factories import SITE, a_finished_crawl, a_page
 
 HTML = "<script>alert('Grüße')</script>".encode("latin-1")
 RECORDS = warc.exchange(SITE, 1.0, ("GET / HTTP/1.1", []), ("HTTP/1.1 200 OK", []), HTML)

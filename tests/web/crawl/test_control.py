@@ -12,7 +12,7 @@ from django.test import Client
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
-from tests.web.factories import a_cancelled_crawl, a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_cancelled_crawl, a_crawl, a_finished_crawl, a_page, a_person
 
 VERBS = ["pause", "resume", "cancel", "delete", "retry-failed"]
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from crawler.core.crawl.completion import State
 from crawler.web.crawl.crawls import LATER, PER_PAGE, SOON
-from tests.web.factories import a_crawl, a_finished_crawl, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_person
 
 PART = {"HTTP_HX_REQUEST": "true"}
 

@@ -17,7 +17,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
 from crawler.web.crawl.crawls import PER_PAGE
-from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}
 

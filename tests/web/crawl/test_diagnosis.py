@@ -19,9 +19,8 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import QueueItem
 from crawler.models import AuditEntry, Crawl, Disagreement, Page
-from tests.accounts.factories import a_group
+from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
 from tests.stops import stop_host
-from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 NO_WORKER = "No worker is running: start one in the project folder with bin/worker."
 

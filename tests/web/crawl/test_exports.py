@@ -14,7 +14,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.exports import sitemap
 from crawler.exports.file import ENOUGH
 from crawler.exports.formats import FORMATS
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 
 def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> None:

@@ -16,7 +16,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import CHEAP
 from crawler.web.crawl.crawl_summary import answer_bars, depth_bars, quick_figures
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 NOW = 1_800_000_000.0
 PART = {"HTTP_HX_REQUEST": "true"}

@@ -7,8 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.reports import graph
-from tests.exports.factories import make_linked_crawl
-from tests.web.factories import a_crawl, a_page, a_person
+from tests.factories import a_crawl, a_page, a_person, make_linked_crawl
 
 
 def test_the_picture_has_what_is_said_of_each_page(as_ann: Client, ann: User) -> None:

@@ -13,7 +13,7 @@ from django.test import Client
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl, Page
-from tests.web.factories import a_crawl, a_finished_crawl
+from tests.factories import a_crawl, a_finished_crawl
 
 URL = "http://127.0.0.1:2/"
 TABLE = f"page,Address,priority\n1,{URL}a,9\n2,nonsense,\n3,{URL}b,\n4,{URL}a,\n".encode()

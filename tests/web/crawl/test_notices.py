@@ -16,7 +16,7 @@ from crawler.encryption import seal_address
 from crawler.models import Channel, Crawl, Delivery, Notice
 from crawler.notices.delivery import deliver_due
 from crawler.reports.receipt import receipt_of
-from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_person
+from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_person
 
 
 def log(browser: Client, crawl: Crawl) -> str:

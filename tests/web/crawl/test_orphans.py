@@ -11,7 +11,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import SHOWN
 from crawler.web.tables import rows
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 OPTIONS = CrawlOptions(sitemaps=True)
 

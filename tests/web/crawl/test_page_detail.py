@@ -12,8 +12,8 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.html.page_metadata import Facts, Malformed
 from crawler.models import Crawl, Page
 from crawler.web.crawl import pages
+from tests.factories import a_finished_crawl, a_page, a_person
 from tests.reports.pages import read_page
-from tests.web.factories import a_finished_crawl, a_page, a_person
 
 SITE = "https://example.com"
 

@@ -16,8 +16,8 @@ from crawler.models import Crawl
 from crawler.reports.catalogue import entries as counted
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.web.tables import rows
+from tests.factories import a_crawl, a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, link, make
-from tests.web.factories import a_crawl, a_finished_crawl, a_person
 
 
 @pytest.fixture(autouse=True)

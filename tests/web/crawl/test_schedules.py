@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from crawler.core.crawl.completion import State
 from crawler.models import Crawl, Schedule
-from tests.accounts.factories import a_group
-from tests.web.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import SITE, a_crawl, a_finished_crawl, a_group, a_page, a_person
 
 NEXT = datetime(2030, 5, 6, 7, 8, tzinfo=UTC)
 

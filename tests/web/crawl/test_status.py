@@ -15,7 +15,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.status import status_of, summary_of
-from tests.web.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
+from tests.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
 
 pytestmark = pytest.mark.django_db
 

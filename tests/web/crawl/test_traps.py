@@ -10,7 +10,7 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.traps import Reason
 from crawler.models import Crawl, Page, Trap
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 
 def a_trap(crawl: Crawl, name: str = "img", pages: int = 1, **fields: object) -> Trap:

@@ -16,7 +16,7 @@ from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import BOTH, GONE, SECRETS
-from tests.web.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 
 URL = "http://127.0.0.1:2/"
 TYPED = {

@@ -13,8 +13,8 @@ from crawler.core.access.credentials import parse
 from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
+from tests.factories import a_crawl
 from tests.site import Reply, Site, moved
-from tests.web.factories import a_crawl
 
 URL = "/extraction/preview"
 PAGES = {

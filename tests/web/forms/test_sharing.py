@@ -15,8 +15,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.encryption import seal
 from crawler.models import Crawl, Schedule
-from tests.accounts.factories import a_group, an_allowance
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_group, a_page, a_person, an_allowance
 
 START = {"start_urls": "http://127.0.0.1:8/", "allow_private": "on"}
 

@@ -15,7 +15,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
-from tests.web.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 SITE = "https://example.com/"
 
