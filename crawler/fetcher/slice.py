@@ -27,7 +27,6 @@ from crawler.http.errors import Aborted
 log = logging.getLogger(__name__)
 
 SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
-NO_RESPONSE = frozenset({Outcome.CONNECT, Outcome.TIMEOUT, Outcome.DNS})
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
@@ -183,7 +182,7 @@ class SliceRun:
             if self._is_suspicious:
                 self._unresponsive_hosts.remove(self._part.host)
                 self._is_suspicious = False
-        elif result.requests and (result.outcome in NO_RESPONSE or result.robots_unreachable):
+        elif result.requests and (result.outcome.entry.is_unresponsive or result.robots_unreachable):
             self._check_unresponsive(
                 self._unresponsive_hosts.record_failure(self._part.host, result.outcome, self._now())
             )

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import LIMITED, USABLE, Category
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
 from crawler.core.sitemaps.formats import MAX_STEPS
 from crawler.core.text.quantities import counted, duration, size
@@ -166,9 +166,6 @@ class Limit(StrEnum):
     DEADLINE = "deadline"  # the time for the crawl
 
 
-_WELL = (Outcome.SUCCESS, Outcome.REDIRECT, Outcome.UNCHANGED)
-
-
 def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> Limit:
     """Which limit it is that pages expire by at `now` (epoch seconds, as `round_began_at`)."""
     if options.page_ttl is None:
@@ -185,13 +182,13 @@ def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> Ended | 
     """
     if not state.is_over:
         return None
-    if state is State.CANCELLED or tallies.of_kind(Kind.CANCELLED):
+    if state is State.CANCELLED or tallies.in_category(Category.CANCELLED):
         return Ended.CANCELLED
     if limits.get(Limit.DEADLINE, 0) > 0:
         return Ended.DEADLINE
-    if _cut_off(tallies):
+    if tallies.number_of(LIMITED):
         return Ended.LIMIT
-    if without_answer(tallies) or not any(tallies.outcomes.get(outcome, 0) for outcome in _WELL):
+    if without_answer(tallies) or not tallies.number_of(USABLE):
         return Ended.COMPLETE_WITH_ERRORS
     return Ended.COMPLETE
 
@@ -200,7 +197,7 @@ def without_answer(tallies: Tallies) -> int:
     """Pages that were asked for and gave no usable answer: they failed, or another try might give a better one
     (5xx, 408, 425, 429). A 404 is an answer."""
     refused = sum(number for status, number in tallies.statuses.items() if int(status) in TRANSIENT_STATUSES)
-    return tallies.of_kind(Kind.FAILED) + refused
+    return tallies.in_category(Category.FAILED) + refused
 
 
 def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: CrawlOptions) -> str:
@@ -211,22 +208,21 @@ def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: C
         case Ended.COMPLETE_WITH_ERRORS:
             return f"Complete, but {_errors(tallies) or 'no page was fetched successfully.'}"
         case Ended.CANCELLED:
-            parts = [f"Cancelled: {_not_asked(tallies.of_kind(Kind.CANCELLED))}.", _limits_told(limits, options)]
+            parts = [
+                f"Cancelled: {_not_asked(tallies.in_category(Category.CANCELLED))}.",
+                _limits_told(limits, options),
+            ]
         case Ended.DEADLINE:
             others = {limit: number for limit, number in limits.items() if limit != Limit.DEADLINE}
             deadline = "" if options.deadline is None else f" of {duration(options.deadline)}"
             not_asked = _not_asked(limits[Limit.DEADLINE])
             parts = [f"The deadline{deadline} passed: {not_asked}.", _limits_told(others, options)]
         case Ended.LIMIT:
-            unnamed = f"A limit was reached: {_not_asked(_cut_off(tallies))}."
+            unnamed = f"A limit was reached: {_not_asked(tallies.number_of(LIMITED))}."
             parts = [_limits_told(limits, options) or unnamed]
         case _:
             assert_never(why)
     return " ".join(part for part in [*parts, _errors(tallies)] if part)
-
-
-def _cut_off(tallies: Tallies) -> int:
-    return tallies.outcomes.get(Outcome.LIMIT, 0) + tallies.outcomes.get(Outcome.EXPIRED, 0)
 
 
 def _limits_told(limits: Mapping[str, int], options: CrawlOptions) -> str:

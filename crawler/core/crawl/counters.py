@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.retries import is_dead_letter
 
 
@@ -32,17 +32,20 @@ class Tallies(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def asked(self) -> int:
         """Closed pages that were asked for at least once; what the page limit counts."""
-        return self.of_kind(Kind.FETCHED) + self.of_kind(Kind.FAILED)
+        return self.in_category(Category.FETCHED) + self.in_category(Category.FAILED)
 
-    def of_kind(self, kind: Kind) -> int:
-        return sum(count for value, count in self.outcomes.items() if Outcome(value).kind is kind)
+    def number_of(self, outcomes: Iterable[Outcome]) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in outcomes)
+
+    def in_category(self, category: Category) -> int:
+        return self.number_of(outcome for outcome in Outcome if outcome.category is category)
 
     def skipped(self) -> dict[str, int]:
         """Reason -> pages, in the order of the reasons' names."""
         return {
             value: count
             for value, count in sorted(self.outcomes.items())
-            if count and Outcome(value).kind is Kind.SKIPPED
+            if count and Outcome(value).category is Category.SKIPPED
         }
 
     def plus(
@@ -102,16 +105,11 @@ troubled   those that failed or answered with an error status, dead letters asid
 def with_closed(recent: Recent, results: Sequence[PageResult]) -> dict[str, list[int]]:
     """The lists after these pages were closed, one after another."""
     newest_first = [result for result in reversed(results) if result.fetched_at > 0]
-    troubled = (result for result in newest_first if is_trouble(result.outcome) and not is_dead_letter(result))
+    troubled = (result for result in newest_first if result.outcome.is_error and not is_dead_letter(result))
     return {
         "closed": _first(newest_first, recent.get("closed", ())),
         "troubled": _first(troubled, recent.get("troubled", ())),
     }
-
-
-def is_trouble(outcome: Outcome) -> bool:
-    """Whether a page that closed so is one to look into."""
-    return outcome.kind is Kind.FAILED or outcome in {Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR}
 
 
 def _first(results: Iterable[PageResult], before: Sequence[int]) -> list[int]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome, Tone
 
 # Which pages of a large site are shown as one: those whose URLs begin alike, by host, then by folder.
 
@@ -175,14 +175,16 @@ def answer_of(outcome: str) -> Answer:
     if not outcome:
         return Answer.OPEN
     known = Outcome(outcome)
-    match known:
-        case Outcome.SUCCESS | Outcome.UNCHANGED:
+    match known.tone:
+        case Tone.GOOD:
             return Answer.OK
-        case Outcome.REDIRECT:
-            return Answer.REDIRECT
-        case Outcome.CLIENT_ERROR:
+        case Tone.WARNING:
             return Answer.CLIENT_ERROR
-    return Answer.FAILED if known is Outcome.SERVER_ERROR or known.kind is Kind.FAILED else Answer.NOT_ASKED
+        case Tone.ERROR:
+            return Answer.FAILED
+        case Tone.NEUTRAL:
+            return Answer.REDIRECT if known.category is Category.FETCHED else Answer.NOT_ASKED
+    assert_never(known.tone)
 
 
 def picture(spots: Sequence[Spot], clusters: Iterable[Cluster]) -> Picture:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.errors import BadInput
 
 OPEN = "open"  # the outcome of a page that has none yet
@@ -77,8 +77,8 @@ class PagesQuery:
             return None
         if self.outcome == OPEN:
             return ("",)
-        if self.outcome in set(Kind):
-            return tuple(outcome.value for outcome in Outcome if outcome.kind == self.outcome)
+        if self.outcome in set(Category):
+            return tuple(outcome.value for outcome in Outcome if outcome.category == self.outcome)
         return (self.outcome,)
 
     @property
@@ -182,8 +182,8 @@ def _show(typed: str) -> Show:
 
 
 def _outcome(typed: str) -> str:
-    if typed and typed not in {OPEN, *Kind, *Outcome}:
-        known = dict.fromkeys([OPEN, *map(str, Kind), *map(str, Outcome)])
+    if typed and typed not in {OPEN, *Category, *Outcome}:
+        known = dict.fromkeys([OPEN, *map(str, Category), *map(str, Outcome)])
         raise BadInput("outcome", f"The outcome can be {', '.join(known)}; not {typed!r}.")
     return typed
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import assert_never
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import Outcome, Retry
 from crawler.core.robots.robots_txt import NOT_HAD
 from crawler.core.text.quantities import count, counted, duration
 
@@ -144,7 +144,7 @@ def _bounded(delay: float) -> float:
 def is_trouble(outcome: Outcome, http_status: int | None) -> bool:
     """Whether this answer, or the lack of one, says that the host is better left alone for a while. Another 5xx is one
     page's fault as often as not."""
-    return http_status in BUSY_STATUSES or outcome in (Outcome.TIMEOUT, Outcome.CONNECT)
+    return http_status in BUSY_STATUSES or outcome.entry.retry is Retry.ALWAYS
 
 
 # For how long a whole host is not asked, because its server said so: a 429 or 503 with Retry-After (RFC 9110, 10.2.3).

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from crawler.core.crawl.counters import Tallies
-from crawler.core.crawl.outcomes import Kind
+from crawler.core.crawl.outcomes import Category
 
 Sample = Sequence[float]
 """[epoch seconds, pages discovered, pages closed, of those asked for] at one moment; plain so that it can live in a
@@ -47,9 +47,9 @@ def standing(tallies: Tallies, max_pages: int | None) -> Standing:
     count, because the limit counts those: what is skipped neither uses it up nor is part of the total.
     """
     if max_pages is None:
-        done = tallies.closed - tallies.of_kind(Kind.CANCELLED)
+        done = tallies.closed - tallies.in_category(Category.CANCELLED)
         return Standing(done, max(done, tallies.discovered), at_most=False)
-    known = tallies.discovered - tallies.of_kind(Kind.SKIPPED)
+    known = tallies.discovered - tallies.in_category(Category.SKIPPED)
     return Standing(tallies.asked, max(tallies.asked, min(known, max_pages)), at_most=known >= max_pages)
 
 

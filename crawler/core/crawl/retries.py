@@ -8,17 +8,17 @@ that is down takes about as long each time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Retry
 
 BASE = 2.0  # seconds before the second attempt, on average
 LONGEST_BACKOFF_S = 300.0
 LONGEST_PUT_OFF_S = 24 * 3600.0  # whatever Retry-After says; a crawl that has nothing else to do ends sooner
 
 TRANSIENT_STATUSES = frozenset({408, 425, 429, *range(500, 600)})
-TRANSIENT_OUTCOMES = frozenset({Outcome.TIMEOUT, Outcome.CONNECT})
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,18 @@ def decide(result: PageResult, max_attempts: int, jitter: float) -> RetryDecisio
 
 def is_dead_letter(result: PageResult) -> bool:
     """Whether a page that closes with this result may be sent again: it failed, or its trouble did not pass in time."""
-    return result.outcome.kind is Kind.FAILED or _is_transient(result)
+    return result.outcome.category is Category.FAILED or _is_transient(result)
 
 
 def _is_transient(result: PageResult) -> bool:
-    return (
-        result.robots_unreachable
-        or result.outcome in TRANSIENT_OUTCOMES
-        or (result.http_status in TRANSIENT_STATUSES and result.outcome in (Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR))
-    )
+    match result.outcome.entry.retry:
+        case Retry.ALWAYS:
+            return True
+        case Retry.BY_STATUS:
+            return result.robots_unreachable or result.http_status in TRANSIENT_STATUSES
+        case Retry.NEVER:
+            return result.robots_unreachable
+    assert_never(result.outcome.entry.retry)
 
 
 # Pages that may have killed their worker, and how few of them share a batch.
