@@ -11,7 +11,7 @@ from rq.timeouts import BaseTimeoutException
 from crawler.clock import Clock
 from crawler.core.crawl.messages import FetchPolicy, PageResult, PageTask, Slice
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import PATIENCE, is_hopeless
+from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
@@ -134,7 +134,7 @@ class SliceRun:
         """Resume at that time, unless a batch should not be held for so long: then None, and the slice ends."""
         now = self._now()
         self._waiting_since = now if self._waiting_since is None else self._waiting_since
-        if at - self._waiting_since <= PATIENCE:
+        if at - self._waiting_since <= MAX_SLICE_WAIT_S:
             return at
         self.slot.next_at = max(self.slot.next_at, give_up_at)
         return None

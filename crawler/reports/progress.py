@@ -12,7 +12,7 @@ from django.db.models import Avg, Count, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Concat, StrIndex, Substr
 
 from crawler.core.crawl import progress
-from crawler.core.crawl.counters import KEPT
+from crawler.core.crawl.counters import RECENT_PAGES
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.outcomes import ERRORS, USABLE, Outcome
 from crawler.core.urls.normalise import key_of
@@ -20,7 +20,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.receipt import receipt_of
 
-SHOWN = KEPT  # pages in a list on the crawl page
+SHOWN = RECENT_PAGES  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
