@@ -122,7 +122,7 @@ def an_evil_crawl(owner: User, **fields: Any) -> Crawl:
     _link(crawl, pages, names)
     _keep_facts(crawl, pages[: len(names)], names)
     Page.objects.filter(pk__in=[page.pk for page in pages[-4:]]).update(trap_id=trap.pk, outcome="trap", given_up=False)
-    recent = [page.pk for page in pages[: recently.KEPT]]
+    recent = [page.pk for page in pages[: recently.RECENT_PAGES]]
     Crawl.objects.filter(pk=crawl.pk).update(recent={"closed": recent, "troubled": recent})
     _tell(crawl, owner)
     crawl.refresh_from_db()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crawler.core.crawl.option_kinds import Argument, Lines, Option, Span, Switch
+from crawler.core.crawl.option_kinds import Lines, Option, Span, Switch
 from crawler.core.crawl.options import OPTIONS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "options.md"
@@ -14,27 +14,26 @@ HEAD = "| on the page | on the command line | default | for example | what it do
 
 def table() -> str:
     """With a row for each option the command has an argument for, in the order of the command's help."""
-    return HEAD + "".join(_row(option, option.argument) for option in OPTIONS.values() if option.argument)
+    return HEAD + "".join(_row(option) for option in OPTIONS.values() if option.argument)
 
 
-def _row(option: Option, argument: Argument) -> str:
+def _row(option: Option) -> str:
     example = f"`{option.kind.example}`" if option.kind.example else ""
-    cells = (option.field.label, _typed(option, argument), _default(option), example, _meaning(option, argument))
+    cells = (option.label, _typed(option), _default(option), example, _meaning(option))
     return f"| {' | '.join(cells)} |\n"
 
 
-def _typed(option: Option, argument: Argument) -> str:
-    typed = f"`{argument.flag} {option.kind.metavar}".rstrip() + "`"
+def _typed(option: Option) -> str:
+    typed = f"`{option.flag} {option.kind.metavar}".rstrip() + "`"
     if isinstance(option.kind, Switch) and option.kind.has_both:
-        return f"{typed}, `{argument.flag.replace('--', '--no-', 1)}`"
+        return f"{typed}, `{option.flag.replace('--', '--no-', 1)}`"
     return f"{typed} *" if isinstance(option.kind, Lines) else typed
 
 
-def _meaning(option: Option, argument: Argument) -> str:
-    """The description is that of the API, which takes seconds and False where the command takes TIME and a flag."""
-    if isinstance(option.kind, Span) or option.is_negative:
-        return argument.help[0].upper() + argument.help[1:] + "."
-    return option.description
+def _meaning(option: Option) -> str:
+    """The help; of a flag that turns an option off, what the flag does."""
+    line = option.line_of_help
+    return f"{line[0].upper()}{line[1:]}." if option.is_negative else option.help
 
 
 def _default(option: Option) -> str:

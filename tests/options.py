@@ -84,7 +84,7 @@ JUDGED = {
     "exclude": Judged("a\n(", "is not a usable regular expression", "a\nb"),
     "sitemap_urls": Judged("map.xml", "names a site and no sitemap", SITEMAP),
     "concurrency": Judged("65", "must be between 1 and 64", "64"),
-    "delay": Judged("-1", "The delay must be between", "0"),
+    "delay": Judged("-1", "Delay must be between", "0"),
     "per_minute": Judged("0", "must be more than 0", "0.5"),
     "deadline": Judged("soon", "must be a time such as 2h", "2h"),
     "page_ttl": Judged("0", "must be more than 0 seconds", "90s"),

@@ -13,7 +13,7 @@ from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
 from crawler.reports.comparison import CHANGES, Change
-from tests import option_table
+from tests import option_table, outcome_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -52,6 +52,11 @@ def test_every_command_is_documented(name: str) -> None:
 def test_the_table_of_options_is_that_of_the_catalogue() -> None:
     """`python -m tests.option_table` writes it anew."""
     assert f"\n\n{option_table.table()}\n" in option_table.PAGE.read_text()
+
+
+def test_the_table_of_outcomes_is_that_of_the_catalogue() -> None:
+    """`python -m tests.outcome_table` updates it."""
+    assert f"\n\n{outcome_table.table()}\n" in outcome_table.PAGE.read_text()
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.slug)

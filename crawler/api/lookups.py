@@ -13,7 +13,7 @@ from crawler.api.callers import ApiRequest
 from crawler.api.idempotency import may_be_made
 from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right
-from crawler.core.crawl.page_query import LARGEST
+from crawler.core.crawl.page_query import MAX_KEY
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.manager.reconcile import reconcile
 from crawler.models import Channel, Crawl, Page, Schedule
@@ -43,7 +43,7 @@ def crawl_made_before(request: ApiRequest) -> Crawl | None:
 
 def page_named(crawl: Crawl, page_id: int) -> Page:
     """A page of a crawl the caller may see."""
-    found = Page.objects.filter(crawl=crawl, pk=page_id).first() if 0 <= page_id <= LARGEST else None
+    found = Page.objects.filter(crawl=crawl, pk=page_id).first() if 0 <= page_id <= MAX_KEY else None
     if found is None:
         raise Problem(404, f"This crawl has no page {page_id}.")
     return found

@@ -67,13 +67,13 @@ PROBLEM_EXAMPLE = {
     "type": "about:blank",
     "title": "Unprocessable Entity",
     "status": 422,
-    "detail": "The page limit must be 1 or more, not 0.",
+    "detail": "Page limit must be 1 or more, not 0.",
     "errors": [
         {
             "field": "max_pages",
             "in": "body",
             "pointer": "#/max_pages",
-            "detail": "The page limit must be 1 or more, not 0.",
+            "detail": "Page limit must be 1 or more, not 0.",
         }
     ],
 }

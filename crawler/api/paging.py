@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from ninja import Query
 from pydantic import Field
 
-from crawler.core.crawl.page_query import LARGEST, cursor_of, numbers_of
+from crawler.core.crawl.page_query import MAX_KEY, cursor_of, numbers_of
 
 MOST = 1000  # items on a page
 LONGEST = 10**9  # no list has so many items
@@ -37,7 +37,7 @@ def by_id(
 ) -> dict[str, Any]:
     """Rows in the order of their ids, which are numbers."""
     if cursor is not None:
-        rows = rows.filter(pk__gt=min(numbers_of(cursor, 1)[0], LARGEST))
+        rows = rows.filter(pk__gt=min(numbers_of(cursor, 1)[0], MAX_KEY))
     found = list(rows.order_by("pk")[: limit + 1])
     last = cursor_of(found[limit - 1].pk) if len(found) > limit else None
     return answer(request, shown(found[:limit]), last)
@@ -52,7 +52,7 @@ def by_order(
 ) -> dict[str, Any]:
     """Rows in whatever order they come; `rows` gives those behind the row with this id. First the ids alone are put in
     order, then these few rows are read: a row is much longer than what it is sorted by."""
-    behind = None if cursor is None else min(numbers_of(cursor, 1)[0], LARGEST)
+    behind = None if cursor is None else min(numbers_of(cursor, 1)[0], MAX_KEY)
     chosen = rows(behind)
     ids = list(chosen.values_list("pk", flat=True)[: limit + 1])
     of_id = chosen.model._default_manager.in_bulk(ids[:limit])
@@ -115,4 +115,4 @@ def address_with(request: HttpRequest, **changed: str) -> str:
 
 # Numbers that a table can have: what is larger names nothing, and no database has to be asked for it.
 
-RowId = Annotated[int, Field(ge=0, le=LARGEST)]
+RowId = Annotated[int, Field(ge=0, le=MAX_KEY)]

@@ -13,7 +13,7 @@ from crawler import conf, logs
 from crawler.accounts import audit, logins
 from crawler.content.storage import delete_of
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.schedule import LONGEST
+from crawler.core.crawl.schedule import MAX_KEEP_DAYS
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import cancel
 from crawler.frontier.frontier import Frontier
@@ -106,7 +106,9 @@ def past_retention(now: datetime) -> QuerySet[Crawl]:
     if not days:
         return Crawl.objects.none()
     over = [state for state in State if state.is_over]
-    old = Crawl.objects.filter(state__in=over, keep=False, finished_at__lte=now - timedelta(days=min(days, LONGEST)))
+    old = Crawl.objects.filter(
+        state__in=over, keep=False, finished_at__lte=now - timedelta(days=min(days, MAX_KEEP_DAYS))
+    )
     return old.exclude(next_runs__state__in=NOT_OVER).order_by("finished_at")
 
 
@@ -115,4 +117,4 @@ def forget_expired(now: datetime) -> None:
     logins.forget_expired()
     sql.delete_before(now.date() - timedelta(days=sql.KEPT_DAYS))
     if days := conf.audit_days():
-        audit.forget_before(now - timedelta(days=min(days, LONGEST)))
+        audit.forget_before(now - timedelta(days=min(days, MAX_KEEP_DAYS)))

@@ -11,7 +11,7 @@ from zipfile import ZIP_STORED, ZipFile
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import SUCCESSES
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import origin_of
 from crawler.exports.file import Sink
@@ -59,7 +59,7 @@ def entries(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
 def indexable(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
     """HTML pages of the site that answered 2xx (or 304, as before) and neither ask to be left out of an index nor name
     another page as the one that counts."""
-    answered = Q(outcome=Outcome.SUCCESS) | Q(outcome=Outcome.UNCHANGED)
+    answered = Q(outcome__in=SUCCESSES)
     html = selected(crawl, **chosen).filter(answered, kind=PAGE, content_type__in=HTML).exclude(NOT_INDEXED)
     elsewhere = PageFacts.objects.filter(page_id=OuterRef("pk")).exclude(canonical__in=("", OuterRef("url")))
     return html.exclude(Exists(elsewhere))

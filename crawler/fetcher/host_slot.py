@@ -101,7 +101,7 @@ class HostSlot:
     def wait_for_grant(self) -> bool:
         """Block until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
         False if that is further off than any delay."""
-        until = self._now() + politeness.LONGEST_DELAY
+        until = self._now() + politeness.MAX_CRAWL_DELAY_S
         while (limited := self.take_grant()) is not None:
             if limited.at > until:
                 return False

@@ -12,7 +12,7 @@ from crawler import clock, conf, logs
 from crawler.core.crawl.cache_policy import conditions, is_unchanged
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP, PageResult, PageTask
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import PATIENCE
+from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S
 from crawler.core.html import charsets, link_codec, links
 from crawler.core.html.document import Document, document_of
 from crawler.core.html.page_metadata import directives_of
@@ -126,7 +126,7 @@ class PageFetcher:
         HEAD first, then GET at the host's next grant unless the response is good. A host with a long delay would make
         the batch wait for the second request, so it gets GET at once.
         """
-        is_slow = self._slot.next_at - fetched_at > PATIENCE / 2
+        is_slow = self._slot.next_at - fetched_at > MAX_SLICE_WAIT_S / 2
         if task.id not in self._head_requests and not is_slow:
             head = self._fetcher.head(task.url, anonymous=True)
             if not needs_get(head):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crawler import conf
 from crawler.clock import Clock
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import HOST_FAILURES, Outcome
 from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
 from crawler.core.urls.normalise import origin_of
 from crawler.fetcher.host_slot import HostSlot, RateLimited
@@ -109,10 +109,6 @@ class RobotsChecker:
 def _entry_of(found: RobotsFile) -> RobotsEntry:
     oddity = oddity_of(found.body, found.content_type)
     return RobotsEntry(status=found.status, outcome=found.outcome, body=found.body, oddity=oddity, error=found.error)
-
-
-HOST_FAILURES = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT, Outcome.PRIVATE_ADDRESS})
-"""Outcomes that concern the host rather than its robots.txt: its pages would fail as well."""
 
 
 def _unreachable(entry: RobotsEntry) -> RobotsDecision:

@@ -11,7 +11,7 @@ from rq.timeouts import BaseTimeoutException
 from crawler.clock import Clock
 from crawler.core.crawl.messages import FetchPolicy, PageResult, PageTask, Slice
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.politeness import PATIENCE, is_hopeless
+from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
@@ -27,7 +27,6 @@ from crawler.http.errors import Aborted
 log = logging.getLogger(__name__)
 
 SLOT_POLL_S = 0.25  # between two tries for a slot, when all slots of a host are in use
-NO_RESPONSE = frozenset({Outcome.CONNECT, Outcome.TIMEOUT, Outcome.DNS})
 SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in another batch
 
 
@@ -135,7 +134,7 @@ class SliceRun:
         """Resume at that time, unless a batch should not be held for so long: then None, and the slice ends."""
         now = self._now()
         self._waiting_since = now if self._waiting_since is None else self._waiting_since
-        if at - self._waiting_since <= PATIENCE:
+        if at - self._waiting_since <= MAX_SLICE_WAIT_S:
             return at
         self.slot.next_at = max(self.slot.next_at, give_up_at)
         return None
@@ -183,7 +182,7 @@ class SliceRun:
             if self._is_suspicious:
                 self._unresponsive_hosts.remove(self._part.host)
                 self._is_suspicious = False
-        elif result.requests and (result.outcome in NO_RESPONSE or result.robots_unreachable):
+        elif result.requests and (result.outcome.entry.is_unresponsive or result.robots_unreachable):
             self._check_unresponsive(
                 self._unresponsive_hosts.record_failure(self._part.host, result.outcome, self._now())
             )

@@ -8,7 +8,6 @@ from typing import Any, assert_never
 
 from crawler.core.crawl.notices import USUAL, chosen_events, receiver_of
 from crawler.core.crawl.option_kinds import (
-    Argument,
     Choice,
     Lines,
     Number,
@@ -81,22 +80,22 @@ def _add_list_of_urls(parser: ArgumentParser) -> None:
 
 
 def _add_catalogue(parser: ArgumentParser) -> None:
-    typed = [(option, option.argument) for option in OPTIONS.values() if option.argument]
-    for heading in dict.fromkeys(option.group.command for option, _ in typed):
+    options = [option for option in OPTIONS.values() if option.argument]
+    for heading in dict.fromkeys(option.group.command for option in options):
         group = parser.add_argument_group(heading)
-        for option, argument in typed:
+        for option in options:
             if option.group.command == heading:
-                _add_option(group, option, argument)
+                _add_option(group, option)
         if heading == SITE.command:
             _add_site(group)
 
 
-def _add_option(group: _ArgumentGroup, option: Option, argument: Argument) -> None:
+def _add_option(group: _ArgumentGroup, option: Option) -> None:
     kind = option.kind
-    add = partial(group.add_argument, argument.flag, help=argument.help)
+    add = partial(group.add_argument, option.flag, help=option.line_of_help)
     match kind:
         case Lines():
-            _add_list(group, argument.flag, kind.metavar, argument.help)
+            add(action="append", default=[], metavar=kind.metavar)
         case Switch(has_both=True):  # Python 3.12 would put a default given at once behind the help by itself
             add(action=BooleanOptionalAction).default = option.default
         case Switch():
@@ -178,7 +177,7 @@ def check_usage(typed: dict[str, Any]) -> None:
 def chosen(typed: dict[str, Any]) -> CrawlOptions:
     """The options, not judged yet."""
     return CrawlOptions(
-        **{name: _value(entry, entry.argument, typed) for name, entry in OPTIONS.items() if entry.argument},
+        **{name: _value(entry, typed[entry.argument]) for name, entry in OPTIONS.items() if entry.argument},
         drop_parameters=query_params.chosen(typed["drop_parameter"], keep_usual=typed["keep_parameters"]),
         fields=rules_in(typed["fields"]),
         keep=tuple(dict.fromkeys(typed["keep"])),
@@ -187,8 +186,7 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
     )
 
 
-def _value(option: Option, argument: Argument, typed: dict[str, Any]) -> Any:
-    value = typed[argument.name]
+def _value(option: Option, value: Any) -> Any:
     if isinstance(option.kind, Lines):
         return tuple(value)
     return not value if option.is_negative else value

@@ -176,7 +176,7 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
         )
         if picked is None:
             break
-        if alone is not None and retries.company(picked.lane) is not None:
+        if alone is not None and retries.batch_size(picked.lane) is not None:
             own.append(alone)
             draft = alone
         draft.slices.append((picked.lane, picked.pages))
@@ -205,7 +205,7 @@ def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[
             token=draft.token,
             policy=policy,
             slices=tuple(
-                Slice(retries.host_of(lane), _tasks(ids, rows, known), retries.company(lane) is not None)
+                Slice(retries.host_of(lane), _tasks(ids, rows, known), retries.batch_size(lane) is not None)
                 for lane, ids in draft.slices
             ),
         )

@@ -17,7 +17,7 @@ from django.db.models import Q
 from redis.exceptions import RedisError
 
 from crawler import clock
-from crawler.core.crawl.completion import LEAST
+from crawler.core.crawl.completion import MIN_CHECK_INTERVAL_S
 from crawler.crashpoints import crash_point
 from crawler.crawls.holds import retry_on_outage
 from crawler.manager.reconcile import reconcile, seconds_until_scan
@@ -74,7 +74,7 @@ def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
             update_rescue_job()
             return "nothing left to watch over"
         rest = seconds_until_scan()
-        wait(POLL_INTERVAL_S if rest is None else min(POLL_INTERVAL_S, max(LEAST, rest)))
+        wait(POLL_INTERVAL_S if rest is None else min(POLL_INTERVAL_S, max(MIN_CHECK_INTERVAL_S, rest)))
     if _is_needed():
         ensure_poller_if_idle()
     return "nothing to do yet"

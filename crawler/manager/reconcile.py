@@ -19,7 +19,14 @@ from redis.exceptions import ResponseError
 
 from crawler import clock
 from crawler.accounts import audit
-from crawler.core.crawl.completion import LEAST, LONGEST, Signs, State, needs_tick, rest_after
+from crawler.core.crawl.completion import (
+    MAX_CHECK_INTERVAL_S,
+    MIN_CHECK_INTERVAL_S,
+    Signs,
+    State,
+    needs_tick,
+    rest_after,
+)
 from crawler.core.errors import ServiceDown
 from crawler.crawls.control import clean_up
 from crawler.crawls.delete import delete_some
@@ -60,7 +67,7 @@ def reconcile(*, at_once: bool = False) -> ScanResult | None:
     """Scan, and wake the crawls that need it. None when another process scanned just now (unless `at_once`): frequent
     calls are cheap. None as well while Redis refuses writes: then no crawl can be woken, and crawls are held."""
     try:
-        if not queues.connection().set(RECONCILED, 1, nx=not at_once, px=int(LONGEST * MS_PER_S)):
+        if not queues.connection().set(RECONCILED, 1, nx=not at_once, px=int(MAX_CHECK_INTERVAL_S * MS_PER_S)):
             return None
     except ResponseError as error:
         short = shortage_of(error)
@@ -86,7 +93,7 @@ def scan_when_due(frontier: Frontier, now: float) -> None:
     """Called at the end of a tick: it may leave a host that is due before the next scan."""
     due = frontier.ready_queue.next_due()
     if due is not None:
-        scan_within(max(LEAST, due - now))
+        scan_within(max(MIN_CHECK_INTERVAL_S, due - now))
 
 
 def seconds_until_scan() -> float | None:

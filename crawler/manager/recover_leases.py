@@ -54,7 +54,7 @@ def _is_lost(lease: Lease, is_started: bool, now: float) -> bool:
 def _count_death(context: TickContext, lease: Lease, now: float) -> None:
     """The worker died. Its pages are suspects from now on and are fetched in smaller groups. The page it had noted as
     current, if any, is blamed, and fails if it was fetched alone and has killed enough workers."""
-    is_alone = [retries.company(lane) for lane, _ in lease.slices.values()] == [1]
+    is_alone = [retries.batch_size(lane) for lane, _ in lease.slices.values()] == [1]
     crashed = writer.count_death(
         context.id,
         _ids(lease),

@@ -17,7 +17,6 @@ from crawler import clock
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.notices import ENDS, Event, Means
 from crawler.core.crawl.options import RECEIVERS, CrawlOptions
-from crawler.core.crawl.outcomes import Kind
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
@@ -202,15 +201,12 @@ def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float 
 
 # Page notices, for crawls whose options enable them.
 
-REQUESTED_KINDS = (Kind.FETCHED, Kind.FAILED)
-"""Page notices cover pages that were requested: the receipt's "fetched" and "failed"."""
-
 
 def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClosed | None:
     """A callback that adds page notices for the closed pages among these results; None if the crawl has none."""
     if Event.PAGE not in options.notify_events:
         return None
-    asked = [result.id for result in results if result.outcome.kind in REQUESTED_KINDS]
+    asked = [result.id for result in results if result.outcome.category.is_requested]
 
     def tell(crawl: Crawl, closed: Collection[int]) -> None:
         told = list(dict.fromkeys(page for page in asked if page in closed))

@@ -14,18 +14,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from crawler.core.crawl.cache_policy import uses_memory
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import SUCCESSES, UNJUDGED, Outcome
 from crawler.core.errors import BadInput
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
-from crawler.reports.catalogue.page_queries import GOOD, answer
+from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import Cells, Column, Kind, Line
 
 AT_ONCE = 500  # rows in memory at a time
 OFFERED = 20  # other crawls to compare with
-NOT_ASKED = (Outcome.LIMIT, Outcome.TRAP, Outcome.EXPIRED, Outcome.CANCELLED)
-"""Outcomes that say nothing about the page: it may be as it was."""
 
 _PAGE = Column("url", "Page", Kind.URL)
 
@@ -53,7 +51,7 @@ _BOTH = f"""{_ONE}
     JOIN crawler_page twin ON twin.crawl_id = %(before)s AND twin.key = page.key AND twin.kind = '{PAGE}'
 """
 _OF_THE_CRAWL = f"page.crawl_id = %(now)s AND page.kind = '{PAGE}'"
-_BOTH_GOOD = f"AND page.outcome IN ({_among(GOOD)}) AND twin.outcome IN ({_among(GOOD)})"
+_BOTH_GOOD = f"AND page.outcome IN ({_among(SUCCESSES)}) AND twin.outcome IN ({_among(SUCCESSES)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +100,7 @@ CHANGES = (
         selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
         tables=_BOTH,
         condition=f"""{_OF_THE_CRAWL} AND page.status = 1 AND twin.status = 1 AND {_said("page")} <> {_said("twin")}
-            AND page.outcome NOT IN ({_among(NOT_ASKED)}) AND twin.outcome NOT IN ({_among(NOT_ASKED)})""",
+            AND page.outcome NOT IN ({_among(UNJUDGED)}) AND twin.outcome NOT IN ({_among(UNJUDGED)})""",
     ),
     Change(
         slug="title",

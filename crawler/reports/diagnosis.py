@@ -138,7 +138,7 @@ def _host(host: HostJudged) -> Plain:
     wait = host.wait
     return {
         "host": wait.host,
-        "suspects": retries.company(host.seen.lane) is not None,
+        "suspects": retries.batch_size(host.seen.lane) is not None,
         "pages": wait.pages,
         "next_in": rounded(wait.next_in),
         "reason": wait.reason.value,

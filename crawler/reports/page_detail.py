@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import SUCCESSES
 from crawler.core.crawl.traps import Reason
 from crawler.core.html import link_codec
 from crawler.core.urls.normalise import key_of
@@ -185,7 +185,7 @@ def _said(page: Page, facts: PageFacts | None) -> dict[str, Any] | None:
 
 
 def _was_read(page: Page) -> bool:
-    read = page.outcome in (Outcome.SUCCESS, Outcome.UNCHANGED) and page.kind != SITEMAP
+    read = page.outcome in SUCCESSES and page.kind != SITEMAP
     return read and is_html(page.content_type or "text/html")
 
 
@@ -295,7 +295,7 @@ def unread(report: Mapping[str, Any]) -> str:
         return "There was no response to read."
     if report["headers"] is None:
         return "This crawl kept no metadata: it is older than that, or the response was taken from the cache."
-    if report["kind"] == SITEMAP or Outcome(report["outcome"]) in (Outcome.SUCCESS, Outcome.UNCHANGED):
+    if report["kind"] == SITEMAP or report["outcome"] in SUCCESSES:
         return "It is no HTML page, so there is nothing to read of this."
     return "Only successful responses are read."
 
@@ -312,22 +312,6 @@ def _noted(value: str, note: str | None) -> str:
 def kept(report: Mapping[str, Any]) -> Known:
     """In which forms its content is kept, or why not."""
     return [(form, place if isinstance(place, str) else "kept") for form, place in report["kept"].items()]
-
-
-def tone(page: Mapping[str, Any]) -> str:
-    """good, calm, warn or bad, of a page in a list."""
-    if not page["outcome"]:
-        return "calm"
-    closed = Outcome(page["outcome"])
-    match closed:
-        case Outcome.SUCCESS | Outcome.UNCHANGED:
-            return "good"
-        case Outcome.CLIENT_ERROR:
-            return "warn"
-        case Outcome.SERVER_ERROR:
-            return "bad"
-        case _:
-            return "bad" if closed.kind is Kind.FAILED else "calm"
 
 
 def fetched(report: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Collate, Upper
 
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.page_query import OPEN, PagesQuery, Show, Sort, Span
 from crawler.core.errors import BadInput
 from crawler.core.text.quantities import DASH
@@ -173,10 +173,10 @@ class Facet:
 
 
 def outcome_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
-    """The outcomes there are, below the heap of the receipt each is counted in; pages without one come last."""
+    """The outcomes there are, below the category each is counted in; pages without one come last."""
     tallies = crawl.tallies
-    found = [(kind, list(_outcomes_of(kind, tallies.outcomes))) for kind in Kind]
-    groups = [(str(kind), _with_all(kind, facets)) for kind, facets in found if facets]
+    found = [(category, list(_outcomes_of(category, tallies.outcomes))) for category in Category]
+    groups = [(str(category), _with_all(category, facets)) for category, facets in found if facets]
     if tallies.open:
         groups.append((OPEN, [Facet(OPEN, text.outcome(""), tallies.open)]))
     return groups
@@ -191,15 +191,15 @@ def status_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
     return [(name, [_all_of(name, codes), *codes]) for name, codes in classes.items()]
 
 
-def _outcomes_of(kind: Kind, outcomes: dict[str, int]) -> Iterator[Facet]:
-    for outcome, meaning in text.OUTCOMES.items():
-        if outcome.kind is kind and outcomes.get(outcome.value):
-            yield Facet(outcome.value, meaning, outcomes[outcome.value])
+def _outcomes_of(category: Category, outcomes: dict[str, int]) -> Iterator[Facet]:
+    for outcome in Outcome:
+        if outcome.category is category and outcomes.get(outcome.value):
+            yield Facet(outcome.value, outcome.label, outcomes[outcome.value])
 
 
-def _with_all(kind: Kind, facets: list[Facet]) -> list[Facet]:
-    """Before several of a kind stands the kind."""
-    return facets if len(facets) == 1 else [_all_of(str(kind), facets), *facets]
+def _with_all(category: Category, facets: list[Facet]) -> list[Facet]:
+    """Before several outcomes of a category, one entry for all of them."""
+    return facets if len(facets) == 1 else [_all_of(str(category), facets), *facets]
 
 
 def _all_of(value: str, facets: list[Facet]) -> Facet:

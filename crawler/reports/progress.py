@@ -12,15 +12,15 @@ from django.db.models import Avg, Count, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Concat, StrIndex, Substr
 
 from crawler.core.crawl import progress
-from crawler.core.crawl.counters import KEPT, is_trouble
+from crawler.core.crawl.counters import RECENT_PAGES
 from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import ERRORS, USABLE, Outcome
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.receipt import receipt_of
 
-SHOWN = KEPT  # pages in a list on the crawl page
+SHOWN = RECENT_PAGES  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
     """The newest pages that failed or answered with an error status, dead letters aside: they have a list of theirs."""
     if "troubled" in crawl.recent:
         return [page for page in _in_order(crawl.recent["troubled"]) if _is_troubled(page)]
-    found = Page.objects.filter(crawl=crawl, given_up=False, outcome__in=filter(is_trouble, Outcome))
+    found = Page.objects.filter(crawl=crawl, given_up=False, outcome__in=ERRORS)
     return list(found.order_by("-id")[:SHOWN])
 
 
@@ -78,7 +78,7 @@ def troubled_start_pages(crawl: Crawl) -> list[Page]:
     pages of a list nothing was to be followed."""
     if crawl.source:
         return []
-    fine = [Outcome.SUCCESS, Outcome.REDIRECT, Outcome.UNCHANGED, Outcome.CANCELLED]
+    fine = [*USABLE, Outcome.CANCELLED]
     return list(_start_pages(crawl).filter(status=Page.CLOSED).exclude(outcome__in=fine).order_by("id"))
 
 
@@ -108,7 +108,7 @@ def _in_order(ids: Sequence[int]) -> list[Page]:
 
 
 def _is_troubled(page: Page) -> bool:
-    return bool(page.outcome) and is_trouble(Outcome(page.outcome)) and not page.given_up
+    return page.outcome in ERRORS and not page.given_up
 
 
 # How deep the pages of a crawl lie, and on which hosts. Both are counted in the table, which takes a second for a
@@ -120,8 +120,6 @@ SHARE = 20.0  # a count that took long is followed by a pause so many times as l
 CHEAP = 5_000  # pages that are counted in the blink of an eye
 KEPT = 86_400  # seconds a count is remembered
 LONGEST = 120  # seconds after which whoever counts is taken for dead
-
-_TROUBLE = [Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *(o for o in Outcome if o.kind is Kind.FAILED)]
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ def _hosts(crawl: Crawl) -> list[Host]:
     counted = rows.annotate(
         pages=Count("id"),
         open=Count("id", filter=Q(status=Page.OPEN)),
-        errors=Count("id", filter=Q(outcome__in=_TROUBLE)),
+        errors=Count("id", filter=Q(outcome__in=ERRORS)),
         size=Sum("bytes"),
         elapsed=Avg("elapsed_ms", filter=Q(http_status__isnull=False)),
     ).order_by("-pages", "host")

@@ -10,7 +10,7 @@ from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, is_sealed, masked, shown
-from crawler.core.crawl.outcomes import Kind
+from crawler.core.crawl.outcomes import Category
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
@@ -40,10 +40,10 @@ def receipt_of(crawl: Crawl) -> dict[str, Any]:
         "ended_message": sentence(why, tallies, crawl.limits, crawl.chosen) if why else None,
         "limits": dict(crawl.limits),
         "discovered": tallies.discovered,
-        "fetched": tallies.of_kind(Kind.FETCHED),
-        "failed": tallies.of_kind(Kind.FAILED),
+        "fetched": tallies.in_category(Category.FETCHED),
+        "failed": tallies.in_category(Category.FAILED),
         "skipped": tallies.skipped(),
-        "cancelled": tallies.of_kind(Kind.CANCELLED),
+        "cancelled": tallies.in_category(Category.CANCELLED),
         "statuses": dict(tallies.statuses),
         "requests": crawl.requests,
         "bytes": crawl.bytes,

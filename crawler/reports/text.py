@@ -11,7 +11,7 @@ from uuid import UUID
 from crawler import clock
 from crawler.core.crawl.completion import Ended, Limit, State
 from crawler.core.crawl.notices import Event
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import HOST_FAILURES, Category, Outcome, Tone
 from crawler.core.text.quantities import DASH, count, counted, duration, rate, size
 from crawler.core.text.sanitize import one_line
 from crawler.models import Crawl, Page
@@ -20,7 +20,6 @@ from crawler.reports.progress import start_count, troubled_start_pages
 
 __all__ = [
     "DASH",
-    "OUTCOMES",
     "aligned",
     "count",
     "counted",
@@ -34,31 +33,8 @@ __all__ = [
     "size",
     "start_trouble",
     "time_told",
+    "tone",
 ]
-
-OUTCOMES: dict[Outcome, str] = {
-    Outcome.SUCCESS: "OK",
-    Outcome.REDIRECT: "redirect",
-    Outcome.CLIENT_ERROR: "client error",
-    Outcome.SERVER_ERROR: "server error",
-    Outcome.UNCHANGED: "unchanged",
-    Outcome.DNS: "host name not found",
-    Outcome.CONNECT: "no connection",
-    Outcome.TLS: "no secure connection",
-    Outcome.TIMEOUT: "timed out",
-    Outcome.TOO_LARGE: "too large",
-    Outcome.MALFORMED: "not usable HTTP",
-    Outcome.CRASHED: "crashed the worker",
-    Outcome.ROBOTS: "forbidden by robots.txt",
-    Outcome.LIMIT: "beyond the limit",
-    Outcome.TRAP: "endless series",
-    Outcome.PRIVATE_ADDRESS: "address or port not allowed",
-    Outcome.TOO_MANY_REDIRECTS: "too many redirects",
-    Outcome.EXPIRED: "expired",
-    Outcome.EXTERNAL: "leaves the site",
-    Outcome.CANCELLED: "cancelled",
-}
-"""Every outcome in a few words, to stand in a table."""
 
 ENDED: dict[Ended, str] = {
     Ended.COMPLETE: "complete",
@@ -80,12 +56,15 @@ LIMITS: dict[Limit, str] = {
 
 NAMED = 5  # start URLs told of by name when many of them gave nothing
 
-_SILENT = {Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT}
-
 
 def outcome(value: str) -> str:
-    """The words for an outcome as the table stores it."""
-    return OUTCOMES[Outcome(value)] if value else "open"
+    """The label of an outcome as the table stores it."""
+    return Outcome(value).label if value else "open"
+
+
+def tone(value: str) -> Tone:
+    """The tone of an outcome as the table stores it."""
+    return Outcome(value).tone if value else Tone.NEUTRAL
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -171,15 +150,15 @@ def _start_trouble(troubled: Sequence[Page], starts: int) -> str:
 
 def _what_happened(page: Page) -> str:
     came = Outcome(page.outcome)
-    why = page.error.rstrip(".") or OUTCOMES[came]
-    match came.kind:
-        case Kind.FETCHED:
+    why = page.error.rstrip(".") or came.label
+    match came.category:
+        case Category.FETCHED:
             return f"answered {page.http_status}"
-        case Kind.FAILED:
-            return f"did not answer ({why})" if came in _SILENT else f"gave no usable answer ({why})"
-        case Kind.SKIPPED | Kind.CANCELLED:
+        case Category.FAILED:
+            return f"did not answer ({why})" if came in HOST_FAILURES else f"gave no usable answer ({why})"
+        case Category.SKIPPED | Category.CANCELLED:
             return f"was not asked for ({why})"
-    assert_never(came.kind)
+    assert_never(came.category)
 
 
 def _given(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from crawler.core.crawl.completion import Limit, limit_of_time
 from crawler.core.crawl.counters import Tallies, with_closed
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import SITEMAP, PageResult
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.outcomes import of_status as outcome_of
 from crawler.core.crawl.progress import with_sample
 from crawler.core.crawl.retries import expiry
@@ -31,7 +31,6 @@ from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import quarantine, queries, sql
 
-ASKED = frozenset({Kind.FETCHED, Kind.FAILED})
 """The kinds of outcomes of pages that were requested."""
 
 IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
@@ -82,7 +81,7 @@ class _CounterChange:
 
     def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
         self.outcomes[outcome.value] += pages
-        if outcome.kind in ASKED:
+        if outcome.category.is_requested:
             self.asked += pages
         if http_status is not None:
             self.statuses[str(http_status)] += pages
@@ -361,7 +360,7 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _CounterChange, n
 def _close_all(
     pages: QuerySet[Page], outcome: Outcome, error: str, change: _CounterChange, limit: Limit | None = None
 ) -> None:
-    given_up = outcome.kind is Kind.FAILED
+    given_up = outcome.category is Category.FAILED
     closed = pages.filter(status=Page.OPEN).update(
         status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
     )

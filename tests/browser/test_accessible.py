@@ -118,7 +118,7 @@ def test_axe_finds_nothing_grave_where_everything_is_unfolded_and_wrong(
     tab.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
     tab.get_by_label("Delay").fill("soon")
     tab.get_by_label("Delay").press("Tab")
-    tab.get_by_text("The delay must be a number").wait_for()
+    tab.get_by_text("Delay must be a number").wait_for()
     assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]
 
 

@@ -14,7 +14,7 @@ def group(tab: Page, heading: str) -> Locator:
 def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_changed(web: Web, tab: Page) -> None:
     web.log_in(tab)
     expect(tab.get_by_label("Start URL")).to_be_focused()
-    box, first = tab.get_by_label("Take in subdomains"), group(tab, "Scope")
+    box, first = tab.get_by_label("Include subdomains"), group(tab, "Scope")
     walk_to(tab, tab.locator("details.options > summary"))
     press(tab, "Enter")
     walk_to(tab, first.locator("summary"))
@@ -24,7 +24,7 @@ def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_chan
 
     press(tab, "Shift+Tab Enter")
     expect(box).to_be_hidden()
-    expect(first.locator("summary")).to_have_text("Scope Take in subdomains: on hosts, paths, patterns")
+    expect(first.locator("summary")).to_have_text("Scope Include subdomains: on hosts, paths, patterns")
     expect(first.locator(".about")).to_be_hidden()
 
     press(tab, "Enter Tab Space Shift+Tab Enter")

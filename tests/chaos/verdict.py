@@ -77,7 +77,7 @@ def batch_pages() -> int:
     from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, MAX_SLICES_PER_BATCH  # it imports models
 
     slices = min(MAX_SLICES_PER_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
-    return min(slices * politeness.MOST_PAGES, MAX_PAGES_PER_BATCH - 1 + politeness.MOST_PAGES)
+    return min(slices * politeness.MAX_SLICE_PAGES, MAX_PAGES_PER_BATCH - 1 + politeness.MAX_SLICE_PAGES)
 
 
 def _lost(evidence: Evidence, expected: Expected) -> Iterator[str]:

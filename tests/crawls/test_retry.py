@@ -34,7 +34,7 @@ PAGES = {"/": page("/a", "/b", "/c"), "/a": page(), "/b": broken(1), "/c": broke
 def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conf, "max_attempts", lambda: 1)
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
-    monkeypatch.setattr(politeness, "MOST_PAGES", 1)
+    monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
     monkeypatch.setattr(batch, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rq import Queue
 
-from crawler.core.crawl.completion import EVERY
+from crawler.core.crawl.completion import CHECK_INTERVAL_S
 from crawler.core.crawl.outcomes import Outcome
 from crawler.frontier.keys import BELL, RECONCILED
 from crawler.manager import idle_poller as watch_module
@@ -236,7 +236,7 @@ class TestWhatItCosts:
         helpers = ("pttl", "pexpire", "del", "config|resetstat", "info")
         said = redis.info("commandstats")
         commands = sum(one["calls"] for name, one in said.items() if name.removeprefix("cmdstat_") not in helpers)
-        surveys = 1 if who != "alone" else self.SECONDS / EVERY
+        surveys = 1 if who != "alone" else self.SECONDS / CHECK_INTERVAL_S
         assert commands <= 5 * self.SECONDS + 40 * surveys
         assert len(statements) <= 5 * (surveys + 2)
 

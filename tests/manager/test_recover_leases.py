@@ -12,7 +12,7 @@ from crawler import conf
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.retries import company
+from crawler.core.crawl.retries import batch_size
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -243,7 +243,7 @@ class TestPoison:
                 in_hand = [page for _, ids in lease.slices.values() for page in ids]
                 if poison in in_hand:
                     handed.context.frontier.leases.claim(lease.batch, lease.token, handed.time)
-                    if any(company(lane) for lane, _ in lease.slices.values()):
+                    if any(batch_size(lane) for lane, _ in lease.slices.values()):
                         handed.take_in_hand(lease, poison)
                     deaths.append(len(in_hand))
                 else:
@@ -305,7 +305,7 @@ class TestRandomKills:
             if chance.random() < 0.15:
                 died_over.update(in_hand)
                 return
-            if company(lane) is not None:
+            if batch_size(lane) is not None:
                 handed.take_in_hand(lease, page)
                 in_hand = [page]
             asked[page] += 1

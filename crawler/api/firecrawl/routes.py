@@ -25,7 +25,7 @@ from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import FAILURES, SUCCESSES, Outcome
 from crawler.core.errors import BadInput
 from crawler.core.html import link_codec
 from crawler.core.urls.normalise import from_person, host_of, site_of
@@ -41,8 +41,7 @@ TOLD = 1000  # errors in one answer
 NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
 
 router = Router(tags=["Firecrawl"])
-ON_THE_MAP = [Outcome.SUCCESS, Outcome.UNCHANGED, Outcome.LIMIT, ""]  # pages that are there, or may be
-FAILED = [outcome for outcome in Outcome if outcome.kind is Kind.FAILED]
+ON_THE_MAP = [*SUCCESSES, Outcome.LIMIT, ""]  # pages that are there, or may be
 
 
 @router.post(
@@ -110,7 +109,7 @@ def crawl_status(
     """The pages that answered 2xx, in the order of their discovery; `next` is the address of more of them. With `links`
     each with the addresses it links to."""
     found = crawl_watched(request, crawl_id)
-    answered = queries.all_rows(found.id).filter(kind=PAGE, outcome__in=[Outcome.SUCCESS, Outcome.UNCHANGED])
+    answered = queries.all_rows(found.id).filter(kind=PAGE, outcome__in=SUCCESSES)
     listed = by_id(request, answered, cursor, limit, lambda pages: _documents(pages, with_links=links))
     stands = standing_of(found)
     return {
@@ -155,7 +154,7 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
     pages = queries.all_rows(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
-    failed = pages.filter(outcome__in=FAILED)[:TOLD]
+    failed = pages.filter(outcome__in=FAILURES)[:TOLD]
     blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:TOLD]
     return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
 

@@ -15,7 +15,7 @@ from crawler.api.openapi import described
 from crawler.api.problems import Problem, nobody
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.page_query import LARGEST
+from crawler.core.crawl.page_query import MAX_KEY
 
 router = Router(tags=["tokens"])
 me = Router(tags=["tokens"])
@@ -75,7 +75,7 @@ def list_tokens(request: ApiRequest) -> dict[str, Any]:
     summary="Revoke a token",
     openapi_extra=described(status=204),
 )
-def revoke_token(request: ApiRequest, token_id: Annotated[int, Path(ge=0, le=LARGEST)]) -> Status[None]:
+def revoke_token(request: ApiRequest, token_id: Annotated[int, Path(ge=0, le=MAX_KEY)]) -> Status[None]:
     """From now on nobody can use it."""
     if not tokens.revoke(request.user, token_id, clock.now()):
         raise Problem(404, f"You have no token {token_id}.")

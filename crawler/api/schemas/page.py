@@ -12,14 +12,14 @@ from pydantic import Field
 
 from crawler.content.storage import is_kept
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_query import LARGEST, MAX_TEXT, OPEN, Show, read
+from crawler.core.crawl.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.page_table import in_order_from
 
-PageId = Annotated[int, Path(ge=0, le=LARGEST)]
+PageId = Annotated[int, Path(ge=0, le=MAX_KEY)]
 
 
 class PageLine(Schema):

@@ -1,14 +1,14 @@
 """The rules of a crawl.
 
 options       what a user can choose: one entry for each option, from which all surfaces are derived
-option_kinds  the kinds of options: whole numbers, times, switches ..., with their limits
-presets       the usual ways to begin a crawl
-outcomes      how a page can close
-retries       which pages are tried again, when, and until when; pages that killed a worker
+option_kinds  the parts of an option: its kind, which checks values, and its group
+presets       whole site, section, list, sitemaps
+outcomes      how a page can close: one entry for each outcome
+retries       which pages are retried, when, and until when; pages that crashed a worker
 messages      the messages between manager and fetch jobs
 discovery     which pages a result adds
 completion    states of a crawl, when it is finished, and why it ended
-counters      counts of pages, and the receipt made from them
+counters      counts of pages by outcome
 progress      speed, time left, its chart and event stream
 politeness    how often a host may be requested: delay, throttle, Retry-After; why it waits
 diagnosis     why a crawl is not finished

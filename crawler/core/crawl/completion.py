@@ -1,4 +1,4 @@
-"""The states of a crawl, and what may follow what."""
+"""The states of a crawl, when it is finished, when it is looked at again, and why it ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import assert_never
 
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import LIMITED, USABLE, Category
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
 from crawler.core.sitemaps.formats import MAX_STEPS
 from crawler.core.text.quantities import counted, duration, size
@@ -18,11 +18,11 @@ from crawler.core.text.quantities import counted, duration, size
 class State(StrEnum):
     """Where a crawl is in its life."""
 
-    LOADING = "loading"  # its list is being read into the table; nothing is handed out yet
-    RUNNING = "running"  # pages are handed out and results taken in
-    PAUSED = "paused"  # results are taken in, nothing new is handed out
-    FINISHED = "finished"  # every page has its outcome, and that was announced
-    CANCELLED = "cancelled"  # a person stopped it; what was open then is closed as cancelled
+    LOADING = "loading"  # its URL list is being imported; no page is handed out yet
+    RUNNING = "running"  # pages are handed out and results processed
+    PAUSED = "paused"  # results are processed, no page is handed out
+    FINISHED = "finished"  # every page has its outcome, and the notices are sent
+    CANCELLED = "cancelled"  # a user stopped it; its open pages were closed as cancelled
 
     @property
     def is_over(self) -> bool:
@@ -38,32 +38,32 @@ FOLLOWS: dict[State, frozenset[State]] = {
     State.LOADING: frozenset({State.RUNNING, State.CANCELLED}),
     State.RUNNING: frozenset({State.PAUSED, State.FINISHED, State.CANCELLED}),
     State.PAUSED: frozenset({State.RUNNING, State.CANCELLED}),
-    State.FINISHED: frozenset({State.RUNNING}),  # its dead letters were sent again
+    State.FINISHED: frozenset({State.RUNNING}),  # its dead letters are retried
     State.CANCELLED: frozenset({State.RUNNING}),  # the same
 }
 """For each state, the states that may come next."""
 
 
 def predecessors(state: State) -> tuple[State, ...]:
-    """The states from which this one may be entered; what a conditional update asks for."""
+    """The states from which this one may be entered; the condition of an update."""
     return tuple(earlier for earlier, later in FOLLOWS.items() if state in later)
 
 
-# When a crawl is finished: two independent checks, and what follows from what they say.
+# When a crawl is finished, and when the next check of all crawls is due. All processes share these intervals.
 
-EVERY = 4.0  # seconds between two looks at the crawls while nothing is due, of all processes together
-LEAST, LONGEST = 0.05, 5.0  # seconds between them in any case
-SHARE, SHARE_WHEN_DUE = 20, 4  # a look is followed by a rest so many times as long
+CHECK_INTERVAL_S = 4.0  # while nothing is due
+MIN_CHECK_INTERVAL_S, MAX_CHECK_INTERVAL_S = 0.05, 5.0
+REST_RATIO, REST_RATIO_WHEN_DUE = 20, 4  # length of the pause after a check, in durations of that check
 
 
 @dataclass(frozen=True)
 class QueueSide:
-    """What Redis knows of a crawl at one moment."""
+    """What Redis knows about a crawl at one moment."""
 
-    results: int  # reports left by fetch jobs and not yet taken in
-    leases: int  # batches handed out and not yet settled
+    results: int  # reports of fetch jobs that are not processed yet
+    leases: int  # batches handed out and not completed yet
     hosts: int  # hosts with pages waiting in the frontier
-    dirty: bool  # somebody asked for a tick after this one began
+    dirty: bool  # another tick was requested after this one began
 
     @property
     def is_empty(self) -> bool:
@@ -71,12 +71,12 @@ class QueueSide:
 
     @property
     def only_waits(self) -> bool:
-        """Whether there is nothing but pages waiting for their time."""
+        """Whether there are only pages that are not due yet."""
         return bool(self.hosts) and not (self.results or self.leases or self.dirty)
 
 
 class Verdict(StrEnum):
-    """What the two checks say together."""
+    """The result of the two checks."""
 
     GO_ON = "go_on"  # the queue side holds work; the table is not asked
     FINISH = "finish"  # nothing is queued and no page is open
@@ -91,40 +91,45 @@ def verdict(queue_side: QueueSide, *, open_pages: bool) -> Verdict:
 
 @dataclass(frozen=True)
 class Signs:
-    """The signs of life of a running crawl, as anyone passing by can see them."""
+    """The state of a running crawl that any process can read."""
 
-    locked: bool  # a tick is at work
-    tick_coming: bool  # a tick is on its way
+    locked: bool  # a tick is running
+    tick_coming: bool  # a tick is queued
     results: int
     leases: int
-    overdue_leases: int  # leases that somebody should look at now
-    next_due: float | None  # epoch seconds when a host of the frontier may be asked next; None = no host waits
-    next_expiry: float | None = None  # epoch seconds when an open page's time is over; None = never
-    closing_at: float | None = None  # epoch seconds when pages close that their servers put off; None = others are open
-    paused: bool = False  # nothing new may be handed out
-    rewound: bool = False  # the table is to flow into the frontier from its beginning
-    next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark runs out unless it is renewed
+    overdue_leases: int  # leases that a tick should check now
+    next_due: float | None  # epoch seconds when a host of the frontier may be requested next; None = no host waits
+    next_expiry: float | None = None  # epoch seconds when an open page expires; None = never
+    closing_at: float | None = (
+        None  # epoch seconds when the pages left, which their servers put off, close; None = other pages are open
+    )
+    paused: bool = False  # no page may be handed out
+    rewound: bool = False  # the frontier is to be filled again from the first row of the table
+    next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark expires unless it is renewed
 
     def next_moment(self, now: float) -> float | None:
-        """Epoch seconds when somebody should look again; None = nothing has a time. What was due before now is seen to
-        by whoever holds the lock, or by the tick that comes."""
+        """Epoch seconds when the crawl should be checked again; None = nothing has a time. What was due before now is
+        done by the running or queued tick."""
         times = [self.next_loss]
         if not self.paused:
             times += [self.next_due, self.next_expiry, self.closing_at]
         return min((at for at in times if at is not None and at > now), default=None)
 
 
-def rest_after(look: float, next_in: float | None) -> float:
-    """Seconds for which nobody looks at the crawls again after a look that took `look` seconds: until something is due
-    (`next_in`, in seconds; None = nothing has a time), but not longer than is good while Redis may lose what it knew,
-    and long enough that looks take a small part of one core, however many workers are idle."""
-    usual = max(EVERY, look * SHARE)
-    soon = usual if next_in is None else max(next_in, look * SHARE_WHEN_DUE, LEAST)
-    return min(usual, soon, LONGEST)
+def rest_after(took: float, next_in: float | None) -> float:
+    """Seconds until the next check of the crawls, after a check that took `took` seconds.
+
+    The pause lasts until something is due (`next_in`, in seconds; None = nothing has a time). It is bounded above
+    because Redis may lose its data, and below so that checks take a small part of one core with any number of idle
+    workers.
+    """
+    usual = max(CHECK_INTERVAL_S, took * REST_RATIO)
+    soon = usual if next_in is None else max(next_in, took * REST_RATIO_WHEN_DUE, MIN_CHECK_INTERVAL_S)
+    return min(usual, soon, MAX_CHECK_INTERVAL_S)
 
 
 def needs_tick(signs: Signs, now: float) -> bool:
-    """Whether a passer-by should wake the manager: there is something to do, and nobody is about to do it."""
+    """Whether a process should enqueue a tick: there is work for the manager, and no tick is running or queued."""
     if signs.locked or signs.tick_coming:
         return False
     if signs.results or signs.overdue_leases:
@@ -139,20 +144,20 @@ def needs_tick(signs: Signs, now: float) -> bool:
         return True
     if signs.next_due is not None:
         return signs.next_due <= now
-    return signs.leases == 0  # nothing is out and nothing waits: finished, or forgotten by Redis
+    return signs.leases == 0  # nothing is handed out and nothing waits: finished, or lost by Redis
 
 
-# Why a crawl ended: complete or not, and which limits kept pages from being asked for.
+# Why a crawl ended, and which limits closed pages.
 
 
 class Ended(StrEnum):
-    """Why a crawl ended. Where several are true, the first of CANCELLED, DEADLINE, LIMIT is said."""
+    """Why a crawl ended. Where several are true, the first of CANCELLED, DEADLINE, LIMIT counts."""
 
-    COMPLETE = "complete"  # every page that may be asked for was, and all of them answered
-    COMPLETE_WITH_ERRORS = "complete_with_errors"  # the same, and some gave no usable answer
-    LIMIT = "limit"  # pages were not asked for because of a limit other than the deadline
-    DEADLINE = "deadline"  # pages were not asked for because the time for the crawl was over
-    CANCELLED = "cancelled"  # a user ended it, or pages were never asked for because a user had
+    COMPLETE = "complete"  # every page that may be requested was, and all of them responded
+    COMPLETE_WITH_ERRORS = "complete_with_errors"  # the same, and some gave no usable response
+    LIMIT = "limit"  # pages were not requested because of a limit other than the deadline
+    DEADLINE = "deadline"  # pages were not requested because the deadline passed
+    CANCELLED = "cancelled"  # a user ended it, now or in an earlier round that left pages unrequested
 
 
 class Limit(StrEnum):
@@ -166,11 +171,8 @@ class Limit(StrEnum):
     DEADLINE = "deadline"  # the time for the crawl
 
 
-_WELL = (Outcome.SUCCESS, Outcome.REDIRECT, Outcome.UNCHANGED)
-
-
 def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> Limit:
-    """Which limit it is that pages expire by at `now` (epoch seconds, as `round_began_at`)."""
+    """The limit by which pages expire at `now` (epoch seconds, as `round_began_at`)."""
     if options.page_ttl is None:
         return Limit.DEADLINE
     if options.deadline is None or now < round_began_at + options.deadline:
@@ -181,52 +183,51 @@ def limit_of_time(options: CrawlOptions, round_began_at: float, now: float) -> L
 def ended(state: State, tallies: Tallies, limits: Mapping[str, int]) -> Ended | None:
     """Why a crawl in this state ended; None while it is not over. `limits`: Limit -> pages it closed.
 
-    Pages that robots.txt or a trap kept out do not make a crawl incomplete.
+    Pages excluded by robots.txt or a trap do not make a crawl incomplete.
     """
     if not state.is_over:
         return None
-    if state is State.CANCELLED or tallies.of_kind(Kind.CANCELLED):
+    if state is State.CANCELLED or tallies.in_category(Category.CANCELLED):
         return Ended.CANCELLED
     if limits.get(Limit.DEADLINE, 0) > 0:
         return Ended.DEADLINE
-    if _cut_off(tallies):
+    if tallies.number_of(LIMITED):
         return Ended.LIMIT
-    if without_answer(tallies) or not any(tallies.outcomes.get(outcome, 0) for outcome in _WELL):
+    if without_answer(tallies) or not tallies.number_of(USABLE):
         return Ended.COMPLETE_WITH_ERRORS
     return Ended.COMPLETE
 
 
 def without_answer(tallies: Tallies) -> int:
-    """Pages that were asked for and gave no usable answer: they failed, or another try might give a better one
-    (5xx, 408, 425, 429). A 404 is an answer."""
+    """Pages that were requested without a usable response: they failed, or another attempt might succeed (5xx, 408,
+    425, 429). A 404 is a usable response."""
     refused = sum(number for status, number in tallies.statuses.items() if int(status) in TRANSIENT_STATUSES)
-    return tallies.of_kind(Kind.FAILED) + refused
+    return tallies.in_category(Category.FAILED) + refused
 
 
 def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: CrawlOptions) -> str:
-    """The same for people."""
+    """Why a crawl ended, as a user reads it."""
     match why:
         case Ended.COMPLETE:
             return "Complete: every page has its outcome."
         case Ended.COMPLETE_WITH_ERRORS:
             return f"Complete, but {_errors(tallies) or 'no page was fetched successfully.'}"
         case Ended.CANCELLED:
-            parts = [f"Cancelled: {_not_asked(tallies.of_kind(Kind.CANCELLED))}.", _limits_told(limits, options)]
+            parts = [
+                f"Cancelled: {_not_asked(tallies.in_category(Category.CANCELLED))}.",
+                _limits_told(limits, options),
+            ]
         case Ended.DEADLINE:
             others = {limit: number for limit, number in limits.items() if limit != Limit.DEADLINE}
             deadline = "" if options.deadline is None else f" of {duration(options.deadline)}"
             not_asked = _not_asked(limits[Limit.DEADLINE])
             parts = [f"The deadline{deadline} passed: {not_asked}.", _limits_told(others, options)]
         case Ended.LIMIT:
-            unnamed = f"A limit was reached: {_not_asked(_cut_off(tallies))}."
+            unnamed = f"A limit was reached: {_not_asked(tallies.number_of(LIMITED))}."
             parts = [_limits_told(limits, options) or unnamed]
         case _:
             assert_never(why)
     return " ".join(part for part in [*parts, _errors(tallies)] if part)
-
-
-def _cut_off(tallies: Tallies) -> int:
-    return tallies.outcomes.get(Outcome.LIMIT, 0) + tallies.outcomes.get(Outcome.EXPIRED, 0)
 
 
 def _limits_told(limits: Mapping[str, int], options: CrawlOptions) -> str:

@@ -1,4 +1,4 @@
-"""Counts of one crawl's pages, and the receipt made from them: one formula for table, page, command line and notice."""
+"""Counts of one crawl's pages by outcome, and the pages that closed last."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 
 from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.retries import is_dead_letter
 
 
 class Tallies(msgspec.Struct, frozen=True, kw_only=True):
-    """How many pages were discovered, and how many closed in which way. Only counts rows that really changed."""
+    """How many pages were discovered, and how many closed with which outcome and status."""
 
     discovered: int = 0
-    outcomes: dict[str, int] = msgspec.field(default_factory=dict)  # Outcome value -> pages closed so
-    statuses: dict[str, int] = msgspec.field(default_factory=dict)  # HTTP status -> pages closed with it
+    outcomes: dict[str, int] = msgspec.field(default_factory=dict)  # Outcome value -> closed pages
+    statuses: dict[str, int] = msgspec.field(default_factory=dict)  # HTTP status -> closed pages
 
     @property
     def closed(self) -> int:
@@ -31,18 +31,21 @@ class Tallies(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def asked(self) -> int:
-        """Closed pages that were asked for at least once; what the page limit counts."""
-        return self.of_kind(Kind.FETCHED) + self.of_kind(Kind.FAILED)
+        """Closed pages that were requested at least once; what the page limit counts."""
+        return self.in_category(Category.FETCHED) + self.in_category(Category.FAILED)
 
-    def of_kind(self, kind: Kind) -> int:
-        return sum(count for value, count in self.outcomes.items() if Outcome(value).kind is kind)
+    def number_of(self, outcomes: Iterable[Outcome]) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in outcomes)
+
+    def in_category(self, category: Category) -> int:
+        return self.number_of(outcome for outcome in Outcome if outcome.category is category)
 
     def skipped(self) -> dict[str, int]:
         """Reason -> pages, in the order of the reasons' names."""
         return {
             value: count
             for value, count in sorted(self.outcomes.items())
-            if count and Outcome(value).kind is Kind.SKIPPED
+            if count and Outcome(value).category is Category.SKIPPED
         }
 
     def plus(
@@ -64,7 +67,7 @@ def _added(old: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
 
 
 def tallied(rows: Iterable[tuple[str, int | None, int]]) -> Tallies:
-    """Tallies from the table's own count: (outcome or "" while open, HTTP status, pages) per group."""
+    """Tallies from groups of rows: (outcome or "" while open, HTTP status, pages)."""
     discovered = 0
     outcomes: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
@@ -86,35 +89,30 @@ def adds_up(receipt: Mapping[str, Any]) -> bool:
     return bool(receipt["discovered"] == parts)
 
 
-# Which pages of a crawl were closed last: a few ids kept on the crawl's row, so that nobody has to look for them among
-# a million pages while the crawl runs.
+# The pages of a crawl that closed last: a few ids on the crawl's row, so that no query has to find them among a million
+# pages while the crawl runs.
 
-KEPT = 12  # pages in each list; the page of a crawl shows as many
+RECENT_PAGES = 12  # in each list
 
 Recent = Mapping[str, Sequence[int]]
-"""List -> ids of pages, the newest first; plain so that it can live in a JSON column.
+"""List -> ids of pages, the newest first; plain for a JSON column.
 
-closed     the pages that were asked for and closed last
-troubled   those that failed or answered with an error status, dead letters aside: they have a list of theirs
+closed     the pages that were requested and closed last
+troubled   of these the errors, without dead letters, which have a list of their own
 """
 
 
 def with_closed(recent: Recent, results: Sequence[PageResult]) -> dict[str, list[int]]:
-    """The lists after these pages were closed, one after another."""
+    """The lists after these pages were closed in this order."""
     newest_first = [result for result in reversed(results) if result.fetched_at > 0]
-    troubled = (result for result in newest_first if is_trouble(result.outcome) and not is_dead_letter(result))
+    troubled = (result for result in newest_first if result.outcome.is_error and not is_dead_letter(result))
     return {
         "closed": _first(newest_first, recent.get("closed", ())),
         "troubled": _first(troubled, recent.get("troubled", ())),
     }
 
 
-def is_trouble(outcome: Outcome) -> bool:
-    """Whether a page that closed so is one to look into."""
-    return outcome.kind is Kind.FAILED or outcome in {Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR}
-
-
 def _first(results: Iterable[PageResult], before: Sequence[int]) -> list[int]:
-    """The newest, each once: a dead letter that was sent again closes a second time."""
+    """The newest, each once: a dead letter that is retried closes a second time."""
     ids = chain((result.id for result in results), before)
-    return list(islice(dict.fromkeys(ids), KEPT))
+    return list(islice(dict.fromkeys(ids), RECENT_PAGES))

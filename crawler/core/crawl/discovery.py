@@ -1,4 +1,4 @@
-"""Which pages a result adds to the crawl, and which of them are closed before they are ever asked for."""
+"""Which pages a result adds to the crawl, and which of them are closed without a request."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from crawler.core.html.page_metadata import NOFOLLOW, recorded
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import key_of
 
-MAX_HOPS = (
-    10  # redirects in a row, as in browsers' order of magnitude (Fetch standard: 20; RFC 9110, 15.4 warns of loops)
-)
+MAX_HOPS = 10  # redirects in a row; browsers follow 20 (Fetch standard), RFC 9110, 15.4 warns of loops
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in the crawl a page stands."""
+    """The position of a page in the crawl."""
 
     depth: int
     hops: int
@@ -32,7 +30,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """A page to be added, open unless `outcome` already says how it closes."""
+    """A page to add; open unless it has an `outcome`."""
 
     url: str
     depth: int
@@ -46,41 +44,38 @@ class Discovery(msgspec.Struct, frozen=True):
     linked: bool = True
     in_sitemap: bool = False
     lastmod: str = ""
-    suspicion: Suspicion | None = (
-        None  # what its URL looks like; the table's counts decide, see `crawler.storage.quarantine`
-    )
+    suspicion: Suspicion | None = None  # judged by the table's counts, see `crawler.storage.quarantine`
     trap_id: int | None = None
 
     @property
     def key(self) -> bytes:
-        """The key of its row. A sitemap that is linked to is a page as well, so it is another row with another key."""
+        """The key of its row. A sitemap that a page links to is a page as well: another row with another key."""
         return key_of(f"sitemap {self.url}" if self.kind == SITEMAP else self.url)
 
     @property
     def fact(self) -> bytes:
-        """What is surely in the table when the seen-set knows it: the row, and that it is linked, or in a sitemap."""
+        """The entry of the seen-set: the table has the row, and knows that it is linked, or in a sitemap."""
         return key_of(f"listed {self.url}") if self.in_sitemap else self.key
 
 
 def discoveries(
-    result: PageResult, place: Place, scope: Scope, options: CrawlOptions, told: set[str] | None = None
+    result: PageResult, place: Place, scope: Scope, options: CrawlOptions, known: set[str] | None = None
 ) -> Iterator[Discovery]:
-    """The pages this result leads to, in order, and the links that leave the crawl. Duplicates are for the table to
-    refuse. What a sitemap leads to is told by `core.sitemaps.formats`; an external link is asked once, and leads
-    nowhere.
+    """The pages this result links to, in order, and the links that leave the crawl.
 
-    `told` are links of other results that need not be told again, because nothing more can come of them; it is added
-    to. Most links of a site lead to the same few pages.
+    The table refuses duplicates. For sitemaps see `core.sitemaps.formats`; the links of an external page are not
+    followed. A link of a page to itself, as in most navigations, does not count as a link.
 
-    That a page links to itself, as most do in their navigation, does not make it one that is linked.
+    `known` are links of other results that can add nothing more; this result's are added to it. Most links of a site
+    lead to the same few pages.
     """
     if place.kind != PAGE or not options.recursive:
         return
     if result.redirect_to:
         yield from _redirect_target(result, place, scope, options)
-    told = set() if told is None else told
+    known = set() if known is None else known
     for link in _to_follow(result, options):
-        if link in told:
+        if link in known:
             continue
         url = scope.tidied(link)
         if url == place.url:
@@ -89,17 +84,17 @@ def discoveries(
         if side is Side.INSIDE:
             page = _linked(url, place, result.id, rel, options)
             if page.outcome is None:  # a link that is too deep here may not be so on another page
-                told.add(link)
+                known.add(link)
             yield page
             continue
-        told.add(link)
+        known.add(link)
         if side is Side.OUTSIDE and options.externals != "ignore":
             yield _external(url, place.depth + 1, 0, result.id, rel, options)
 
 
 def suspected(page: Discovery, parent: str, today: date) -> Discovery:
-    """The same, with what its URL is suspected of, as found on `parent`. What is not asked for needs no suspicion, and
-    a sitemap is a list: what it names has an end."""
+    """The same with the suspicion of its URL, found on `parent`. A page that is not requested needs none, nor does one
+    in a sitemap: a list is finite."""
     if page.outcome is not None or page.kind != PAGE or page.in_sitemap:
         return page
     suspicion = suspect(page.url, page.depth, parent, today)
@@ -107,13 +102,13 @@ def suspected(page: Discovery, parent: str, today: date) -> Discovery:
 
 
 def with_not_followed(result: PageResult, options: CrawlOptions) -> PageResult:
-    """The result with the number of its links that this crawl leaves out; a remembered one may have another crawl's."""
+    """The result with the number of links that this crawl skips; a cached result may have that of another crawl."""
     left_out = len(result.links) - len(_to_follow(result, options))
     return result if left_out == result.not_followed else replace(result, not_followed=left_out)
 
 
 def with_tidied_keys(result: PageResult, scope: Scope) -> PageResult:
-    """The result with its links leading where this crawl asks: without the parameters it drops."""
+    """The result with its links as this crawl requests them: without the parameters it drops."""
     if not any("?" in link or ";" in link for link in result.links):
         return result
     tidied = tuple(map(scope.tidied, result.links))
@@ -121,8 +116,8 @@ def with_tidied_keys(result: PageResult, scope: Scope) -> PageResult:
 
 
 def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
-    """The links that are followed. With `obey_nofollow` a link that is left out gets no row: another page may link to
-    it without a word against it, and then it is a page like any other."""
+    """The links that are followed. With `obey_nofollow` a skipped link gets no row, because another page may link to
+    it without nofollow."""
     if not options.obey_nofollow:
         return result.links
     if recorded(result.directives, NOFOLLOW):
@@ -131,10 +126,10 @@ def _to_follow(result: PageResult, options: CrawlOptions) -> Collection[str]:
 
 
 def _redirect_target(result: PageResult, place: Place, scope: Scope, options: CrawlOptions) -> Iterator[Discovery]:
-    """A redirect is not a link: its target stands at the same depth, one hop on.
+    """The target of a redirect has the same depth, one hop more.
 
-    Some sites answer a URL without their session id with a redirect to the same with it. The id is not dropped then,
-    or the page would lead to itself and nowhere else.
+    Some sites redirect a URL without their session id to the same URL with it. The id is not dropped then, or the page
+    would redirect to itself.
     """
     target, hops = scope.tidied(result.redirect_to), place.hops + 1
     url = result.redirect_to if target == place.url else target
@@ -151,7 +146,7 @@ def _redirect_target(result: PageResult, place: Place, scope: Scope, options: Cr
 
 
 def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
-    """A link leads one deeper; beyond the depth limit its page is closed at once."""
+    """The page of a link, one level deeper; beyond the depth limit it is closed at once."""
     page = Discovery(url, place.depth + 1, 0, parent_id, rel=rel)
     if options.max_depth is None or place.depth < options.max_depth:
         return page
@@ -159,6 +154,6 @@ def _linked(url: str, place: Place, parent_id: int, rel: str, options: CrawlOpti
 
 
 def _external(url: str, depth: int, hops: int, parent_id: int, rel: str, options: CrawlOptions) -> Discovery:
-    """A link that leaves the crawl: recorded, or asked once for its status."""
+    """A link that leaves the crawl: recorded, or requested once for its status."""
     outcome = None if options.externals == "check" else Outcome.EXTERNAL
     return Discovery(url, depth, hops, parent_id, outcome, kind=EXTERNAL, rel=rel)

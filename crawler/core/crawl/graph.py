@@ -1,4 +1,4 @@
-"""A crawl as a picture: its pages as nodes, or the folders of a large one, and the links between them as lines."""
+"""The graph of a crawl: pages, or folders of pages, as nodes, the links between them, and redirect chains."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome, Tone
 
-# Which pages of a large site are shown as one: those whose URLs begin alike, by host, then by folder.
+# Clusters: pages of a large site that are one node, because their URLs have a common prefix.
 
-FAN = 100  # parts a folder may fall into at once; where it has more, it falls apart by their letters
-LARGE = 20  # one of so many parts of the whole: what is smaller does not fall apart by letters, which mean little
+MAX_FOLDER_PARTS = 100  # a folder with more parts is split by their letters
+LARGE_SHARE = 20  # a cluster with less than one in so many pages is not split by letters, which mean little
 
 Cut = Callable[[str, int], str]
-"""The beginning of a URL that is one step longer than these many characters."""
+"""The prefix of a URL that is one step longer than this number of characters."""
 
 
 class Cluster(NamedTuple):
-    """Neighbours in a sorted list of URLs that begin alike."""
+    """Neighbours in a sorted list of URLs with a common prefix."""
 
-    prefix: str  # what they have in common; of a single page its URL
+    prefix: str  # of a single page its URL
     first: int  # place of the first
     end: int  # place behind the last
 
@@ -33,11 +33,11 @@ class Cluster(NamedTuple):
 
 
 def clustered(urls: Sequence[str], most: int) -> list[Cluster]:
-    """At most so many clusters that hold each of these URLs once, in their order; `urls` are sorted, each there once.
+    """At most `most` clusters that contain each of these URLs once, in their order; `urls` are sorted and unique.
 
     1. All of them are one cluster.
-    2. The largest falls apart: at the next "/" or "?", or at the next letter where that gives too many and it is large.
-    3. Step 2 is done again with what is largest then. What would fall into too many stays as it is.
+    2. The largest is split at the next "/" or "?", or at the next letter if that gives too many parts and it is large.
+    3. Step 2 is repeated with the largest cluster. One that would give too many parts stays as it is.
     """
     done = list[Cluster]()
     waiting = [(-len(urls), 0, len(urls))] if urls else []
@@ -53,9 +53,9 @@ def clustered(urls: Sequence[str], most: int) -> list[Cluster]:
 
 
 def _parts(urls: Sequence[str], whole: Cluster, room: int) -> list[tuple[int, int]]:
-    """The places of what it falls into; [] when that is more than there is room for."""
-    by_folder = _cut(urls, whole, _folder, min(room, FAN))
-    if by_folder or whole.size * LARGE <= len(urls):
+    """The bounds of its parts; [] when there are more than `room`."""
+    by_folder = _cut(urls, whole, _folder, min(room, MAX_FOLDER_PARTS))
+    if by_folder or whole.size * LARGE_SHARE <= len(urls):
         return by_folder
     return _cut(urls, whole, _letter, room)
 
@@ -83,24 +83,24 @@ def _letter(url: str, known: int) -> str:
 
 
 def _common(first: str, last: str) -> str:
-    """What two URLs begin with, and so all that stand between them."""
+    """The common prefix of two URLs, and so of all between them."""
     pairs = enumerate(zip(first, last, strict=False))
     return first[: next((place for place, (one, other) in pairs if one != other), min(len(first), len(last)))]
 
 
 class Answer(StrEnum):
-    """What became of a page, as coarse as colours can say."""
+    """The result of a page, by the color of its node."""
 
     OK = "ok"
     REDIRECT = "redirect"
     CLIENT_ERROR = "client_error"
-    FAILED = "failed"  # 5xx, or no usable answer
+    FAILED = "failed"  # 5xx, or no usable response
     NOT_ASKED = "not_asked"
     OPEN = "open"
 
 
 class Spot(NamedTuple):
-    """One page, as far as the picture needs it."""
+    """One page, with the fields that the graph needs."""
 
     id: int
     url: str
@@ -123,7 +123,7 @@ class Line(NamedTuple):
 class Node:
     """One page, or all pages below a folder."""
 
-    url: str  # of a page its URL; of several what their URLs begin with
+    url: str  # of a page its URL; of several their common prefix
     depth: int  # of the nearest page
     page_id: int | None = None  # None = several pages
     status: str = ""  # of a single page
@@ -136,7 +136,7 @@ class Node:
 
 @dataclass
 class Picture:
-    """Nodes, and what is needed to draw links between them."""
+    """Nodes, and the indexes for the links between them."""
 
     nodes: list[Node]
     of_page: dict[int, int]  # page -> place of its node
@@ -144,19 +144,19 @@ class Picture:
     _links: defaultdict[int | None, Counter[int | None]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add_links(self, page: int, targets: Sequence[int]) -> None:
-        """The links of one page of the crawl, as short keys; it need not be in the picture itself. Of a large crawl
-        there are millions, so they are counted by what is written in C."""
+        """The links of one page of the crawl, as short keys; the page need not be in the graph. A large crawl has
+        millions, so they are counted by functions written in C."""
         self._links[self.of_page.get(page)].update(map(self.of_key.get, targets))
 
     def add_parents(self, spots: Iterable[Spot]) -> None:
-        """In place of all links those alone by which the pages were first found."""
+        """Only the links by which the pages were first found, in place of all links."""
         for spot in spots:
             if spot.parent_id is not None:
                 self.add_links(spot.parent_id, [spot.key])
 
     def lines(self) -> list[Line]:
-        """The links from one node to another. What is counted of each node is noted on it; a page's link to itself is
-        none that leads to it."""
+        """The links from one node to another. The counts of each node are set; a page's link to itself does not
+        count."""
         lines = list[Line]()
         for source, targets in self._links.items():
             if source is not None:
@@ -171,23 +171,25 @@ class Picture:
 
 
 def answer_of(outcome: str) -> Answer:
-    """The colour of an outcome as the table stores it; "" = open."""
+    """The color of an outcome as the table stores it; "" = open."""
     if not outcome:
         return Answer.OPEN
     known = Outcome(outcome)
-    match known:
-        case Outcome.SUCCESS | Outcome.UNCHANGED:
+    match known.tone:
+        case Tone.GOOD:
             return Answer.OK
-        case Outcome.REDIRECT:
-            return Answer.REDIRECT
-        case Outcome.CLIENT_ERROR:
+        case Tone.WARNING:
             return Answer.CLIENT_ERROR
-    return Answer.FAILED if known is Outcome.SERVER_ERROR or known.kind is Kind.FAILED else Answer.NOT_ASKED
+        case Tone.ERROR:
+            return Answer.FAILED
+        case Tone.NEUTRAL:
+            return Answer.REDIRECT if known.category is Category.FETCHED else Answer.NOT_ASKED
+    assert_never(known.tone)
 
 
 def picture(spots: Sequence[Spot], clusters: Iterable[Cluster]) -> Picture:
-    """The nodes of these pages, sorted by URL, one for each cluster of them. A node hangs from that where the nearest
-    of its pages was first found."""
+    """The nodes of these pages, sorted by URL, one for each cluster. Its parent is the node where its page with the least
+    depth was first found."""
     drawn = Picture([], {}, {})
     nearest = list[Spot]()
     for place, cluster in enumerate(clusters):
@@ -211,8 +213,8 @@ def _node(cluster: Cluster, part: Sequence[Spot]) -> Node:
 
 
 def thinned(lines: Sequence[Line], most: int) -> tuple[list[Line], int]:
-    """At most so many of the lines, and to how many nodes none are drawn: those to which most lead go first, because
-    what every page links to (a menu) makes a picture black and says the least."""
+    """At most `most` of the lines, and the number of nodes without lines to them. The most linked nodes lose theirs
+    first, because the links of a menu fill the picture and say the least."""
     leading_to = Counter(line.target for line in lines)
     left, hidden = len(lines), set[int]()
     for target, number in leading_to.most_common():
@@ -223,15 +225,12 @@ def thinned(lines: Sequence[Line], most: int) -> tuple[list[Line], int]:
     return [line for line in lines if line.target not in hidden], len(hidden)
 
 
-# Where redirects lead that lead to redirects.
-
-
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Redirects one after the other."""
+    """A chain of redirects."""
 
-    urls: tuple[str, ...]  # where it begins, each hop, and what the last one leads to
-    loops: bool  # the last one leads back to one of the others
+    urls: tuple[str, ...]  # the first, each hop, and the final target
+    loops: bool  # the last redirect leads back to one of the others
 
     @property
     def hops(self) -> int:
@@ -239,7 +238,7 @@ class Chain:
 
 
 def chain_from(start: str, leads_to: Mapping[str, str]) -> Chain:
-    """What happens to a reader who opens `start`; `leads_to` has the target of each redirect."""
+    """The chain that a browser follows from `start`; `leads_to` has the target of each redirect."""
     urls = dict.fromkeys([start])
     here = start
     while here in leads_to:
@@ -251,7 +250,7 @@ def chain_from(start: str, leads_to: Mapping[str, str]) -> Chain:
 
 
 def beginnings(leads_to: Mapping[str, str]) -> list[str]:
-    """The redirects that no other one leads to, and of each loop without a way in the first; in the order given."""
+    """The redirects that no other redirect leads to, and the first of each isolated loop; in the order given."""
     led_to = set(leads_to.values())
     heads = [url for url in leads_to if url not in led_to]
     reached: set[str] = set()
@@ -265,7 +264,7 @@ def beginnings(leads_to: Mapping[str, str]) -> list[str]:
 
 
 def _mark(url: str, leads_to: Mapping[str, str], reached: set[str]) -> None:
-    """Note all that can be reached from here; what was noted before ends it, so each redirect is looked at once."""
+    """Add all that can be reached from here, up to the first that is in `reached`: each redirect is visited once."""
     while url in leads_to and url not in reached:
         reached.add(url)
         url = leads_to[url]

@@ -1,6 +1,6 @@
 """The messages between manager and fetch jobs: the batch handed out, and the results given back.
 
-They travel as msgpack (results list) or as RQ job arguments (plain lists), never as pickled classes.
+They are encoded as msgpack (results list) or as RQ job arguments (plain lists), never as pickled classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crawler.core.html.page_metadata import Facts
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
-"""The kinds of page rows: pages of the site, its sitemaps, and links that leave it (asked once, never followed)."""
+"""The kinds of page rows: pages of the site, its sitemaps, and links that leave it (requested once, never followed)."""
 
 
 Blob = bytes  # a result has a field of the name "bytes"
@@ -27,27 +27,27 @@ class SitemapEntry(msgspec.Struct, frozen=True, array_like=True):
 
     url: str  # normalised
     lastmod: str = ""  # as written
-    priority: int | None = None  # 0 (last) to 10 (first); None = not said
+    priority: int | None = None  # 0 (last) to 10 (first); None = not given
     is_sitemap: bool = False
 
 
 class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fetch job must know about its crawl's options; carried with the batch, so it needs no database."""
+    """The crawl options a fetch job needs; part of the batch, so that the job needs no database."""
 
     user_agent: str
     obey_robots: bool
     delay: float  # seconds between two requests to one host, at least
     concurrency: int  # connections to one host at a time, over all workers
-    private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be asked although not public; "*" = all
+    private_hosts: tuple[str, ...]  # host, host:port or CIDR that may be requested although not public; "*" = all
     max_body_bytes: int
     per_minute: float | None = None  # requests a minute to one host, at most
-    throttle: bool = True  # ask a host less often while it is slow or in trouble
+    throttle: bool = True  # send a host fewer requests while it is slow or fails
     sitemaps: bool = False  # report the sitemaps that robots.txt names
     own_hosts: tuple[str, ...] = ()  # hosts credentials may be sent to, see `core.urls.crawl_scope`
     sealed: str = ""  # the crawl's credentials and proxy, encrypted; "" = none
-    sketches: bool = False  # make one of each page's text, see `core.html.simhash`
+    sketches: bool = False  # compute one for each page's text, see `core.html.simhash`
     fields: tuple[FieldRule, ...] = ()  # what is read from each page
-    keep: tuple[str, ...] = ()  # forms in which content is kept, of `core.crawl.options`
+    keep: tuple[str, ...] = ()  # content formats, of `core.crawl.options`
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):
@@ -55,10 +55,10 @@ class PageTask(msgspec.Struct, frozen=True, array_like=True):
 
     id: int  # primary key of the page row
     url: str  # normalised
-    attempt: int  # 1 for the first time it is asked for
-    expires_at: float | None = None  # epoch seconds after which it is not asked for any more
+    attempt: int  # 1 for the first
+    expires_at: float | None = None  # epoch seconds
     kind: str = PAGE
-    etag: str = ""  # of the remembered answer; "" = none
+    etag: str = ""  # of the cached response; "" = none
     last_modified: str = ""  # the same
 
 
@@ -67,21 +67,21 @@ class Slice(msgspec.Struct, frozen=True, array_like=True):
 
     host: str  # host or host:port, as `urls.host_of` gives it
     pages: tuple[PageTask, ...]
-    suspects: bool = False  # each page is noted in the lease before it is asked for, see `core.crawl.retries`
+    suspects: bool = False  # each page is written into the lease before it is requested, see `core.crawl.retries`
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """What one fetch job works on."""
 
     crawl: str  # UUID
-    site: str  # the crawl's name for people
+    site: str  # the crawl's name in lists and logs
     id: str
     token: str  # the lease's token
     policy: FetchPolicy
     slices: tuple[Slice, ...]
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain lists, dicts and strings: what RQ may pickle and a dashboard can show."""
+        """Plain lists, dicts and strings, which RQ may pickle and a dashboard can show."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
@@ -91,8 +91,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of asking for one page once. `retry_after` and `outcome` are facts; what follows from them is the
-    manager's decision."""
+    """The result of one attempt at a page. `retry_after` and `outcome` are facts; the manager decides what follows."""
 
     id: int
     attempt: int
@@ -105,38 +104,38 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: int = 0  # body bytes read, after transfer decoding
     elapsed_ms: int = 0
     requests: int = 0  # HTTP requests made for it, those for robots.txt included
-    fetched_at: float = 0.0  # seconds since the epoch; 0 when never asked for
+    fetched_at: float = 0.0  # epoch seconds; 0 when not requested
     retry_after: float | None = None  # seconds the server asked us to wait
-    robots_unreachable: bool = False  # robots.txt could not be had, so nothing may be asked for now
-    error: str = ""  # one line for a person
+    robots_unreachable: bool = False  # robots.txt could not be read, so nothing may be requested now
+    error: str = ""  # one line, for users
     directives: str = ""  # "noindex nofollow", by meta robots and X-Robots-Tag
-    rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of those that are never linked to without any
+    rels: dict[str, str] = {}  # link -> "nofollow ugc sponsored", of links that always have one of these
     link_keys: Blob = b""  # of `links`, see `core.html.link_codec`
-    linkage: Blob = b""  # every link to them, packed, with the words it is written with
-    not_followed: int = 0  # links left out because of such a rel, or a nofollow page
+    linkage: Blob = b""  # every link to them, packed, with its anchor text
+    not_followed: int = 0  # links skipped because of such a rel, or of a nofollow page
     etag: str = ""
     last_modified: str = ""
-    entries: tuple[SitemapEntry, ...] = ()  # what a sitemap names
-    sitemaps: tuple[str, ...] = ()  # what robots.txt of the page's origin names as sitemaps; normalised
-    is_hopeless: bool = False  # its host does not answer: another try is not worth it
-    reused: bool = False  # the answer was remembered: nothing was asked for
-    headers: str = ""  # of the response, one a line, as sent
-    first_byte_ms: int = 0  # until they were complete
-    facts: Facts = NO_FACTS  # what an HTML page says of itself
-    kept: dict[str, Any] = {}  # form -> [object, offset, length], or a sentence why it is not kept
+    entries: tuple[SitemapEntry, ...] = ()  # of a sitemap
+    sitemaps: tuple[str, ...] = ()  # in robots.txt of the page's origin; normalised
+    is_hopeless: bool = False  # its host does not respond: not retried
+    reused: bool = False  # taken from the cache: nothing was requested
+    headers: str = ""  # of the response, one per line, as sent
+    first_byte_ms: int = 0  # until the headers were complete
+    facts: Facts = NO_FACTS  # metadata of an HTML page
+    kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
 
 
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fetch job leaves on the results list, once or several times a slice."""
+    """What a fetch job pushes to the results list, once or several times per slice."""
 
     batch: str
     token: str
     slice: int  # its place in the batch
     host: str
     results: tuple[PageResult, ...]
-    next_at: float = 0.0  # seconds since the epoch before which the host must not be asked again
-    requests: int = 0  # made for robots.txt and not told in any result, because no page was asked for behind it
-    done: bool = False  # the last report of this slice; pages of it without a result were not asked for
+    next_at: float = 0.0  # epoch seconds before which the host must not be requested again
+    requests: int = 0  # for robots.txt, and in no result, because no page was requested after it
+    done: bool = False  # the last report of this slice; pages of it without a result were not requested
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -1,4 +1,4 @@
-"""What can happen to a crawl that somebody may want to be told of."""
+"""The events of a crawl that notices report, and the addresses that receive them."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ PREFIX = "crawl."
 
 
 class Event(StrEnum):
-    """The value is what a notice, a webhook's header and the options of a crawl say."""
+    """The value is that of notices, webhook headers and crawl options."""
 
-    STARTED = "crawl.started"  # it runs: for the first time, or again because dead letters or traps opened it
-    PAGE = "crawl.page"  # pages were asked for and have their outcome, many in one notice
-    PAUSED = "crawl.paused"  # a person, or a command that could wait no longer, paused it
+    STARTED = "crawl.started"  # it runs: for the first time, or again because dead letters or traps were retried
+    PAGE = "crawl.page"  # pages were requested and have their outcome, many in one notice
+    PAUSED = "crawl.paused"  # a user paused it, or a command whose timeout passed
     FINISHED = "crawl.finished"  # no page is open any more
-    FAILED = "crawl.failed"  # the same, but no start page answered well, so it could not do what was asked
-    CANCELLED = "crawl.cancelled"  # a person stopped it
-    TEST = "crawl.test"  # nothing happened: somebody pressed the button that tries a channel
+    FAILED = "crawl.failed"  # the same, but no start page gave a usable response
+    CANCELLED = "crawl.cancelled"  # a user stopped it
+    TEST = "crawl.test"  # a user tests a channel
 
 
 ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
 """Exactly one of these ends each round of a crawl."""
 
 USUAL = tuple(event.value for event in ENDS)
-"""What people are told of unless they choose otherwise."""
+"""The default events of a receiver."""
 
 OF_A_CRAWL = (Event.STARTED, Event.PAUSED, *ENDS)
-"""What a channel of an account may be told of. Pages have to be asked for crawl by crawl."""
+"""The events a channel of an account may receive. Page notices are enabled for each crawl."""
 
 OF_PAGES = (*OF_A_CRAWL, Event.PAGE)
-"""What the receivers of one crawl may be told of."""
+"""The events the receivers of one crawl may receive."""
 
 
 def chosen_events(field: str, typed: Iterable[str]) -> tuple[str, ...]:
-    """The events that were typed, with or without "crawl.", each once; BadInput for one that there is not."""
+    """The events that the user typed, with or without "crawl.", each once; BadInput for an unknown one."""
     named = (name if name.startswith(PREFIX) else PREFIX + name for name in map(str.strip, typed))
     return tuple(dict.fromkeys(_checked(field, name) for name in named))
 
@@ -52,11 +52,11 @@ def _checked(field: str, name: str) -> str:
     raise BadInput(field, f"Nobody can be told of {name.removeprefix(PREFIX)!r}; choose among {known}.")
 
 
-# Whom a notice goes to: a transport and an address, as people type it, and as it is shown to them.
+# Receivers: a transport and an address, as users type it, and as it is shown to them.
 
 
 class Means(StrEnum):
-    """The transports there are."""
+    """The transports."""
 
     EMAIL = "email"
     WEBHOOK = "webhook"
@@ -65,11 +65,11 @@ class Means(StrEnum):
 
 
 SECRET = frozenset({Means.SLACK, Means.DISCORD})
-"""Whoever knows such an address can write there: it is shown to nobody in full. Nor is that of a webhook with a
-password or a token in it, see `is_secret`."""
+"""Knowing such an address is enough to post there, so it is never shown in full. The same holds for a webhook with a
+password or a token in its address, see `is_secret`."""
 
 SEALED = "sealed:"
-"""What an encrypted address begins with, see `crawler.encryption`."""
+"""Prefix of an encrypted address, see `crawler.encryption`."""
 
 EXAMPLES = {
     Means.EMAIL: "me@example.com",
@@ -86,16 +86,18 @@ _DISCORD_HOSTS = ("discord.com", "discordapp.com", "canary.discord.com", "ptb.di
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One place a notice is to go to."""
+    """One receiver of notices."""
 
     means: Means
-    address: str  # in plain
+    address: str  # in plain text
 
 
 def receiver_of(field: str, typed: str) -> Receiver:
-    """Who is meant by one line, such as "me@example.com" or a web address. Slack and Discord are known by their host;
-    a server of your own that speaks as they do is named with "slack:" or "discord:" before the address. BadInput when
-    nobody is."""
+    """The receiver that one line names, such as "me@example.com" or a URL; BadInput when it names none.
+
+    Slack and Discord are recognised by their host; for another server with the same API the user puts "slack:" or
+    "discord:" before the address.
+    """
     prefix, colon, rest = typed.partition(":")
     if colon and prefix in SECRET:
         return Receiver(Means(prefix), rest)
@@ -107,7 +109,7 @@ def receiver_of(field: str, typed: str) -> Receiver:
 
 
 def check_address(field: str, means: Means, address: str) -> None:
-    """BadInput when notices cannot go there. No message repeats an address that is a secret."""
+    """BadInput when notices cannot be sent there. No message repeats a secret address."""
     match means:
         case Means.EMAIL:
             if not _EMAIL.fullmatch(address):
@@ -128,13 +130,13 @@ def check_address(field: str, means: Means, address: str) -> None:
 
 
 def is_sealed(means: str) -> bool:
-    """Whether its addresses are stored encrypted: every web address is, for many services put a token in the path."""
+    """Whether its addresses are stored encrypted: URLs are, because many services put a token in the path."""
     return means != Means.EMAIL
 
 
 def is_secret(means: str, address: str) -> bool:
-    """Whether an address, in plain or as it is stored, is shown to nobody in full. Of a webhook's it is where there is
-    a user, a password or a query in it."""
+    """Whether an address, in plain text or as it is stored, is never shown in full. A webhook's is secret if it
+    contains a user, a password or a query."""
     if means in SECRET or address.startswith(SEALED):
         return True
     if means != Means.WEBHOOK:
@@ -147,7 +149,7 @@ def is_secret(means: str, address: str) -> bool:
 
 
 def masked(means: str, address: str) -> str:
-    """Enough to recognise it by: "m…@example.com", "https://hooks.slack.com/…"."""
+    """An abbreviation that its owner recognises: "m…@example.com", "https://hooks.slack.com/…"."""
     if means == Means.EMAIL:
         name, _, host = address.rpartition("@")
         return f"{name[:1]}…@{host}"
@@ -160,7 +162,7 @@ def masked(means: str, address: str) -> str:
 
 
 def shown(means: str, address: str, *, in_full: bool) -> str:
-    """An address for people; a secret one is masked for everybody."""
+    """An address for display; a secret one is always masked."""
     return address if in_full and not is_secret(means, address) else masked(means, address)
 
 

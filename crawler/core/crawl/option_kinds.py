@@ -1,37 +1,36 @@
-"""What describes a crawl option: its kind with the limits of its values, its group, and its words on each surface."""
+"""The parts of a crawl option's entry: its kind, which checks values, and its group."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from crawler.core.errors import BadInput
 
-MAX_DAYS = 366  # of a time
+MAX_DAYS = 366  # of a duration
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number. `subject` begins the messages about it."""
+    """A whole number."""
 
-    subject: str
     example: str
     most: int | None = None
     hint: str = ""  # what to do instead of 0
     metavar: str = "N"
+    unit: str = ""
 
-    def check(self, field: str, value: int | None) -> None:
+    def problem(self, value: int | None) -> str:
         if value is None:
-            return
-        if self.most is None and value < 1:
-            raise BadInput(field, f"{self.subject} must be 1 or more, not {value}{self.hint}.")
-        if self.most is not None and not 1 <= value <= self.most:
-            raise BadInput(field, f"{self.subject} must be between 1 and {self.most}, not {value}.")
+            return ""
+        if self.most is None:
+            return f"must be 1 or more, not {value}{self.hint}" if value < 1 else ""
+        return "" if 1 <= value <= self.most else f"must be between 1 and {self.most}, not {value}"
 
 
 @dataclass(frozen=True)
@@ -39,51 +38,50 @@ class Size(Whole):
     """A number of bytes, typed with or without a unit."""
 
     metavar: str = "SIZE"
+    unit: str = "bytes"
 
 
 @dataclass(frozen=True)
 class Number:
     """A number above 0 that may have a fraction."""
 
-    subject: str
     example: str
     most: float
     metavar: str = "N"
+    unit: str = ""
 
-    def check(self, field: str, value: float | None) -> None:
-        if value is not None and not 0 < value <= self.most:
-            raise BadInput(field, f"{self.subject} must be more than 0 and at most {self.most:,.0f}, not {value:g}.")
+    def problem(self, value: float | None) -> str:
+        if value is None or 0 < value <= self.most:
+            return ""
+        return f"must be more than 0 and at most {self.most:,.0f}, not {value:g}"
 
 
 @dataclass(frozen=True)
 class Seconds:
     """A number of seconds, 0 or more, typed without a unit."""
 
-    subject: str
     example: str
     most: float
     metavar: str = "S"
+    unit: str = "seconds"
 
-    def check(self, field: str, value: float) -> None:
-        if not 0 <= value <= self.most:
-            raise BadInput(field, f"{self.subject} must be between 0 and {self.most:.0f} seconds, not {value:g}.")
+    def problem(self, value: float) -> str:
+        return "" if 0 <= value <= self.most else f"must be between 0 and {self.most:.0f} seconds, not {value:g}"
 
 
 @dataclass(frozen=True)
 class Span:
-    """A time, typed with or without a unit; None when there is none."""
+    """A duration, typed with or without a unit; None when there is none."""
 
-    subject: str
     example: str
-    empty: str = "no limit"  # what no time means
+    empty: str = "no limit"  # what None means
     metavar: str = "TIME"
+    unit: str = "seconds"
 
-    def check(self, field: str, value: float | None) -> None:
-        if value is not None and not 0 < value <= MAX_DAYS * 86400:
-            raise BadInput(
-                field,
-                f"{self.subject} must be more than 0 seconds and at most {MAX_DAYS} days, not {value:,.10g} s.",
-            )
+    def problem(self, value: float | None) -> str:
+        if value is None or 0 < value <= MAX_DAYS * 86400:
+            return ""
+        return f"must be more than 0 seconds and at most {MAX_DAYS} days, not {value:,.10g} s"
 
 
 @dataclass(frozen=True)
@@ -93,33 +91,33 @@ class Switch:
     has_both: bool = False  # the command has --x and --no-x
     metavar: str = ""
     example: str = ""
+    unit: str = ""
 
-    def check(self, field: str, value: bool) -> None:
-        """Both values can be used."""
+    def problem(self, value: bool) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words, each with its label."""
+    """One of several values, each with its label."""
 
-    subject: str
     example: str
     labels: dict[str, str]
-    unknown: str  # what the form says of another word
     metavar: str = "WHAT"
+    unit: str = ""
 
-    def check(self, field: str, value: str) -> None:
-        if value not in self.labels:
-            raise BadInput(field, f"{self.subject} can be {', '.join(self.labels)}; not {value!r}.")
+    def problem(self, value: str) -> str:
+        return "" if value in self.labels else f"can be {', '.join(self.labels)}; not {value!r}"
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Any number of texts. The command takes one at a time, the form one a line."""
+    """Any number of texts. The command takes one at a time, the form one per line."""
 
     example: str
     check: Callable[[str, Sequence[str]], None]
     metavar: str = ""
+    unit: str = ""
 
 
 Kind = Whole | Size | Number | Seconds | Span | Switch | Choice | Lines
@@ -141,28 +139,7 @@ class OptionGroup:
 
     heading: str  # on the page; "" = always shown, without a heading
     about: str  # in a few words
-    command: str = ""  # the heading in the help of the command
-
-
-@dataclass(frozen=True)
-class FormField:
-    """The option on the page."""
-
-    label: str
-    help: str
-
-
-@dataclass(frozen=True)
-class Argument:
-    """The option of the command. Its help fits into one line of a terminal."""
-
-    flag: str
-    help: str
-
-    @property
-    def name(self) -> str:
-        """As argparse names it."""
-        return self.flag.removeprefix("--").replace("-", "_")
+    command: str = ""  # the heading in the help of the command; "" = the command takes them in its own way
 
 
 @dataclass(frozen=True)
@@ -172,14 +149,61 @@ class Option:
     default: Any
     kind: Kind
     group: OptionGroup
-    field: FormField
-    argument: Argument | None  # None: the command takes it in its own way
-    description: str  # in the API and docs/options.md
+    label: str  # on the page and at the start of error messages
+    help: str  # sentences; the first fits into one line of a terminal
+    long_flag: str = ""
+    command_help: str = ""
+    name: str = ""
+
+    @property
+    def flag(self) -> str:
+        return self.long_flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def argument(self) -> str:
+        """The flag as argparse names it; "" when the command takes the option in its own way."""
+        return self.flag.removeprefix("--").replace("-", "_") if self.group.command else ""
 
     @property
     def is_negative(self) -> bool:
         """Whether the command's flag turns off what is on by default."""
         return self.default is True and isinstance(self.kind, Switch) and not self.kind.has_both
+
+    @property
+    def description(self) -> str:
+        """The help in the API, where a value has no unit of its own."""
+        return self.help.replace(".", f" (in {self.kind.unit}).", 1) if self.kind.unit else self.help
+
+    @property
+    def form_help(self) -> str:
+        """The help on the page, which shows how a value is typed."""
+        if isinstance(self.kind, Lines):
+            return f"{self.help} One per line."
+        if isinstance(self.kind, (Switch, Choice)):
+            return self.help
+        text = self.description if isinstance(self.kind, Seconds) else self.help
+        return f"{text} Example: {self.kind.example}."
+
+    @property
+    def line_of_help(self) -> str:
+        """The help of the command: the first sentence and the default."""
+        first = self.help.split(". ")[0].rstrip(".")
+        text = self.command_help or first[0].lower() + first[1:]
+        match self.kind:
+            case Switch(has_both=True):
+                return f"{text} (default: {'yes' if self.default else 'no'})"
+            case Whole() if self.default is not None:
+                return f"{text} (default: {self.default})"
+            case Lines():
+                return f"{text} *"
+        return text
+
+    def check(self, value: Any) -> None:
+        """BadInput when it cannot be used."""
+        if isinstance(self.kind, Lines):
+            self.kind.check(self.name, value)
+        elif problem := self.kind.problem(value):
+            raise BadInput(self.name, f"{self.label} {problem}.")
 
 
 @dataclass(frozen=True)
@@ -188,22 +212,17 @@ class ByHand:
 
     default: Any
     description: str
+    name: str = ""
 
 
 def option(
-    default: T,
-    kind: Kind,
-    group: OptionGroup,
-    field: FormField,
-    argument: Argument | None = None,
-    *,
-    description: str = "",
+    default: T, kind: Kind, group: OptionGroup, label: str, help: str, *, flag: str = "", command_help: str = ""
 ) -> T:
     """The entry of an option; its type is that of the option, as with `dataclasses.field`.
 
-    Without a description it is the help on the page.
+    `flag` and `command_help` are for a flag that is not the option's name, or that turns it off.
     """
-    return cast(T, Option(default, kind, group, field, argument, description or field.help))
+    return cast(T, Option(default, kind, group, label, help, flag, command_help))
 
 
 def by_hand(default: T, description: str) -> T:
@@ -217,8 +236,8 @@ class DescribedStruct(msgspec.StructMeta):
     entries: dict[str, Option | ByHand]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> DescribedStruct:
-        entries = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
-        defaults = {field: entry.default for field, entry in entries.items()}
+        found = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
+        defaults = {field: entry.default for field, entry in found.items()}
         made = super().__new__(mcs, name, bases, {**namespace, **defaults}, **config)
-        made.entries = entries
+        made.entries = {field: replace(entry, name=field) for field, entry in found.items()}
         return made

@@ -1,4 +1,4 @@
-"""The options of one crawl, each described once, and the one place that judges what a person typed."""
+"""The catalogue of crawl options, and the check of the values that a user chose."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import msgspec
 
 from crawler.core.crawl.notices import SECRET, USUAL, Event, Means, check_address, chosen_events, is_sealed
 from crawler.core.crawl.option_kinds import (
-    Argument,
     Choice,
     DescribedStruct,
-    FormField,
     Lines,
     Number,
     Option,
@@ -66,12 +64,7 @@ def _receivers(means: Means, example: str) -> Lines:
     return Lines(example, each(lambda field, address: check_address(field, means, address)))
 
 
-EXTERNALS = Choice(
-    "External links",
-    "check",
-    {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"},
-    unknown="Links to other sites can be left out, recorded or checked.",
-)
+EXTERNALS = Choice("check", {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"})
 
 FIRST = OptionGroup("", "", "limits")
 LIMITS = OptionGroup("Limits", "when to stop", "limits")
@@ -88,234 +81,152 @@ NOTICES = OptionGroup("Notices", "whom to tell, and of what")
 class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_only=True):
     """What the user chose for one crawl. Stored as JSON on the crawl row.
 
-    The entry of an option is all there is to say about it: form, command, API and docs/options.md are derived from it,
-    with the options in this order.
+    Form, command, API and docs/options.md are derived from the entries, with the options in this order.
     """
 
-    max_pages: int | None = option(
-        None,
-        Whole("The page limit", "500"),
-        FIRST,
-        FormField("Page limit", "Pages asked for, at most, such as 500."),
-        Argument("--max-pages", "ask for N pages at most"),
-        description="Ask for so many pages at most.",
-    )
+    max_pages: int | None = option(None, Whole("500"), FIRST, "Page limit", "Request at most this many pages.")
     max_depth: int | None = option(
         None,
-        Whole("The depth limit", "3", hint="; for the start URL alone, set the page limit to 1"),
+        Whole("3", hint="; for the start URL alone, set the page limit to 1"),
         FIRST,
-        FormField("Depth limit", "Links in a row, at most, such as 3."),
-        Argument("--max-depth", "follow N links in a row at most"),
-        description="Follow so many links in a row at most.",
+        "Depth limit",
+        "Follow at most this many links in a row.",
     )
     max_bytes: int | None = option(
-        None,
-        Size("The limit on bytes", "2GB"),
-        LIMITS,
-        FormField("Limit on bytes", "Such as 500MB or 2GB. When so much was read, nothing more is asked for."),
-        Argument("--max-bytes", "read about SIZE at most, such as 10MB or 2GB"),
-        description="When so many bytes of bodies were read, ask for nothing more.",
+        None, Size("2GB"), LIMITS, "Limit on bytes", "Stop when about this much has been read."
     )
     deadline: float | None = option(
-        None,
-        Span("The time for the crawl", "2h"),
-        LIMITS,
-        FormField(
-            "Time for the crawl", "Such as 2h, 30m or 90s. What is open when it has passed is not asked for any more."
-        ),
-        Argument("--deadline", "end after TIME, such as 2h, 30m or 90s"),
-        description="Seconds the crawl may take; what is open then is not asked for.",
+        None, Span("2h"), LIMITS, "Time for the crawl", "End after this time. Pages open then are not requested."
     )
     page_ttl: float | None = option(
-        None,
-        Span("The time for a page", "30m"),
-        LIMITS,
-        FormField(
-            "Time for a page",
-            "Such as 30m, from the moment it is found. A page open for longer is not asked for any more.",
-        ),
-        Argument("--page-ttl", "give each page TIME from when it was found"),
-        description="Seconds a page may stay open.",
+        None, Span("30m"), LIMITS, "Time for a page", "Give up a page this long after it was found."
     )
     subdomains: bool = option(
-        False,
-        Switch(),
-        SITE,
-        FormField("Take in subdomains", "For example.com also docs.example.com."),
-        Argument("--subdomains", "the hosts below the start URLs' hosts, too"),
-        description="Hosts below the start URLs' hosts belong to the site.",
+        False, Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts."
     )
     hosts: tuple[str, ...] = option(
         (),
         Lines("*.example.org", each(check_host), "HOST"),
         SITE,
-        FormField(
-            "Further hosts",
-            "Hosts that belong to the site too, one a line, such as cdn.example.net; *.example.org means all "
-            "below example.org.",
-        ),
-        Argument("--host", "this host, too: cdn.test, a.test:81, *.b.test"),
-        description="Further hosts of the site: `host`, `host:port`, or `*.host` for all below it.",
+        "Further hosts",
+        "Also crawl these hosts. A host may have a port; *.example.org means all hosts below example.org.",
+        flag="--host",
     )
     path_prefixes: tuple[str, ...] = option(
         (),
         Lines("/docs/", each(check_prefix), "PATH"),
         SITE,
-        FormField("Only below these paths", "Beginnings of paths, one a line. A page must begin with one of them."),
-        Argument("--path-prefix", "only paths that begin so, such as /docs/"),
-        description="Take only pages whose path begins so.",
+        "Only below these paths",
+        "Crawl only paths with one of these prefixes.",
+        flag="--path-prefix",
     )
     include: tuple[str, ...] = option(
         (),
         Lines(r"/20\d\d/", check_patterns, "RE"),
         SITE,
-        FormField("Only URLs that match", "Regular expressions, one a line. One of them must be found in the URL."),
-        Argument("--include", "only URLs with this regular expression"),
-        description="Take only pages with one of these regular expressions in their URL.",
+        "Only URLs that match",
+        "Crawl only URLs that match a regular expression.",
     )
     exclude: tuple[str, ...] = option(
         (),
         Lines(r"\?print=1$", check_patterns, "RE"),
         SITE,
-        FormField("No URLs that match", "Regular expressions, one a line. None of them may be found in the URL."),
-        Argument("--exclude", "no URLs with this regular expression"),
-        description="Leave out pages with one of these regular expressions in their URL.",
+        "No URLs that match",
+        "Skip URLs that match a regular expression.",
     )
     drop_parameters: tuple[str, ...] = by_hand(query_params.USUAL, "Query parameters that change nothing about a page.")
     recursive: bool = option(
         True,
         Switch(),
         LINKS,
-        FormField("Follow links", "Off, what you typed above is asked for, and nothing it leads to."),
-        Argument("--no-recursive", "ask for the URLs given, and follow no links"),
-        description="False: ask for the start URLs, and nothing they lead to.",
+        "Follow links",
+        "Follow the links of pages. Off, only the start URLs are requested.",
+        flag="--no-recursive",
+        command_help="request only the URLs given, follow no links",
     )
     externals: str = option(
         "record",
         EXTERNALS,
         LINKS,
-        FormField(
-            "Links to other sites",
-            "Recorded, they are listed but not asked for. Checked, you learn which of them are broken.",
-        ),
-        Argument("--externals", "links to other sites: ignore, record, check"),
-        description="Links to other sites: `ignore` them, `record` them, or `check` each once.",
+        "Links to other sites",
+        "Ignore, record or check links to other sites. Recorded links are listed; checked links are requested once.",
     )
     traps: bool = option(
         True,
         Switch(has_both=True),
         TRAPS,
-        FormField(
-            "Watch for endless series",
-            "Set pages aside that a calendar or a filter makes without end. You can let them in later.",
-        ),
-        Argument("--traps", "set endless series aside (default: yes)"),
-        description="Set pages aside that a calendar or a filter makes without end.",
+        "Detect endless series",
+        "Set endless series aside. A calendar or a filter makes such pages; you can release them later.",
     )
     obey_nofollow: bool = option(
         False,
         Switch(),
         LINKS,
-        FormField(
-            "Obey nofollow",
-            "Leave out links marked nofollow, ugc or sponsored, and all links of pages that say nofollow.",
-        ),
-        Argument("--obey-nofollow", "leave out links marked nofollow, ugc, sponsored"),
+        "Obey nofollow",
+        "Skip links marked nofollow, ugc or sponsored. Of a page that says nofollow, all links are skipped.",
     )
-    obey_noindex: bool = option(
-        False,
-        Switch(),
-        LINKS,
-        FormField("Obey noindex", "Leave pages that say noindex out of downloads."),
-        Argument("--obey-noindex", "leave noindex pages out of exports"),
-        description="Leave pages that say noindex out of exports.",
-    )
+    obey_noindex: bool = option(False, Switch(), LINKS, "Obey noindex", "Leave noindex pages out of exports.")
     sitemaps: bool = option(
         False,
         Switch(has_both=True),
         SITEMAPS,
-        FormField("Read the site's sitemaps", "Take pages from the sitemaps robots.txt names, and from /sitemap.xml."),
-        Argument("--sitemaps", "read the site's sitemaps, too (default: no)"),
-        description="Take pages also from the sitemaps that robots.txt names, and from /sitemap.xml.",
+        "Read the site's sitemaps",
+        "Read the site's sitemaps. They are /sitemap.xml and those that robots.txt names.",
     )
     sitemap_urls: tuple[str, ...] = option(
         (),
         Lines("https://example.com/news.xml", each(_check_sitemap), "URL"),
         SITEMAPS,
-        FormField(
-            "Further sitemaps", "Web addresses, one a line. They are read whether the box above is ticked or not."
-        ),
-        Argument("--sitemap", "read this sitemap, too"),
-        description="Read these sitemaps too.",
+        "Further sitemaps",
+        "Read these sitemaps. They are read even if the site's own sitemaps are not.",
+        flag="--sitemap",
     )
     delay: float = option(
-        0.0,
-        Seconds("The delay", "0.5", most=3600.0),
-        POLITENESS,
-        FormField("Delay", "Seconds between two requests to one host, at least, such as 0.5."),
-        Argument("--delay", "seconds between two requests to a host"),
-        description="Seconds between two requests to one host, at least.",
+        0.0, Seconds("0.5", most=3600.0), POLITENESS, "Delay", "Minimum time between requests to a host."
     )
     per_minute: float | None = option(
-        None,
-        Number("Requests a minute", "30", most=60_000.0),
-        POLITENESS,
-        FormField("Requests a minute", "To one host, at most, such as 30."),
-        Argument("--per-minute", "requests a minute to one host, at most"),
-        description="Requests a minute to one host, at most.",
+        None, Number("30", most=60_000.0), POLITENESS, "Requests a minute", "Maximum requests per minute to a host."
     )
     concurrency: int = option(
         4,
-        Whole("Connections per host", "4", most=64),
+        Whole("4", most=64),
         POLITENESS,
-        FormField("Connections per host", "At one time, over all workers, such as 1 for a small site."),
-        Argument("--concurrency", "connections to a host at a time (default: %(default)s)"),
-        description="Connections to one host at a time, over all workers.",
+        "Connections per host",
+        "Maximum connections to a host. Counted over all workers.",
     )
     throttle: bool = option(
         True,
         Switch(has_both=True),
         POLITENESS,
-        FormField("Slow down when the site does", "Ask a host less often while its answers take long or are errors."),
-        Argument("--throttle", "ask less of a slow host (default: yes)"),
-        description="Ask a host less often while it is slow or in trouble.",
+        "Slow down when the site does",
+        "Slow down for slow hosts. Also for hosts that respond with errors.",
     )
     obey_robots: bool = option(
         True,
         Switch(),
         POLITENESS,
-        FormField("Obey robots.txt", "Leave this on for sites that are not yours."),
-        Argument("--ignore-robots", "do not obey robots.txt (on sites you own)"),
-        description="Obey robots.txt.",
+        "Obey robots.txt",
+        "Obey robots.txt. Leave this on for sites that are not yours.",
+        flag="--ignore-robots",
+        command_help="do not obey robots.txt (on sites you own)",
     )
     near_duplicates: bool = option(
-        False,
-        Switch(),
-        REPORTS,
-        FormField("Find near-duplicates", "Compare what pages say, for the report on those that say nearly the same."),
-        Argument("--near-duplicates", "find pages that say nearly the same"),
-        description="Compare what pages say, for the report on pages that say nearly the same.",
+        False, Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text."
     )
     revisit: bool = option(
         False,
         Switch(),
         CACHING,
-        FormField(
-            "Ask only for what changed", "A page that is as it was when it was last crawled this way is not sent again."
-        ),
-        Argument("--revisit", "get only what changed since the last crawl"),
-        description="Ask only for what changed since last time.",
+        "Ask only for what changed",
+        "Get only what changed since the last crawl. Unchanged pages are not sent again.",
     )
     response_ttl: float | None = option(
         None,
-        Span("The time an answer is good for", "10m", empty="never"),
+        Span("10m", empty="never"),
         CACHING,
-        FormField(
-            "Reuse answers younger than",
-            "Such as 10m. An answer another crawl got so recently is taken instead of asking again.",
-        ),
-        Argument("--cache", "reuse answers younger than TIME, such as 10m"),
-        description="Take an answer another crawl got so many seconds ago instead of asking again.",
+        "Maximum response age",
+        "Reuse responses up to this age. They come from other crawls; the site gets no request.",
+        flag="--cache",
     )
     fields: tuple[FieldRule, ...] = by_hand(
         (),
@@ -327,33 +238,29 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     )
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify_emails: tuple[str, ...] = option(
-        (),
-        _receivers(Means.EMAIL, "me@example.com"),
-        NOTICES,
-        FormField("E-mail to", "Addresses, one a line."),
-        description="Who is told by e-mail when it is finished.",
+        (), _receivers(Means.EMAIL, "me@example.com"), NOTICES, "E-mail to", "Send notices to these addresses."
     )
     # On a crawl's row the following addresses are encrypted.
     notify_webhooks: tuple[str, ...] = option(
         (),
         _receivers(Means.WEBHOOK, "https://example.com/hook"),
         NOTICES,
-        FormField("Call a webhook", "Web addresses, one a line. Each gets the receipt as signed JSON."),
-        description="Which addresses are called when it is finished.",
+        "Call a webhook",
+        "Send notices to these URLs. Each gets the receipt as signed JSON.",
     )
     notify_slack: tuple[str, ...] = option(
         (),
         _receivers(Means.SLACK, "https://hooks.slack.com/services/…"),
         NOTICES,
-        FormField("Write to Slack", "Addresses of incoming webhooks, one a line. They are stored encrypted."),
-        description="Incoming webhooks of Slack that are told when it is finished. Kept encrypted.",
+        "Write to Slack",
+        "Send notices to these incoming webhooks of Slack. They are stored encrypted.",
     )
     notify_discord: tuple[str, ...] = option(
         (),
         _receivers(Means.DISCORD, "https://discord.com/api/webhooks/…"),
         NOTICES,
-        FormField("Write to Discord", "Addresses of channel webhooks, one a line. They are stored encrypted."),
-        description="Webhooks of Discord that are told when it is finished. Kept encrypted.",
+        "Write to Discord",
+        "Send notices to these channel webhooks of Discord. They are stored encrypted.",
     )
     notify_events: tuple[str, ...] = by_hand(
         USUAL,
@@ -385,7 +292,7 @@ OPTIONS = {name: entry for name, entry in CrawlOptions.entries.items() if isinst
 def check_options(options: CrawlOptions) -> CrawlOptions:
     """The same options, or BadInput naming the first field that cannot be used."""
     for field, entry in OPTIONS.items():
-        entry.kind.check(field, getattr(options, field))
+        entry.check(getattr(options, field))
     for parameter in options.drop_parameters:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)

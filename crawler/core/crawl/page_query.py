@@ -1,4 +1,4 @@
-"""Which pages of a crawl somebody wants to see, in what order and from where on: as a query string says it."""
+"""The query string of the page table: filters, order and position; and the cursors of long lists."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.errors import BadInput
 
 OPEN = "open"  # the outcome of a page that has none yet
-MAX_TEXT = 200  # characters to look for
+MAX_TEXT = 200  # characters of a search
 MAX_COLUMNS = 100
 
 _CODE = re.compile(r"[1-5][0-9][0-9]", re.ASCII)
@@ -23,7 +23,7 @@ _PAGE_ID = re.compile(r"[0-9]{1,18}", re.ASCII)  # the table's keys have no more
 
 
 class Show(StrEnum):
-    """Which rows there are to choose from."""
+    """The set of rows that the filters apply to."""
 
     ALL = "all"  # the pages a receipt counts
     DEAD_LETTERS = "dead-letters"
@@ -34,7 +34,7 @@ class Show(StrEnum):
 
 
 class Sort(StrEnum):
-    """What the rows are ordered by; pages that are the same in it by their discovery."""
+    """What the rows are ordered by; equal ones are in the order of their discovery."""
 
     FOUND = "found"
     URL = "url"
@@ -55,30 +55,30 @@ class Span:
 
 @dataclass(frozen=True)
 class PagesQuery:
-    """What was asked for. All that is said of a page must be true of it."""
+    """A query. A page must match all filters."""
 
-    text: str = ""  # stands in the URL or the title, whatever the case of ASCII letters
+    text: str = ""  # part of the URL or the title; the case of ASCII letters is ignored
     show: Show = Show.ALL
-    outcome: str = ""  # an outcome, a kind of outcomes, or OPEN
+    outcome: str = ""  # an outcome, a category of outcomes, or OPEN
     status: str = ""  # "404", or "4xx"
     depth: str = ""  # "3", or "3+" for three and more
-    content_type: str = ""  # what the media type begins with
+    content_type: str = ""  # prefix of the media type
     sort: Sort = Sort.FOUND
     descending: bool = False
-    columns: tuple[str, ...] = ()  # names of columns; none = the usual ones
-    after: int | None = None  # only rows behind that of the page with this id
-    before: int | None = None  # only rows ahead of it, the nearest; never with `after`
+    columns: tuple[str, ...] = ()  # names of columns; none = the default ones
+    after: int | None = None  # only rows after that of the page with this id
+    before: int | None = None  # only rows before that page, the nearest; never with `after`
     at_end: bool = False  # the last rows; never with either
 
     @property
     def outcomes(self) -> tuple[str, ...] | None:
-        """The outcomes that are wanted as the table has them, "" for an open page; None = any."""
+        """The outcomes to select, as the table has them, "" for an open page; None = any."""
         if not self.outcome:
             return None
         if self.outcome == OPEN:
             return ("",)
-        if self.outcome in set(Kind):
-            return tuple(outcome.value for outcome in Outcome if outcome.kind == self.outcome)
+        if self.outcome in set(Category):
+            return tuple(outcome.value for outcome in Outcome if outcome.category == self.outcome)
         return (self.outcome,)
 
     @property
@@ -99,35 +99,35 @@ class PagesQuery:
 
     @property
     def mark(self) -> int | None:
-        """The id of the page that says where to go on; None = from the start, or the end."""
+        """The id of the page where the list continues; None = from the start, or the end."""
         return self.after if self.before is None else self.before
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether it asks for less than all pages a receipt counts."""
+        """Whether it selects less than all pages that a receipt counts."""
         return self.show is not Show.ALL or any((self.text, self.outcome, self.status, self.depth, self.content_type))
 
     @property
     def order(self) -> str:
-        """The order as the query string has it: "-size" is by size, the largest first."""
+        """The order in the query string: "-size" is by size, the largest first."""
         return f"-{self.sort}" if self.descending else str(self.sort)
 
     def from_the_start(self) -> PagesQuery:
-        """The same, without a place to go on from."""
+        """The same, without a position."""
         return replace(self, after=None, before=None, at_end=False)
 
     def from_the_end(self) -> PagesQuery:
-        """The same, to be read backwards from the last row."""
+        """The same, from the last row backwards."""
         return replace(self, after=None, before=None, at_end=True)
 
     def sorted_by(self, sort: Sort) -> PagesQuery:
-        """The same in this order, and in the opposite one when it has this order by now."""
+        """The same in this order, or in the opposite one if it has this order already."""
         turned = sort is self.sort and not self.descending
         return replace(self.from_the_start(), sort=sort, descending=turned)
 
     def pairs(self) -> list[tuple[str, str]]:
-        """What the query string says: names and values, without those that need no saying."""
-        said = [
+        """The query string: names and values, without the defaults."""
+        pairs = [
             ("q", self.text),
             ("show", "" if self.show is Show.ALL else str(self.show)),
             ("outcome", self.outcome),
@@ -140,29 +140,29 @@ class PagesQuery:
             ("before", "" if self.before is None else str(self.before)),
             ("end", "1" if self.at_end else ""),
         ]
-        return [(name, value) for name, value in said if value]
+        return [(name, value) for name, value in pairs if value]
 
 
 def read(given: Mapping[str, Sequence[str]]) -> PagesQuery:
-    """The query these names and values say; the last value counts, names that mean nothing here are passed over.
+    """The query in these parameters. Of several values the last counts; unknown names are ignored.
 
-    BadInput names the first that cannot be used.
+    BadInput names the first invalid one.
     """
-    said = {name: values[-1].replace("\0", "").strip() for name, values in given.items() if values}
-    sort, descending = _order(said.get("sort", ""))
+    typed = {name: values[-1].replace("\0", "").strip() for name, values in given.items() if values}
+    sort, descending = _order(typed.get("sort", ""))
     query = PagesQuery(
-        text=_text(said.get("q", "")),
-        show=_show(said.get("show", "")),
-        outcome=_outcome(said.get("outcome", "").lower()),
-        status=_status(said.get("status", "").lower()),
-        depth=_depth(said.get("depth", "")),
-        content_type=said.get("type", "").lower()[:MAX_TEXT],
+        text=_text(typed.get("q", "")),
+        show=_show(typed.get("show", "")),
+        outcome=_outcome(typed.get("outcome", "").lower()),
+        status=_status(typed.get("status", "").lower()),
+        depth=_depth(typed.get("depth", "")),
+        content_type=typed.get("type", "").lower()[:MAX_TEXT],
         sort=sort,
         descending=descending,
         columns=tuple(dict.fromkeys(filter(None, given.get("column", ()))))[:MAX_COLUMNS],
-        after=_page_id("after", said.get("after", "")),
-        before=_page_id("before", said.get("before", "")),
-        at_end=bool(said.get("end")),
+        after=_page_id("after", typed.get("after", "")),
+        before=_page_id("before", typed.get("before", "")),
+        at_end=bool(typed.get("end")),
     )
     if [query.after is not None, query.before is not None, query.at_end].count(True) > 1:
         raise BadInput("after", "Rows can be asked for after a page, before one, or at the end; choose one of these.")
@@ -182,8 +182,8 @@ def _show(typed: str) -> Show:
 
 
 def _outcome(typed: str) -> str:
-    if typed and typed not in {OPEN, *Kind, *Outcome}:
-        known = dict.fromkeys([OPEN, *map(str, Kind), *map(str, Outcome)])
+    if typed and typed not in {OPEN, *Category, *Outcome}:
+        known = dict.fromkeys([OPEN, *map(str, Category), *map(str, Outcome)])
         raise BadInput("outcome", f"The outcome can be {', '.join(known)}; not {typed!r}.")
     return typed
 
@@ -222,28 +222,27 @@ def _listed(values: type[StrEnum]) -> str:
     return ", ".join(values)
 
 
-# The mark that says where the next page of a long list begins: opaque to whoever is given it, checked when it comes
-# back.
+# Cursors: the position where the next page of a long list begins, opaque to clients.
 
-LARGEST = 2**63 - 1  # what the keys of the tables can be
-MOST = 2**64 - 1  # half of a UUID
-_UNUSABLE = "This cursor cannot be used. Take it from `next` of the page before, or leave it out to begin anew."
+MAX_KEY = 2**63 - 1  # of the tables
+MAX_NUMBER = 2**64 - 1  # half of a UUID
+_UNUSABLE = "This cursor cannot be used. Take it from `next` of the page before, or leave it out to start again."
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
 
 def cursor_of(*numbers: int) -> str:
-    """The cursor that stands for these numbers, none of them negative."""
+    """The cursor that encodes these numbers, none of them negative."""
     plain = ".".join(map(str, numbers)).encode()
     return base64.urlsafe_b64encode(plain).decode().rstrip("=")
 
 
 def numbers_of(cursor: str, count: int) -> tuple[int, ...]:
-    """The numbers a cursor stands for; BadInput ("cursor") when it does not stand for so many."""
+    """The numbers in a cursor; BadInput ("cursor") when it does not contain `count` of them."""
     try:
         plain = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
     except (binascii.Error, UnicodeError, ValueError):
         raise BadInput("cursor", _UNUSABLE) from None
     parts = plain.split(".")
-    if len(parts) != count or not all(_DIGITS.fullmatch(part) and int(part) <= MOST for part in parts):
+    if len(parts) != count or not all(_DIGITS.fullmatch(part) and int(part) <= MAX_NUMBER for part in parts):
         raise BadInput("cursor", _UNUSABLE)
     return tuple(map(int, parts))

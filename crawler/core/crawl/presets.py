@@ -1,4 +1,4 @@
-"""The usual ways to begin a crawl, and the options each of them stands for."""
+"""The presets of a crawl, and the options each of them sets."""
 
 from __future__ import annotations
 
@@ -19,19 +19,16 @@ NO_SECTION = (
 
 
 class Preset(StrEnum):
-    """What a person wants crawled."""
+    """What the user wants to crawl."""
 
-    SITE = "site"  # what the links of the start URL lead to
-    SECTION = "section"  # of that, what lies in the start URL's folder
-    LIST = "list"  # the URLs that are given, and nothing they lead to
-    SITEMAP = "sitemap"  # what the site's sitemaps name, and nothing it leads to
+    SITE = "site"  # all pages found by links from the start URL
+    SECTION = "section"  # of those, the pages in the start URL's folder
+    LIST = "list"  # the given URLs; their links are not followed
+    SITEMAP = "sitemap"  # the pages in the site's sitemaps; their links are not followed
 
 
 def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) -> CrawlOptions:
-    """The options with what the preset stands for; more that was chosen stays. The URLs are normalised.
-
-    BadInput when a start URL lies in no section.
-    """
+    """The options with those of the preset added. The URLs are normalised. BadInput when a start URL has no folder."""
     match preset:
         case Preset.SITE:
             return options
@@ -45,7 +42,7 @@ def applied(preset: Preset, options: CrawlOptions, start_urls: Sequence[str]) ->
 
 
 def found_in(options: CrawlOptions, start_urls: Sequence[str], *, listed: bool) -> tuple[Preset, CrawlOptions]:
-    """The preset these options can be chosen by, and those that have to be chosen beside it: `applied` backwards."""
+    """The preset of these options and the options beside it: the inverse of `applied`."""
     if listed:
         return Preset.LIST, msgspec.structs.replace(options, recursive=True)
     if not options.recursive:
@@ -57,7 +54,7 @@ def found_in(options: CrawlOptions, start_urls: Sequence[str], *, listed: bool) 
 
 
 def sections(start_urls: Sequence[str]) -> tuple[str, ...]:
-    """The folders these URLs lie in, each once; BadInput when one of them is that of the whole site."""
+    """The folders of these URLs, each once; BadInput when one of them is the root."""
     for url in start_urls:
         if _section(url) == "/":
             raise BadInput("start_urls", NO_SECTION.format(url))

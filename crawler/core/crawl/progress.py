@@ -1,5 +1,4 @@
-"""How far a crawl is, how fast it goes and went, and when it may be done: from its tallies, its page limit, and a short
-list of samples kept on the crawl row."""
+"""Progress of a crawl: how far it is, its speed, its remaining time, its chart and its server-sent events."""
 
 from __future__ import annotations
 
@@ -12,18 +11,18 @@ from typing import Any
 import msgspec
 
 from crawler.core.crawl.counters import Tallies
-from crawler.core.crawl.outcomes import Kind
+from crawler.core.crawl.outcomes import Category
 
 Sample = Sequence[float]
-"""[epoch seconds, pages discovered, pages closed, of those asked for] at one moment; plain so that it can live in a
-JSON column. Samples of earlier versions have no fourth number."""
+"""[epoch seconds, pages discovered, pages closed, of those requested] at one moment, stored in a JSON column of the
+crawl. Samples of earlier versions have no fourth number."""
 
 CLOSED, ASKED = 2, 3  # places in a sample
 
-SPACING = 1.0  # seconds between two samples, at least
-KEPT = 60  # samples kept
-DENSE = 20  # of those, the newest, which stay as they are; the others are thinned out over the rest of the crawl
-WINDOW = 10.0  # seconds a rate is measured over
+MIN_SAMPLE_INTERVAL_S = 1.0
+MAX_SAMPLES = 60
+DENSE_SAMPLES = 20  # the newest, which are all kept; the older ones are thinned out
+RATE_WINDOW_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -32,37 +31,37 @@ class Standing:
 
     done: int
     total: int
-    at_most: bool  # `total` is the page limit: at least as many pages are known as may be asked for
+    at_most: bool  # `total` is the page limit: at least as many pages are known as may be requested
 
     @property
     def percent(self) -> int:
-        """Rounded down: 100 is for the end alone."""
+        """Rounded down: 100 only at the end."""
         return 100 * self.done // self.total if self.total else 0
 
 
 def standing(tallies: Tallies, max_pages: int | None) -> Standing:
     """How far a crawl with these tallies is.
 
-    Without a page limit every known page counts, and a cancelled one is not done. With one the pages that are asked for
-    count, because the limit counts those: what is skipped neither uses it up nor is part of the total.
+    Without a page limit every known page counts, and a cancelled one is not done. With one only requested pages count,
+    because the limit counts those: a skipped page is not part of the total.
     """
     if max_pages is None:
-        done = tallies.closed - tallies.of_kind(Kind.CANCELLED)
+        done = tallies.closed - tallies.in_category(Category.CANCELLED)
         return Standing(done, max(done, tallies.discovered), at_most=False)
-    known = tallies.discovered - tallies.of_kind(Kind.SKIPPED)
+    known = tallies.discovered - tallies.in_category(Category.SKIPPED)
     return Standing(tallies.asked, max(tallies.asked, min(known, max_pages)), at_most=known >= max_pages)
 
 
 def ran_seconds(began: datetime, until: datetime, idle: float, paused_at: datetime | None) -> float:
-    """The seconds from `began` to `until` in which a crawl ran: without those in which it was known to be idle, and
-    without the pause that began at `paused_at`, if it is paused. Clocks of several machines never make it negative."""
+    """The seconds from `began` to `until` in which a crawl ran: without `idle` seconds, and without the pause that
+    began at `paused_at`, if it is paused. Clocks of several machines never make it negative."""
     pause = 0.0 if paused_at is None else max(0.0, (until - paused_at).total_seconds())
     return max(0.0, (until - began).total_seconds() - idle - pause)
 
 
 def with_sample(samples: Sequence[Sample], now: float, discovered: int, closed: int, asked: int) -> list[Sample]:
-    """The samples with this moment added, unless the last one is younger than SPACING."""
-    if samples and now - samples[-1][0] < SPACING:
+    """The samples with this moment added, unless the last one is younger than MIN_SAMPLE_INTERVAL_S."""
+    if samples and now - samples[-1][0] < MIN_SAMPLE_INTERVAL_S:
         return list(samples)
     return _thinned([*samples, (round(now, 2), discovered, closed, asked)])
 
@@ -74,8 +73,8 @@ def pace(samples: Sequence[Sample]) -> list[tuple[float, float]]:
 
 
 def rate(samples: Sequence[Sample], now: float, number: int, what: int = CLOSED) -> float | None:
-    """Pages a second over the last WINDOW seconds: those that closed, or with `what` ASKED those that were asked for.
-    `number` is how many there are now. None while there is too little to measure."""
+    """Pages per second over the last RATE_WINDOW_S: those that closed, or with `what` ASKED those that were requested.
+    `number` is their number now. None without enough samples."""
     base = _base(samples, now, what)
     if base is None:
         return None
@@ -83,8 +82,8 @@ def rate(samples: Sequence[Sample], now: float, number: int, what: int = CLOSED)
 
 
 def eta(samples: Sequence[Sample], now: float, tallies: Tallies, max_pages: int | None = None) -> float | None:
-    """Seconds until the crawl is done, or None when no honest figure can be given. A page limit is an end in sight
-    whatever else is found: with one there is a figure as soon as there is a rate."""
+    """Seconds until the crawl is done, or None when it cannot be estimated. With a page limit the end is known, so
+    there is a figure as soon as there is a rate."""
     if tallies.open <= 0:
         return None
     ends = [_until_limit(samples, now, tallies.asked, max_pages), _until_closed(samples, now, tallies)]
@@ -101,8 +100,8 @@ def _until_limit(samples: Sequence[Sample], now: float, asked: int, max_pages: i
 def _until_closed(samples: Sequence[Sample], now: float, tallies: Tallies) -> float | None:
     """Seconds until every known page is closed.
 
-    While new pages turn up faster than a fifth of the pace at which pages close, the end is not in sight: the number
-    of pages left is not known, so no figure is shown.
+    None while new pages are found faster than a fifth of the rate at which pages close: then the number of pages left
+    is not known.
     """
     base = _base(samples, now)
     if base is None:
@@ -114,34 +113,33 @@ def _until_closed(samples: Sequence[Sample], now: float, tallies: Tallies) -> fl
 
 
 def still_for(samples: Sequence[Sample], now: float, closed: int) -> float | None:
-    """Seconds since a page closed last, to about a second; None while there is too little to tell."""
+    """Seconds since a page closed last, to about a second; None without samples."""
     if not samples:
         return None
-    if closed > samples[-1][2]:  # within SPACING of that sample, or it would be one itself
+    if closed > samples[-1][2]:  # within MIN_SAMPLE_INTERVAL_S of that sample, or it would be one itself
         return now - samples[-1][0]
     rises = (new[0] for old, new in reversed(list(pairwise(samples))) if new[2] > old[2])
     return now - next(rises, samples[0][0])
 
 
 def _thinned(samples: list[Sample]) -> list[Sample]:
-    """At most KEPT: of the older ones, the one goes whose neighbours are closest, so that what stays is spread evenly
-    over the crawl. The first is never dropped."""
-    while len(samples) > KEPT:
-        inner = range(1, len(samples) - DENSE)
+    """At most MAX_SAMPLES: of the older ones, those with the closest neighbours are dropped, so that the rest is spread
+    evenly over the crawl. The first is never dropped."""
+    while len(samples) > MAX_SAMPLES:
+        inner = range(1, len(samples) - DENSE_SAMPLES)
         del samples[min(inner, key=lambda at: samples[at + 1][0] - samples[at - 1][0])]
     return samples
 
 
 def _base(samples: Sequence[Sample], now: float, what: int = CLOSED) -> Sample | None:
-    """The oldest sample inside the window that is at least half a second old and tells `what`."""
-    usable = [sample for sample in samples if 0.5 <= now - sample[0] <= WINDOW and len(sample) > what]
+    """The oldest sample inside the window that is at least half a second old and has `what`."""
+    usable = [sample for sample in samples if 0.5 <= now - sample[0] <= RATE_WINDOW_S and len(sample) > what]
     return usable[0] if usable else None
 
 
-# The geometry of the pictures on the pages: where a line goes, how long a bar is.
+# The geometry of the charts.
 
-WIDTH, HEIGHT = 600, 120
-"""Of a line's picture, in its own units; the page stretches it."""
+WIDTH, HEIGHT = 600, 120  # of a line chart, in SVG units; the page scales it
 
 _NICE = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 
@@ -151,7 +149,7 @@ class Line:
     """A line over time, as the attributes of SVG shapes."""
 
     points: str  # "x,y x,y", from left to right
-    area: str  # the same, closed along the ground
+    area: str  # the same, closed along the axis
     top: float  # the value at the upper edge
 
 
@@ -175,31 +173,28 @@ def nice(most: float) -> float:
 
 
 def share(part: int, most: int) -> float:
-    """The length of a bar in per cent of the longest one; what is there at all can be seen."""
+    """The length of a bar in per cent of the longest one; at least visible."""
     if part <= 0 or most <= 0:
         return 0.0
     return max(0.5, round(100 * part / most, 1))
 
 
-# A crawl's progress as server-sent events (WHATWG HTML, 9.2): what is said, and what was said already.
-#
-# The id of an event names what its listener has seen by it: state, round, pages discovered and closed. So whoever comes
-# back with the last id they got is told what changed since, and nothing twice.
+# Server-sent events (WHATWG HTML, 9.2).
 
 HEARTBEAT = b": still here\n\n"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A crawl at one moment."""
+    """A crawl at one moment. Its id is that of the last event sent for it."""
 
     state: str
     is_over: bool
     round: int
     discovered: int
     closed: int
-    progress: Mapping[str, Any]  # what is told while it runs
-    receipt: Mapping[str, Any]  # what is told when it is over
+    progress: Mapping[str, Any]  # sent while it runs
+    receipt: Mapping[str, Any]  # sent when it is over
 
     @property
     def id(self) -> str:
@@ -207,8 +202,8 @@ class Seen:
 
 
 def told(seen: Seen, last_id: str) -> Iterator[bytes]:
-    """What is to be said to somebody whose last event had this id; "" = they were told nothing yet. Of several events
-    the last alone has the id: whoever misses it is told all of them again."""
+    """The events for a client whose last event had this id; "" = none yet. A client that reconnects with its last id
+    gets what changed since then. Of several events only the last has the id: a client that misses it gets all again."""
     if seen.id == last_id:
         return
     if last_id.partition(".")[0] != seen.state:
@@ -217,7 +212,7 @@ def told(seen: Seen, last_id: str) -> Iterator[bytes]:
 
 
 def event(name: str, data: Mapping[str, Any], event_id: str = "") -> bytes:
-    """One event; JSON has no line ends, so its data is one line."""
+    """One event; the JSON has no line ends, so its data is one line."""
     lines = [
         f"id: {event_id}\n" if event_id else "",
         f"event: {name}\n",
@@ -227,5 +222,5 @@ def event(name: str, data: Mapping[str, Any], event_id: str = "") -> bytes:
 
 
 def retry(milliseconds: int) -> bytes:
-    """After how long a listener whose stream has ended comes back."""
+    """After how long a client whose stream has ended reconnects."""
     return f"retry: {milliseconds}\n\n".encode()

@@ -118,13 +118,13 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
-# For how long a crawl that is over is kept.
+# Retention of crawls that are over.
 
-LONGEST = 36_500.0  # days; longer than anybody waits, and still a date
+MAX_KEEP_DAYS = 36_500.0  # more would exceed the largest date
 
 
 def deleted_on(finished_at: datetime | None, keep_days: float, *, is_kept: bool) -> datetime | None:
-    """When a crawl's time is up; None = never, or not known because it is not over. 0 days are for ever."""
+    """When a crawl is deleted; None = never, or not known because it is not over. 0 days = never."""
     if finished_at is None or not keep_days or is_kept:
         return None
-    return finished_at + timedelta(days=min(keep_days, LONGEST))
+    return finished_at + timedelta(days=min(keep_days, MAX_KEEP_DAYS))

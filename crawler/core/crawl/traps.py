@@ -1,8 +1,8 @@
-"""Which URLs look like part of an endless series, and from when on they are taken for one.
+"""Traps: which URLs look like part of an endless series, and when they are treated as one.
 
-Two kinds of rules. Some see it in a URL by itself. The others count: a URL belongs to a shape, and only beyond a number
-of pages that no honest site has of that shape is it a trap. Where a rule must err, it lets a trap run on a little.
-What is learnt from what pages say is in `core.urls.variants`.
+There are two kinds of rules. Some recognise a trap by one URL. The others count: a URL has a shape, and only beyond a
+number of pages that no ordinary site has of that shape it is a trap. In doubt a rule lets a trap run on a little. For
+what is learnt from the text of pages see `core.urls.variants`.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import assert_never
 from crawler.core.urls.normalise import host_of
 from crawler.core.urls.query_params import is_session
 
-# Dates in URLs: which of them belong to the leaves of a calendar or an archive, rather than to an article.
+# Dates in URLs: those of a calendar or an archive, not those of an article.
 
-SECONDS_A_YEAR = 31_556_952  # of the Gregorian calendar, on average
+SECONDS_PER_YEAR = 31_556_952  # of the Gregorian calendar, on average
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words below which even /2031/5 and /203105 are dates. Not "events" or "archive": their numbers are events' and files'.
+# Words after which even /2031/5 and /203105 are dates. Not "events" or "archive": their numbers are those of items.
 _CALENDARS = _words("cal calendar calendario calendars calendrier jahr kalender year years")
 _WORDS = _CALENDARS | _words("agenda date day mois monat month week woche")
-_MONTHS_TOO = _words("cal cal_date caldate calendar date datum month")  # other names hold six digits for offsets
+_MONTHS_TOO = _words("cal cal_date caldate calendar date datum month")  # other names have six digits for offsets
 _DATE_NAMES = _MONTHS_TOO | _words(
     "d day dt from start start_date startdate time timestamp tribe-bar-date ts week",
 )
 _YEAR_NAMES = ("year", "yr", "jahr", "calyear", "cal_year")
 _MONTH_NAMES = _words("m month mon monat calmonth cal_month")
 
-_FORMS = (  # how the date at the end of a path is written, and the words one of which must stand before it
+_FORMS = (  # formats of a date at the end of a path, and the words of which one must come before it
     (re.compile(r"/(?P<year>[12]\d{3})-(?:0[1-9]|1[0-2])(?:-\d\d)?$"), None),
     (re.compile(r"/(?P<year>[12]\d{3})/0[1-9](?:/(?:0?[1-9]|[12]\d|3[01]))?$"), None),
     (re.compile(r"/(?P<year>[12]\d{3})/(?:[1-9]|1[0-2])(?:/(?:0?[1-9]|[12]\d|3[01]))?$"), _WORDS),
@@ -57,7 +57,7 @@ _EPOCH = re.compile(r"-?\d{9,10}(?:\d{3})?")
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A leaf of a calendar."""
+    """A page of a calendar."""
 
     year: int
     before: str  # the path before the date, without a slash at its end; the whole path when the date is in the query
@@ -65,10 +65,10 @@ class Leaf:
 
 
 def leaf_of(path: str, query: Mapping[str, str]) -> Leaf | None:
-    """The leaf that this URL is; None for everything else, an article with a date before its title included.
+    """The calendar page of this URL; None for everything else, such as an article with a date before its title.
 
-    `query` maps names in lower case to values. What looks like a date must be sure to be one, because numbers are
-    names of honest pages far more often: /thread/1731/2 is a page of a discussion.
+    `query` maps names in lower case to values. Only certain dates count, because most numbers in URLs are something
+    else: /thread/1731/2 is a page of a discussion.
     """
     year = _year_in(query) if query else None
     if year is not None:
@@ -78,7 +78,7 @@ def leaf_of(path: str, query: Mapping[str, str]) -> Leaf | None:
 
 def _leaf_of_path(path: str) -> Leaf | None:
     """The date must end the path (the name of a view may follow). /2031-05 and /2031/05 are dates anywhere, the other
-    ways to write one only below a word such as "calendar"."""
+    formats only after a word such as "calendar"."""
     path = _VIEW.sub("", path.rstrip("/"))
     if not path[-1:].isdigit():
         return None
@@ -110,53 +110,53 @@ def _year_of(name: str, value: str) -> int | None:
             return int(found["year"])
     if _EPOCH.fullmatch(value):
         seconds = int(value) if len(value.lstrip("-")) <= 10 else int(value) // 1000
-        return 1970 + seconds // SECONDS_A_YEAR
+        return 1970 + seconds // SECONDS_PER_YEAR
     return None
 
 
 def names_of_dates(names: Set[str]) -> Set[str]:
-    """Those of these names, in lower case, under which dates are told."""
+    """Those of these parameter names, in lower case, that hold dates."""
     return names & (_DATE_NAMES | _MONTH_NAMES | frozenset(_YEAR_NAMES) | {"y"})
 
 
 IN_A_ROW = 3  # /docs/docs/docs: two are a project named like its folder; Heritrix allows no third either
 SHORT_IN_A_ROW = 6  # /1/1/1 are coordinates, /a/a/a the folders of a file named by its digest
 ANYWHERE = 4  # /node/x/node/y/node/z/node
-MAX_SEGMENTS = 24  # file trees published as pages end before 20
+MAX_SEGMENTS = 24  # published file trees end before 20
 LONG_URL = 1_000  # characters, on a page whose own URL has LONG_PARENT: signed links are long, but not in a row
 LONG_PARENT = 400
 
-YEARS_BACK, YEARS_AHEAD = 30, 5  # within them a calendar has an end: some 13,000 days
-FAR_DATES = 1_000  # leaves outside of them: a month each for 80 years
+YEARS_BACK, YEARS_AHEAD = 30, 5  # in this range a calendar is finite: some 13,000 days
+FAR_DATES = 1_000  # calendar pages outside of it: one a month for 80 years
 
 SERIES_DEPTH = 1_000  # links from the start; only a chain of "next" leads so deep
-SERIES_PAGES = 5_000  # of one shape at such a depth, so that ?page=1..5000 is fetched with "next" alone
+SERIES_PAGES = 5_000  # of one shape at such a depth, so that ?page=1..5000 is fetched by "next" links alone
 
-FILTERS = 3  # parameters together that sort or filter, from which on combinations explode
-COMBINATIONS = {2: 2_000, FILTERS: 200}  # of so many parameters that are let in, at least
-REPEATED = {2: 20, FILTERS: 10}  # and each value of the most varied parameter in so many of them, on average
-MANY_VALUES = 500  # of one parameter: it names things, as ids do, and the shape is no play of filters
+FILTERS = 3  # number of sort and filter parameters at which combinations explode
+COMBINATIONS = {2: 2_000, FILTERS: 200}  # number of parameters -> combinations that are fetched at least
+REPEATED = {2: 20, FILTERS: 10}  # the same -> combinations per value of the most varied parameter, on average
+MANY_VALUES = 500  # of one parameter: it is an id, and the shape is no set of filters
 
-MAX_QUARANTINED = 1_000  # rows of one trap; what goes beyond is counted
+MAX_QUARANTINED = 1_000  # rows of one trap; further pages are only counted
 
-# Parameters that go through something, or say in which language: they multiply pages, but not each other.
+# Parameters for paging and for the language: they multiply pages, but not each other.
 _STEPS = re.compile(
     "after|before|begin|count|cursor|from|limit|next|offset|p|page|page_?no|page_?size|pagenumber|paged|per_?page|pg"
     "|seite|skip|st|start"
 )
-_TONGUES = re.compile("hl|l|lang|language|locale")
+_LANGUAGES = re.compile("hl|l|lang|language|locale")
 
 
 class Reason(StrEnum):
-    """Why pages are taken for an endless series. The value is what the table keeps."""
+    """Why pages are treated as an endless series. The value is stored in the table."""
 
-    REPEATED = "repeated"  # the path goes round in circles
+    REPEATED = "repeated"  # the path repeats itself
     LONGER = "longer"  # URLs grow from page to page
-    SESSION = "session"  # each visitor has URLs of their own
-    DATES = "dates"  # a calendar goes on past any date that matters
-    SERIES = "series"  # each page leads to a next one, and so on
-    FILTERS = "filters"  # sorting and filtering, combined in every way
-    PARAMETER = "same_text_parameter"  # learnt from the pages, see `core.urls.variants`
+    SESSION = "session"  # each visit has its own URLs
+    DATES = "dates"  # a calendar without end
+    SERIES = "series"  # a chain of next pages
+    FILTERS = "filters"  # combinations of sorting and filtering
+    PARAMETER = "same_text_parameter"  # learnt from the text of pages, see `core.urls.variants`
     SEGMENT = "same_text_segment"  # the same
 
 
@@ -172,36 +172,36 @@ MEANINGS: dict[Reason, str] = {
     Reason.PARAMETER: "it differs from other pages in a parameter that makes no difference to the text",
     Reason.SEGMENT: "it differs from other pages in a part of the path that makes no difference to the text",
 }
-"""What a reason says of one page."""
+"""Each reason as the error of a page."""
 
 
 class Verdict(Enum):
-    """What becomes of a page under suspicion."""
+    """The decision about a suspected page."""
 
     LET_IN = "let_in"
-    QUARANTINE = "quarantine"  # it gets a row that says why it is not asked for
-    LEAVE_OUT = "leave_out"  # there are rows enough; it is counted
+    QUARANTINE = "quarantine"  # it gets a row with the reason
+    LEAVE_OUT = "leave_out"  # there are enough rows; it is only counted
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What a URL is suspected of, and the shape it is counted under."""
+    """The reason to suspect a URL, and the shape it is counted under."""
 
     reason: Reason
-    pattern: str  # the URLs of the shape, for people; with the reason it names one trap of a crawl
-    counts: bool = True  # False: judged by the shape's count, and not part of it
+    pattern: str  # the shape of the URLs, for users; with the reason it identifies a trap of a crawl
+    counts: bool = True  # False: judged by the shape's count, but not part of it
     filters: int = 0  # parameters that sort or filter
     values: tuple[tuple[str, str], ...] = ()  # of its parameters
 
     @property
     def key(self) -> bytes:
-        """16 bytes that name its trap within a crawl."""
+        """16 bytes that identify its trap within a crawl."""
         return blake2b(f"{self.reason} {self.pattern}".encode(), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What is known of a shape: pages let in and not, and the values each parameter was seen with, as digests."""
+    """The counts of a shape: pages fetched and not, and the values of each parameter, as digests."""
 
     pages: int = 0
     quarantined: int = 0
@@ -215,8 +215,8 @@ class Count:
 
 
 def suspect(url: str, depth: int, parent: str, today: date) -> Suspicion | None:
-    """What this normalised URL, found on the page `parent`, is suspected of; None for most. Rules that are sure of a
-    URL come first, then those that count."""
+    """The suspicion of this normalised URL, found on the page `parent`; None for most. Rules that recognise a trap by
+    one URL come first, then those that count."""
     host = host_of(url)
     path, _, query = url[url.index("/", 8) :].partition("?")
     segments = path.strip("/").split("/")
@@ -232,7 +232,7 @@ def suspect(url: str, depth: int, parent: str, today: date) -> Suspicion | None:
 
 
 def judge(suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
-    """What becomes of one page, and the count of its shape afterwards."""
+    """The decision about one page, and the count of its shape afterwards."""
     if suspicion.values:
         count = replace(count, values=_with_values(count.values, suspicion.values))
     limit = None if count.released else _limit(suspicion, count)
@@ -244,7 +244,7 @@ def judge(suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
 
 
 def _limit(suspicion: Suspicion, count: Count) -> int | None:
-    """Pages of the shape that are let in; None = all of them."""
+    """Pages of the shape that are fetched; None = all of them."""
     match suspicion.reason:
         case Reason.REPEATED | Reason.LONGER | Reason.SESSION | Reason.PARAMETER | Reason.SEGMENT:
             return 0
@@ -272,7 +272,7 @@ def _carries_session(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> 
 
 
 def _goes_in_circles(host: str, segments: Sequence[str]) -> Suspicion | None:
-    """A relative link that should have begun with "/" leads one folder deeper each time it is followed."""
+    """A relative link that lacks its leading "/" leads one folder deeper each time it is followed."""
     if len(set(segments)) == len(segments):
         return None
     block = _block_in_a_row(segments) or _word_too_often(segments)
@@ -280,10 +280,10 @@ def _goes_in_circles(host: str, segments: Sequence[str]) -> Suspicion | None:
 
 
 def _block_in_a_row(segments: Sequence[str]) -> str:
-    """The shortest sequence of segments that follows upon itself too often."""
+    """The shortest sequence of segments that is repeated too often in a row."""
     number = len(segments)
     for length in range(1, number // IN_A_ROW + 1):
-        run = 0  # segments in a row that are as the one `length` before
+        run = 0  # segments in a row that equal the one `length` before
         for at in range(length, number):
             run = run + 1 if segments[at] == segments[at - length] else 0
             block = segments[at - length + 1 : at + 1]
@@ -294,7 +294,7 @@ def _block_in_a_row(segments: Sequence[str]) -> str:
 
 
 def _turns(block: Sequence[str]) -> list[list[str]]:
-    """The block begun at each of its segments: a/b/a/b/a/b and b/a/b/a/b/a are one trap."""
+    """The block rotated to begin at each of its segments: a/b/a/b/a/b and b/a/b/a/b/a are one trap."""
     return [[*block[at:], *block[:at]] for at in range(len(block))]
 
 
@@ -315,8 +315,8 @@ def _grows(url: str, host: str, segments: Sequence[str], parent: str) -> Suspici
 def _leaves_time(
     host: str, path: str, segments: Sequence[str], pairs: Sequence[tuple[str, str]], today: date
 ) -> Suspicion | None:
-    """A calendar has a next month for ever, and a month before for ever. All calendars below one folder count
-    together: a site with one for each of its users has many."""
+    """A calendar always has a next month and a previous one. All calendars below one folder count together, because a
+    site may have one for each user."""
     leaf = leaf_of(path, {name.lower(): value for name, value in pairs})
     if leaf is None or today.year - YEARS_BACK <= leaf.year <= today.year + YEARS_AHEAD:
         return None
@@ -328,7 +328,7 @@ def _leaves_time(
 
 
 def _goes_on(host: str, segments: Sequence[str], pairs: Sequence[tuple[str, str]], depth: int) -> Suspicion | None:
-    """Numbers are what changes from one page to the next; where there is none, and no query, the last segment is."""
+    """Numbers change from one page to the next; without numbers and query, the last segment does."""
     if depth <= SERIES_DEPTH:
         return None
     parts = ["*" if any(map(str.isdigit, segment)) else segment for segment in segments]
@@ -340,16 +340,16 @@ def _goes_on(host: str, segments: Sequence[str], pairs: Sequence[tuple[str, str]
 def _combines(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspicion | None:
     """Filters multiply: eight of them with five values each make 1.7 million pages, all of which show the same goods.
 
-    What tells them from honest queries such as ?forum=3&topic=715&view=print is that few values come back in ever new
-    combinations. The last segment of the path counts as a value, so that all categories of a shop make one shape. A
-    page beyond the first of one combination is judged with it, and not counted.
+    Unlike ordinary queries such as ?forum=3&topic=715&view=print they have few values in many combinations. The last
+    segment of the path counts as a value, so that all categories of a shop are one shape. A page beyond the first of
+    one combination is judged with it, and not counted.
     """
     if len(pairs) < min(COMBINATIONS):
         return None
     names = {name.lower() for name, _ in pairs}
     steps = {name for name in names if _STEPS.fullmatch(name)}
-    tongues = {name for name in names if _TONGUES.fullmatch(name)}
-    filters = len(names - steps - tongues - names_of_dates(names))
+    languages = {name for name in names if _LANGUAGES.fullmatch(name)}
+    filters = len(names - steps - languages - names_of_dates(names))
     if filters < min(COMBINATIONS):
         return None
     folder, _, leaf = path.rpartition("/")
@@ -359,7 +359,7 @@ def _combines(host: str, path: str, pairs: Sequence[tuple[str, str]]) -> Suspici
 
 
 def _with_values(known: Mapping[str, Sequence[str]], more: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """The values seen so far. Once a parameter has very many, the others need not be kept any more."""
+    """The values seen so far. Once a parameter has very many, those of the others are dropped."""
     values = dict(known)
     if max(map(len, values.values()), default=0) >= MANY_VALUES:
         return values

@@ -10,11 +10,11 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from crawler.core.crawl.messages import EXTERNAL
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.html import link_codec
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import BROKEN, answer, chunked, site_pages
+from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Ranked, Report, Whole
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
 
@@ -38,7 +38,7 @@ FROM_PAGES = (
 LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Response", Kind.ANSWER), *FROM)
 
 
-IS_BROKEN = Q(outcome__in=BROKEN)
+IS_BROKEN = Q(outcome__in=ERRORS)
 IS_REDIRECT = Q(outcome=Outcome.REDIRECT)
 
 
@@ -47,7 +47,7 @@ def broken(crawl: Crawl) -> QuerySet[Page]:
 
 
 def broken_externals(crawl: Crawl) -> QuerySet[Page]:
-    return Page.objects.filter(crawl=crawl, kind=EXTERNAL, outcome__in=BROKEN)
+    return Page.objects.filter(crawl=crawl, kind=EXTERNAL, outcome__in=ERRORS)
 
 
 def redirects(crawl: Crawl) -> QuerySet[Page]:

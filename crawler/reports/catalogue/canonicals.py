@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import ERRORS, Outcome
 from crawler.core.html.page_metadata import NOINDEX, Conflict, follows, recorded
 from crawler.models import Crawl
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import BROKEN, IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
+from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
 from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Listed, Report
 
 CONFLICTS = {
@@ -42,7 +42,7 @@ def _of_target(target: Seen | None) -> Conflict | None:
     """What the page that is named did. Of one that the crawl does not know nothing can be said."""
     if target is None:
         return None
-    if target.outcome in BROKEN:
+    if target.outcome in ERRORS:
         return Conflict.TO_ERROR
     if target.outcome == Outcome.REDIRECT:
         return Conflict.TO_REDIRECT

@@ -9,11 +9,12 @@ from statistics import median_low
 
 from django.db.models import Q
 
+from crawler.core.crawl.outcomes import ERRORS
 from crawler.core.urls.normalise import host_of
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.breakdowns import part_of
-from crawler.reports.catalogue.page_queries import BROKEN, site_pages
+from crawler.reports.catalogue.page_queries import site_pages
 from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Listed, Part, Report
 
 
@@ -39,7 +40,7 @@ def _read(crawl: Crawl) -> list[Cells]:
         host = hosts[host_of(url)]
         host.pages += 1
         host.bytes += size
-        host.errors += outcome in BROKEN
+        host.errors += outcome in ERRORS
         if http_status is not None and not reused:
             host.times.append(elapsed_ms)
     ordered = sorted(hosts.items(), key=lambda item: (-item[1].pages, item[0]))

@@ -8,15 +8,12 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
 
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import ERROR_RESPONSES, ERRORS, FAILURES, SUCCESSES, Outcome
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import (
-    BROKEN,
-    GOOD,
     IS_CANONICAL_ELSEWHERE,
     IS_NOINDEX,
-    NO_ANSWER,
     answer,
     site_pages,
 )
@@ -45,17 +42,17 @@ REASONS = {
 """Reason -> what such a page does. Of several the first counts, as it would for a search engine that comes along."""
 
 _WHY = Case(
-    When(outcome__in=[Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR], then=Value("error")),
-    When(outcome__in=NO_ANSWER, then=Value("no_answer")),
+    When(outcome__in=ERROR_RESPONSES, then=Value("error")),
+    When(outcome__in=FAILURES, then=Value("no_answer")),
     When(outcome=Outcome.REDIRECT, then=Value("redirect")),
     When(outcome=Outcome.ROBOTS, then=Value("robots")),
-    When(IS_NOINDEX, outcome__in=GOOD, then=Value("noindex")),
-    When(IS_CANONICAL_ELSEWHERE, outcome__in=GOOD, then=Value("canonical")),
+    When(IS_NOINDEX, outcome__in=SUCCESSES, then=Value("noindex")),
+    When(IS_CANONICAL_ELSEWHERE, outcome__in=SUCCESSES, then=Value("canonical")),
     default=Value(""),
     output_field=CharField(),
 )
-IS_LEFT_OUT = Q(outcome__in=[*BROKEN, Outcome.REDIRECT, Outcome.ROBOTS]) | (
-    Q(outcome__in=GOOD) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
+IS_LEFT_OUT = Q(outcome__in=[*ERRORS, Outcome.REDIRECT, Outcome.ROBOTS]) | (
+    Q(outcome__in=SUCCESSES) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
 )
 _PAGE = (
     Column("url", "Page", Kind.URL),

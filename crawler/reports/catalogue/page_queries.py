@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db.models import F, Q, QuerySet
 
 from crawler.core.crawl.messages import PAGE
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import SUCCESSES
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.core.urls.normalise import key_of
 from crawler.http.fetcher import HTML
@@ -18,11 +18,7 @@ from crawler.reports import text
 
 AT_ONCE = 500  # pages looked up by one question
 
-GOOD = (Outcome.SUCCESS, Outcome.UNCHANGED)
-NO_ANSWER = tuple(outcome for outcome in Outcome if outcome.kind is Kind.FAILED)
-BROKEN = (Outcome.CLIENT_ERROR, Outcome.SERVER_ERROR, *NO_ANSWER)
-
-IS_HTML = Q(outcome__in=GOOD, content_type__in=sorted(HTML))
+IS_HTML = Q(outcome__in=SUCCESSES, content_type__in=sorted(HTML))
 HAS_FACTS = Q(facts__insecure__isnull=False)  # words are not counted of every page
 IS_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 IS_CANONICAL_ELSEWHERE = Q(facts__canonical__gt="") & ~Q(facts__canonical=F("url"))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from crawler import clock
 from crawler.accounts.tokens import make_token, revoke, tokens_of
 from crawler.core.access.permissions import MEANINGS, USUAL, held
-from crawler.core.crawl.page_query import LARGEST
+from crawler.core.crawl.page_query import MAX_KEY
 from crawler.core.errors import BadInput
 from crawler.models import ApiToken
 from crawler.web.decorators import page
@@ -75,7 +75,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
 @page
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """From now on nobody can use it."""
-    if token_id <= LARGEST and revoke(cast(User, request.user), token_id, clock.now()):
+    if token_id <= MAX_KEY and revoke(cast(User, request.user), token_id, clock.now()):
         messages.success(request, "Revoked: nobody can use that token any more.")
     else:
         messages.warning(request, "That token was revoked already.")

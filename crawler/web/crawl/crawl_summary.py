@@ -9,7 +9,7 @@ from django.db.models import Count
 from crawler.core.crawl import progress
 from crawler.core.crawl.completion import Ended, State
 from crawler.core.crawl.notices import Event, Means
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.models import Crawl, Delivery
 from crawler.notices.outbox import receivers_of
 from crawler.reports import text
@@ -24,9 +24,8 @@ DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery
 
 
 def status_rows(statuses: dict[str, int]) -> list[Row]:
-    tones = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
     return [
-        {"name": code, "number": text.count(number), "tone": tones.get(code[0], "calm")}
+        {"name": code, "number": text.count(number), "tone": STATUS_TONES.get(code[0], Tone.NEUTRAL)}
         for code, number in sorted(statuses.items())
     ]
 
@@ -129,8 +128,6 @@ SOON, LATER = "300ms", "2s"  # until a page asks for the first count, and for on
 
 DEEPEST = 15  # depths with a bar of their own; those below share one
 
-TONES = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
-
 Bar = dict[str, Any]
 """One row of a histogram: `name`, `number` in words, `share` of the longest bar in per cent, `tone`."""
 
@@ -162,11 +159,13 @@ def _again_in(crawl: Crawl, counted: Breakdown | None) -> str:
 def answer_bars(crawl: Crawl) -> list[Bar]:
     """HTTP statuses, then the reasons why pages have none."""
     tallies = crawl.tallies
-    numbers = [(code, number, TONES.get(code[0], "calm")) for code, number in sorted(tallies.statuses.items())]
+    numbers = [
+        (code, number, STATUS_TONES.get(code[0], Tone.NEUTRAL)) for code, number in sorted(tallies.statuses.items())
+    ]
     for value, number in sorted(tallies.outcomes.items()):
-        kind = Outcome(value).kind
-        if kind is not Kind.FETCHED:
-            numbers.append((text.outcome(value), number, "bad" if kind is Kind.FAILED else "calm"))
+        outcome = Outcome(value)
+        if outcome.category is not Category.FETCHED:
+            numbers.append((outcome.label, number, outcome.tone))
     return _bars([row for row in numbers if row[1]])
 
 

@@ -24,7 +24,7 @@ from crawler.crawls.retry import release
 from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports import page_detail as page_text
-from crawler.reports import traps
+from crawler.reports import text, traps
 from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
 from crawler.reports.text import Reply
@@ -52,7 +52,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "page": page,
         "href": _href(page.url),
         "title": page.title or page.url,
-        "tone": page_text.tone(report),
+        "tone": text.tone(report["outcome"]),
         "answer": page_text.answer(report),
         "unread": page_text.unread(report),
         "report": report,
@@ -82,7 +82,7 @@ def _line(crawl: Crawl, page: Line) -> Line:
         "address": _address(crawl, page["page"]),
         "href": _href(page["url"]),
         "answer": page_text.answer(page),
-        "tone": page_text.tone(page),
+        "tone": text.tone(page["outcome"]),
     }
 
 

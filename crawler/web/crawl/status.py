@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from redis import RedisError
 
 from crawler.core.crawl.completion import FOLLOWS, Ended, State
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
 from crawler.core.errors import ServiceDown
 from crawler.models import Crawl, Delivery
@@ -47,8 +47,6 @@ STATES = {
 
 CUT_SHORT = (Ended.LIMIT, Ended.DEADLINE)
 """Ends the list of crawls tells of: errors it counts, and of a cancelled crawl the state says it."""
-
-WELL = (Outcome.SUCCESS, Outcome.UNCHANGED)
 
 
 def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, Any]:
@@ -124,7 +122,7 @@ def _orphans(crawl: Crawl, shown: int) -> str:
     number = shown if shown < SHOWN else orphans(crawl).count()
     if not number:
         return ""
-    unasked = crawl.tallies.of_kind(Kind.SKIPPED) + crawl.tallies.of_kind(Kind.CANCELLED)
+    unasked = crawl.tallies.in_category(Category.SKIPPED) + crawl.tallies.in_category(Category.CANCELLED)
     doubt = f" {text.counted(unasked, 'page')} that may do so were not asked for." if unasked else ""
     verb = (
         "is in a sitemap, and no other page links to it"
@@ -137,7 +135,7 @@ def _orphans(crawl: Crawl, shown: int) -> str:
 def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
     """One line of the list of crawls."""
     tallies, stands, why = crawl.tallies, standing_of(crawl), ended_of(crawl)
-    not_well = _not_well(crawl)
+    errors = tallies.number_of(ERRORS)
     return {
         "crawl": crawl,
         "state": STATES[State(crawl.state)],
@@ -145,8 +143,8 @@ def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
         "total": max(stands.total, 1),
         "pages": _pages(stands),
         "ended": text.ENDED[why] if why in CUT_SHORT else "",
-        "failed": text.counted(not_well, "error") if not_well else "",
-        "is_in_vain": crawl.is_over and not any(tallies.outcomes.get(well) for well in WELL),
+        "failed": text.counted(errors, "error") if errors else "",
+        "is_in_vain": crawl.is_over and not tallies.number_of(SUCCESSES),
         "rate": _pace(crawl, now),
         "took": text.duration(ran_until(crawl, crawl.finished_at)) if crawl.finished_at else "",
     }
@@ -165,13 +163,6 @@ def _pace(crawl: Crawl, now: float) -> str:
         return ""
     pace = rate_of(crawl, now)
     return "" if pace is None else text.rate(pace)
-
-
-def _not_well(crawl: Crawl) -> int:
-    """Pages that failed or answered with an error status."""
-    tallies = crawl.tallies
-    answers = tallies.outcomes.get(Outcome.CLIENT_ERROR, 0) + tallies.outcomes.get(Outcome.SERVER_ERROR, 0)
-    return tallies.of_kind(Kind.FAILED) + answers
 
 
 def _headline(crawl: Crawl, progress: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from crawler.models import Crawl
 
 
 class LinesField(forms.CharField):
-    """Several values, one a line; blank lines are dropped."""
+    """Several values, one per line; blank lines are dropped."""
 
     def __init__(self, *, rows: int = 2, placeholder: str = "", **kwargs: Any) -> None:
         attributes = {"rows": rows, "placeholder": placeholder, "spellcheck": "false", "autocapitalize": "off"}
@@ -179,7 +179,7 @@ class _Secret(forms.Field):
 
 
 class SecretLinesField(_Secret, LinesField):
-    """Several, one a line."""
+    """Several, one per line."""
 
 
 class SecretField(_Secret, forms.CharField):
@@ -205,13 +205,13 @@ class SignInFields(forms.Form):
         label="Headers",
         required=False,
         placeholder="X-Api-Key: abc",
-        help_text="One a line. Sent to the crawl's own hosts and to nobody else, as is all of this but the proxy.",
+        help_text="One per line. Sent to the crawl's own hosts and to nobody else, as is all of this but the proxy.",
     )
     cookies = SecretLinesField(
         label="Cookies",
         required=False,
         placeholder="session=abc",
-        help_text="One a line, or as a browser sends them: a=1; b=2.",
+        help_text="One per line, or as a browser sends them: a=1; b=2.",
     )
     auth = PasswordField(label="User and password", required=False, help_text="With a colon between: user:password.")
     bearer = PasswordField(label="Bearer token", required=False, help_text="The token alone, without the word Bearer.")

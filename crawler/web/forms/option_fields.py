@@ -33,34 +33,34 @@ from crawler.web.forms.fields import LinesField, NumberInput, SecretBoundField, 
 def field_of(option: Option) -> forms.Field:
     """The field for an option of this kind."""
     kind = option.kind
-    words: dict[str, Any] = {"label": option.field.label, "required": False, "help_text": option.field.help}
+    common: dict[str, Any] = {"label": option.label, "required": False, "help_text": option.form_help}
     match kind:
         case Size():
-            return SizeField(**words)
+            return SizeField(**common)
         case Span():
-            return SpanField(placeholder=kind.empty, **words)
+            return SpanField(placeholder=kind.empty, **common)
         case Whole():
-            return forms.IntegerField(**_typed_number(option, kind, "numeric", "whole number"), **words)
+            return forms.IntegerField(**_typed_number(option, kind, "numeric", "whole number"), **common)
         case Number():
-            return forms.FloatField(**_typed_number(option, kind, "decimal", "number"), **words)
+            return forms.FloatField(**_typed_number(option, kind, "decimal", "number"), **common)
         case Seconds():
-            return forms.FloatField(**_typed_number(option, kind, "decimal", "number of seconds"), **words)
+            return forms.FloatField(**_typed_number(option, kind, "decimal", "number of seconds"), **common)
         case Switch() if option.default:
-            return forms.BooleanField(initial=True, widget=TickedUnlessSaid(), **words)
+            return forms.BooleanField(initial=True, widget=TickedUnlessSaid(), **common)
         case Switch():
-            return forms.BooleanField(**words)
+            return forms.BooleanField(**common)
         case Choice():
-            unknown = {"invalid_choice": kind.unknown}
+            unknown = {"invalid_choice": f"{option.label} can be {', '.join(kind.labels)}; not “%(value)s”."}
             choices = list(kind.labels.items())
-            return forms.ChoiceField(initial=option.default, choices=choices, error_messages=unknown, **words)
+            return forms.ChoiceField(initial=option.default, choices=choices, error_messages=unknown, **common)
         case Lines():
-            return LinesField(placeholder=kind.example, **words)
+            return LinesField(placeholder=kind.example, **common)
     assert_never(kind)
 
 
 def _typed_number(option: Option, kind: Whole | Number | Seconds, inputmode: str, what: str) -> dict[str, Any]:
     placeholder = "no limit" if option.default is None else f"{option.default:g}"
-    invalid = f"{kind.subject} must be a {what}, such as {kind.example}."
+    invalid = f"{option.label} must be a {what}, such as {kind.example}."
     return {"widget": NumberInput(inputmode, placeholder=placeholder), "error_messages": {"invalid": invalid}}
 
 
@@ -84,7 +84,7 @@ class OptionFields(CatalogueFields):
         label="Cut these parameters too",
         required=False,
         placeholder="ref_*",
-        help_text="Names of query parameters, one a line, such as sid, or ref_* for all that begin so.",
+        help_text="Names of query parameters, one per line, such as sid, or ref_* for all that begin so.",
     )
     notify_events = forms.MultipleChoiceField(
         label="Tell them of",

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.urls import NoReverseMatch, reverse
 
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP
-from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.outcomes import STATUS_TONES, Tone
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
@@ -36,7 +36,7 @@ def page_row(page: Page) -> Row:
         "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
         "time": _time(page),
         "size": text.size(page.bytes) if page.http_status else "",
-        "tone": _tone(page.outcome),
+        "tone": text.tone(page.outcome),
     }
 
 
@@ -66,18 +66,6 @@ def trap_row(caught: Caught) -> Row:
         "number": caught.number,
         "tone": "calm" if caught.trap.released else "warn",
     }
-
-
-def _tone(outcome: str) -> str:
-    match outcome:
-        case Outcome.SUCCESS | Outcome.UNCHANGED:
-            return "good"
-        case Outcome.REDIRECT | Outcome.EXTERNAL:
-            return "calm"
-        case Outcome.CLIENT_ERROR:
-            return "warn"
-        case _:
-            return "bad"
 
 
 # A long table, shown a page at a time.
@@ -112,8 +100,6 @@ def table_response(name: str, export_format: str, names: Sequence[str], rows: It
 
 
 # The lines of a report as a template shows them: the text of each cell, and where it leads.
-
-TONES = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
 
 
 def table_of(
@@ -157,7 +143,7 @@ def _cell(column: Column, cell: Cell) -> dict[str, Any]:
         case Kind.URL:
             return shown | {"links": [_link(url) for url in str(cell or "").split("\n") if url]}
         case Kind.ANSWER:
-            return shown | {"text": str(cell or ""), "tone": TONES.get(str(cell)[:1], "bad")}
+            return shown | {"text": str(cell or ""), "tone": STATUS_TONES.get(str(cell)[:1], Tone.ERROR)}
         case _:
             return shown | {"text": _text(column.kind, cell), "number": cell}
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.graph import FAN, clustered
+from crawler.core.crawl.graph import MAX_FOLDER_PARTS, clustered
 
 SITES = st.lists(
     st.lists(st.sampled_from(["a", "b", "ab", "c?d", "é"]), max_size=4).map(lambda path: f"http://h/{'/'.join(path)}"),
@@ -27,13 +27,13 @@ def test_the_largest_falls_apart_first() -> None:
 
 
 def test_a_folder_of_very_many_pages_falls_apart_by_their_letters() -> None:
-    urls = [f"http://h/p/{letter}{number}" for letter in "xyz" for number in range(FAN)]
+    urls = [f"http://h/p/{letter}{number}" for letter in "xyz" for number in range(MAX_FOLDER_PARTS)]
     assert {prefix for prefix, _ in told(urls, 3)} == {"http://h/p/x", "http://h/p/y", "http://h/p/z"}
 
 
 def test_folders_stay_whole_where_letters_would_say_little() -> None:
-    urls = [f"http://h/{folder}/{page}" for folder in range(10, 50) for page in range(FAN + 1)]
-    assert told(urls, 1000) == [(f"http://h/{folder}/", FAN + 1) for folder in range(10, 50)]
+    urls = [f"http://h/{folder}/{page}" for folder in range(10, 50) for page in range(MAX_FOLDER_PARTS + 1)]
+    assert told(urls, 1000) == [(f"http://h/{folder}/", MAX_FOLDER_PARTS + 1) for folder in range(10, 50)]
 
 
 def test_a_page_with_the_name_of_a_folder_is_none_of_its_pages() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from crawler.core.crawl.completion import (
-    EVERY,
-    LEAST,
-    LONGEST,
-    SHARE,
-    SHARE_WHEN_DUE,
+    CHECK_INTERVAL_S,
+    MAX_CHECK_INTERVAL_S,
+    MIN_CHECK_INTERVAL_S,
+    REST_RATIO,
+    REST_RATIO_WHEN_DUE,
     QueueSide,
     Signs,
     Verdict,
@@ -73,19 +73,19 @@ class TestTheNextLook:
     """Looks at the crawls rest until something is due, within bounds."""
 
     def test_with_nothing_due_a_few_seconds(self) -> None:
-        assert rest_after(0.005, None) == EVERY
+        assert rest_after(0.005, None) == CHECK_INTERVAL_S
 
     def test_sooner_when_something_is_due_sooner_and_not_later(self) -> None:
         assert rest_after(0.005, 1.25) == 1.25
-        assert rest_after(0.005, 3600.0) == EVERY
+        assert rest_after(0.005, 3600.0) == CHECK_INTERVAL_S
 
     def test_never_without_a_rest(self) -> None:
-        assert rest_after(0.0, 0.0) == LEAST
+        assert rest_after(0.0, 0.0) == MIN_CHECK_INTERVAL_S
 
     def test_looks_that_take_long_are_seldom_and_at_least_every_few_seconds(self) -> None:
-        assert rest_after(0.2, None) == 0.2 * SHARE
-        assert rest_after(0.2, 0.0) == 0.2 * SHARE_WHEN_DUE
-        assert rest_after(60.0, None) == rest_after(60.0, 0.0) == LONGEST
+        assert rest_after(0.2, None) == 0.2 * REST_RATIO
+        assert rest_after(0.2, 0.0) == 0.2 * REST_RATIO_WHEN_DUE
+        assert rest_after(60.0, None) == rest_after(60.0, 0.0) == MAX_CHECK_INTERVAL_S
 
     def test_the_next_moment_is_the_first_of_those_to_come(self) -> None:
         signs = Signs(

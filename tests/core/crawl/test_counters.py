@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.core.crawl.counters import Tallies, adds_up, tallied
-from crawler.core.crawl.outcomes import Kind
+from crawler.core.crawl.outcomes import Category
 
 ROWS = [("2xx", 200, 5), ("4xx", 404, 2), ("dns", None, 1), ("robots", None, 3), ("limit", None, 1), ("", None, 4)]
 
@@ -13,7 +13,7 @@ def test_rows_are_tallied() -> None:
     assert tallies.discovered == 16
     assert (tallies.closed, tallies.open) == (12, 4)
     assert tallies.statuses == {"200": 5, "404": 2}
-    assert (tallies.of_kind(Kind.FETCHED), tallies.of_kind(Kind.FAILED)) == (7, 1)
+    assert (tallies.in_category(Category.FETCHED), tallies.in_category(Category.FAILED)) == (7, 1)
     assert tallies.skipped() == {"limit": 1, "robots": 3}
     assert tallies.asked == 8
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.page_query import MOST, cursor_of, numbers_of
+from crawler.core.crawl.page_query import MAX_NUMBER, cursor_of, numbers_of
 from crawler.core.errors import BadInput
 
 DIGITS = set(string.digits)
@@ -18,7 +18,7 @@ ARABIC_7 = "\u0667"  # a digit to `int` and to `\\d`
 SIGNS = string.ascii_letters + string.digits + "-_.~ ="
 
 
-@given(st.lists(st.integers(0, MOST), min_size=1, max_size=3))
+@given(st.lists(st.integers(0, MAX_NUMBER), min_size=1, max_size=3))
 def test_a_cursor_gives_back_its_numbers(numbers: list[int]) -> None:
     cursor = cursor_of(*numbers)
     assert numbers_of(cursor, len(numbers)) == tuple(numbers)
@@ -40,19 +40,19 @@ def packed(plain: str) -> str:
 @example("7", 1)
 @example("7.8", 2)
 @example("7.8", 1)
-@example(f"{MOST}", 1)
-@example(f"{MOST + 1}", 1)
+@example(f"{MAX_NUMBER}", 1)
+@example(f"{MAX_NUMBER + 1}", 1)
 @example("1_0", 1)
 def test_a_cursor_stands_for_so_many_whole_numbers_or_is_refused(plain: str, count: int) -> None:
     parts = plain.split(".")
-    if len(parts) == count and all(set(part) <= DIGITS and part and int(part) <= MOST for part in parts):
+    if len(parts) == count and all(set(part) <= DIGITS and part and int(part) <= MAX_NUMBER for part in parts):
         assert numbers_of(packed(plain), count) == tuple(map(int, parts))
     else:
         refused(packed(plain), count)
 
 
 @pytest.mark.parametrize(
-    "plain", ["", "7.", ".7", "-1", "+7", " 7", "7\n", "1_0", ARABIC_7, "1e3", str(MOST + 1), "0" * 21]
+    "plain", ["", "7.", ".7", "-1", "+7", " 7", "7\n", "1_0", ARABIC_7, "1e3", str(MAX_NUMBER + 1), "0" * 21]
 )
 def test_what_stands_for_no_number_is_refused(plain: str) -> None:
     refused(packed(plain), 1)
@@ -61,7 +61,7 @@ def test_what_stands_for_no_number_is_refused(plain: str) -> None:
 @given(st.text())
 def test_text_that_is_none_is_refused_or_stands_for_a_number(text: str) -> None:
     numbers = taken_for(text, 1)
-    assert numbers is None or (len(numbers) == 1 and 0 <= numbers[0] <= MOST)
+    assert numbers is None or (len(numbers) == 1 and 0 <= numbers[0] <= MAX_NUMBER)
 
 
 def test_a_cursor_that_was_tampered_with_is_refused_or_stands_for_other_numbers() -> None:
@@ -69,7 +69,7 @@ def test_a_cursor_that_was_tampered_with_is_refused_or_stands_for_other_numbers(
     changed = {cursor[:at] + new + cursor[at + 1 :] for at in range(len(cursor)) for new in (*SIGNS, "")} - {cursor}
     taken = {text: numbers for text in changed if (numbers := taken_for(text, 2)) is not None}
     assert 50 < len(taken) < len(changed) - 50
-    assert all(0 <= number <= MOST for numbers in taken.values() for number in numbers)
+    assert all(0 <= number <= MAX_NUMBER for numbers in taken.values() for number in numbers)
     assert len(set(taken.values())) > 20
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawler.core.crawl.completion import Ended, Limit, State, ended, limit_of_time, sentence, without_answer
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 
 OVER = [state for state in State if state.is_over]
 OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)
@@ -80,7 +80,7 @@ def test_what_is_over_ended_for_a_reason_that_can_be_told(
 def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: dict[str, int], state: State) -> None:
     counted = Tallies(discovered=sum(outcomes.values()), outcomes=outcomes)
     if ended(state, counted, {}) is Ended.COMPLETE:
-        assert not counted.of_kind(Kind.FAILED) + counted.of_kind(Kind.CANCELLED)
+        assert not counted.in_category(Category.FAILED) + counted.in_category(Category.CANCELLED)
         assert not {Outcome.LIMIT, Outcome.EXPIRED} & {outcome for outcome, number in outcomes.items() if number}
 
 

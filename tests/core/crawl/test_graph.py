@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.crawl.graph import Answer, Cluster, Line, Picture, Spot, answer_of, picture, thinned
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 
 
 def spot(page: int, url: str, parent: int | None = None, depth: int = 0, answer: Answer = Answer.OK) -> Spot:
@@ -74,7 +74,7 @@ def test_every_outcome_has_a_colour(outcome: str) -> None:
         (Outcome.UNCHANGED, Answer.OK),
         (Outcome.CLIENT_ERROR, Answer.CLIENT_ERROR),
         (Outcome.SERVER_ERROR, Answer.FAILED),
-        *((outcome, Answer.FAILED) for outcome in Outcome if outcome.kind is Kind.FAILED),
+        *((outcome, Answer.FAILED) for outcome in Outcome if outcome.category is Category.FAILED),
         (Outcome.ROBOTS, Answer.NOT_ASKED),
         (Outcome.CANCELLED, Answer.NOT_ASKED),
     ],

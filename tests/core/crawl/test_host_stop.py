@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.core.crawl.politeness import FIRST_STOP_S, PAGES, WINDOW_S, HostStop, Refusal, after_refusal
+from crawler.core.crawl.politeness import FIRST_STOP_S, STOP_PAGES, STOP_WINDOW_S, HostStop, Refusal, after_refusal
 
 NOW, LONGEST, HOUR = 1_000_000.0, 300.0, 3600.0
 
@@ -34,13 +34,13 @@ def test_one_page_that_is_busy_stops_nothing() -> None:
 
 
 def test_different_pages_that_are_busy_stop_the_host() -> None:
-    pages = [busy(f"/{number}") for number in range(PAGES)]
+    pages = [busy(f"/{number}") for number in range(STOP_PAGES)]
     assert after(*pages[:-1]).until == 0
     assert after(*pages, apart=0).until == NOW + LONGEST
 
 
 def test_pages_that_were_busy_long_ago_are_no_evidence() -> None:
-    assert after(*(busy(f"/{number}") for number in range(9)), apart=WINDOW_S / 2 + 1).until == 0
+    assert after(*(busy(f"/{number}") for number in range(9)), apart=STOP_WINDOW_S / 2 + 1).until == 0
 
 
 def test_pages_that_were_busy_while_others_answered_are_no_evidence() -> None:
@@ -85,7 +85,7 @@ def test_responses_that_were_under_way_do_not_shorten_a_stop() -> None:
 
 
 def test_many_connections_refused_at_once_are_believed() -> None:
-    assert after(*(too_many(f"/{number}", wait=60) for number in range(PAGES)), apart=0).until == NOW + 60
+    assert after(*(too_many(f"/{number}", wait=60) for number in range(STOP_PAGES)), apart=0).until == NOW + 60
 
 
 refusals = st.builds(
@@ -105,7 +105,7 @@ def test_no_stop_is_longer_than_allowed_and_none_is_shortened(events: Sequence[t
         now += later
         before, stop = stop, after_refusal(stop, refusal, now, LONGEST)
         assert before.until <= stop.until <= max(before.until, now + LONGEST)
-        assert len(stop.refusals) <= PAGES
+        assert len(stop.refusals) <= STOP_PAGES
 
 
 @given(st.lists(st.tuples(refusals, st.floats(0, 400)), max_size=30))

@@ -1,10 +1,11 @@
-"""Every outcome belongs to exactly one heap of the receipt."""
+"""Every outcome is one entry, and is counted in one field of the receipt."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.outcomes import Kind, Outcome, of_status
+from crawler.core.crawl import outcomes
+from crawler.core.crawl.outcomes import Category, Outcome, of_status
 
 STATUSES = [
     (200, Outcome.SUCCESS),
@@ -25,10 +26,32 @@ def test_a_status_leads_to_its_outcome(status: int, outcome: Outcome) -> None:
     assert of_status(status) is outcome
 
 
-def test_every_outcome_has_a_kind() -> None:
-    assert {outcome.kind for outcome in Outcome} == set(Kind)
+def test_every_category_has_an_outcome() -> None:
+    assert {outcome.category for outcome in Outcome} == set(Category)
 
 
 def test_an_error_status_is_fetched_because_a_response_arrived() -> None:
-    assert Outcome.CLIENT_ERROR.kind is Kind.FETCHED
-    assert Outcome.SERVER_ERROR.kind is Kind.FETCHED
+    assert Outcome.CLIENT_ERROR.category is Category.FETCHED
+    assert Outcome.SERVER_ERROR.category is Category.FETCHED
+
+
+GROUPS = [
+    (outcomes.SUCCESSES, {"2xx", "unchanged"}),
+    (outcomes.USABLE, {"2xx", "3xx", "unchanged"}),
+    (outcomes.ERROR_RESPONSES, {"4xx", "5xx"}),
+    (outcomes.FAILURES, {"dns", "connect", "tls", "timeout", "too_large", "malformed", "crashed"}),
+    (outcomes.ERRORS, {*outcomes.ERROR_RESPONSES, *outcomes.FAILURES}),
+    (outcomes.HOST_FAILURES, {"dns", "connect", "tls", "timeout", "private_address"}),
+    (outcomes.LIMITED, {"limit", "expired"}),
+    (outcomes.UNJUDGED, {"limit", "expired", "trap", "cancelled"}),
+]
+
+
+@pytest.mark.parametrize(("group", "values"), GROUPS)
+def test_a_group_holds_the_outcomes_that_its_users_mean(group: tuple[Outcome, ...], values: set[str]) -> None:
+    assert set(group) == values
+    assert len(group) == len(values)
+
+
+def test_only_a_host_that_does_not_respond_is_given_up() -> None:
+    assert {outcome for outcome in Outcome if outcome.entry.is_unresponsive} == {"dns", "connect", "timeout"}

@@ -14,7 +14,7 @@ def test_the_longer_delay_counts() -> None:
 
 
 def test_a_host_cannot_ask_for_eternity() -> None:
-    assert politeness.host_delay(0.0, 86400.0) == politeness.LONGEST_DELAY
+    assert politeness.host_delay(0.0, 86400.0) == politeness.MAX_CRAWL_DELAY_S
 
 
 @pytest.mark.parametrize(("delay", "pages"), [(0, 64), (0.1, 64), (0.5, 30), (1, 15), (2, 7), (3, 1), (60, 1)])

@@ -13,9 +13,9 @@ from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.progress import (
     ASKED,
-    DENSE,
-    KEPT,
-    SPACING,
+    DENSE_SAMPLES,
+    MAX_SAMPLES,
+    MIN_SAMPLE_INTERVAL_S,
     Sample,
     Standing,
     eta,
@@ -45,17 +45,19 @@ def closed(pages: int, *, of: int) -> Tallies:
 
 def test_samples_keep_their_distance() -> None:
     samples = with_sample([], NOW, 1, 0, 0)
-    assert with_sample(samples, NOW + SPACING / 2, 2, 1, 1) == samples
-    assert len(with_sample(samples, NOW + SPACING, 2, 1, 1)) == 2
+    assert with_sample(samples, NOW + MIN_SAMPLE_INTERVAL_S / 2, 2, 1, 1) == samples
+    assert len(with_sample(samples, NOW + MIN_SAMPLE_INTERVAL_S, 2, 1, 1)) == 2
 
 
 def test_the_samples_reach_over_the_whole_crawl_and_lie_close_together_at_its_end() -> None:
     samples: list[Sample] = []
-    for second in range(10 * KEPT):
+    for second in range(10 * MAX_SAMPLES):
         samples = with_sample(samples, NOW + second, second, second, second)
-    assert len(samples) == KEPT
+    assert len(samples) == MAX_SAMPLES
     assert samples[0][1] == 0
-    assert [sample[1] for sample in samples[-DENSE:]] == list(range(10 * KEPT - DENSE, 10 * KEPT))
+    assert [sample[1] for sample in samples[-DENSE_SAMPLES:]] == list(
+        range(10 * MAX_SAMPLES - DENSE_SAMPLES, 10 * MAX_SAMPLES)
+    )
     gaps = [new[0] - old[0] for old, new in pairwise(samples)]
     assert max(gaps) <= 40  # spread evenly it would be 15 s
 

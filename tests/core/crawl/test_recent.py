@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.crawl.counters import KEPT, with_closed
+from crawler.core.crawl.counters import RECENT_PAGES, with_closed
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 
@@ -21,9 +21,9 @@ def test_the_newest_come_first() -> None:
 
 
 def test_only_so_many_are_kept() -> None:
-    recent = with_closed({}, [missing(page) for page in range(3 * KEPT)])
-    assert len(recent["closed"]) == len(recent["troubled"]) == KEPT
-    assert recent["closed"][0] == 3 * KEPT - 1
+    recent = with_closed({}, [missing(page) for page in range(3 * RECENT_PAGES)])
+    assert len(recent["closed"]) == len(recent["troubled"]) == RECENT_PAGES
+    assert recent["closed"][0] == 3 * RECENT_PAGES - 1
 
 
 def test_a_page_with_an_error_status_is_in_both_lists() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.retries import LONGEST_BACKOFF_S, LONGEST_PUT_OFF_S, decide
+from crawler.core.crawl.retries import MAX_BACKOFF_S, MAX_RETRY_AFTER_S, decide
 
 
 def result(outcome: Outcome, attempt: int = 1, **facts: Any) -> PageResult:
@@ -64,8 +64,8 @@ def test_the_server_may_ask_for_a_longer_wait_but_not_for_any() -> None:
     assert wait(1, 0.5, retry_after=60) == 60
     assert wait(1, 0.5, retry_after=1) == 2
     assert wait(1, 0.5, retry_after=3600) == 3600
-    assert wait(1, 0.5, retry_after=1e6) == LONGEST_PUT_OFF_S
-    assert wait(40, 0.5) == LONGEST_BACKOFF_S
+    assert wait(1, 0.5, retry_after=1e6) == MAX_RETRY_AFTER_S
+    assert wait(40, 0.5) == MAX_BACKOFF_S
 
 
 def test_who_asked_for_the_wait_is_told() -> None:

@@ -1,19 +1,19 @@
-"""Pages that may have killed their worker go in smaller company, and alone once a worker died over them."""
+"""Pages that may have killed their worker go in smaller batch_size, and alone once a worker died over them."""
 
 from __future__ import annotations
 
 import pytest
 
-from crawler.core.crawl.retries import SMALL_COMPANY, company, host_of, lane_of, lanes_of
+from crawler.core.crawl.retries import SUSPECTS_PER_BATCH, batch_size, host_of, lane_of, lanes_of
 
 
 @pytest.mark.parametrize(
-    ("is_suspect", "deaths", "expected"), [(False, 0, None), (True, 0, SMALL_COMPANY), (True, 1, 1), (True, 7, 1)]
+    ("is_suspect", "deaths", "expected"), [(False, 0, None), (True, 0, SUSPECTS_PER_BATCH), (True, 1, 1), (True, 7, 1)]
 )
 def test_a_suspect_goes_in_small_company_and_alone_once_a_worker_died_over_it(
     is_suspect: bool, deaths: int, expected: int | None
 ) -> None:
     lane = lane_of("example.com:8080", is_suspect=is_suspect, deaths=deaths)
-    assert company(lane) == expected
+    assert batch_size(lane) == expected
     assert host_of(lane) == "example.com:8080"
     assert lane in lanes_of("example.com:8080")

@@ -67,7 +67,7 @@ def test_it_stays_within_its_limits_whatever_happens(events: list[tuple[float, i
     known = Throttle()
     for event in events:
         known = after_trouble(known) if event is None else after_responses(known, *event)
-        assert 0.0 <= known.delay <= politeness.LONGEST_S
+        assert 0.0 <= known.delay <= politeness.MAX_THROTTLE_S
 
 
 @pytest.mark.parametrize(

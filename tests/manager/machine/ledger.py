@@ -15,7 +15,7 @@ from crawler.core.crawl.completion import Limit, State
 from crawler.core.crawl.counters import adds_up
 from crawler.core.crawl.notices import ENDS, Event
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.urls.normalise import key_of
 from crawler.frontier.keys import CrawlKeys
 from crawler.frontier.seen_set import SeenSet
@@ -140,7 +140,9 @@ class Ledger:
         for row in rows:
             if row.is_closed:
                 assert self._is_justified(row), f"closed without reason: {row}"
-                assert row.given_up == (Outcome(row.outcome).kind is Kind.FAILED or is_transient(row.http_status)), row
+                assert row.given_up == (
+                    Outcome(row.outcome).category is Category.FAILED or is_transient(row.http_status)
+                ), row
 
     def _is_justified(self, row: Row) -> bool:
         name, asked_enough = self._world.name(row.url), row.attempts >= conf.max_attempts()
@@ -195,7 +197,11 @@ class Ledger:
         for notice in Notice.objects.filter(crawl=self.id, event=Event.PAGE):
             told.setdefault(notice.round, []).extend(notice.pages)
         assert all(len(pages) == len(set(pages)) for pages in told.values()) or self.retries, "told of twice"
-        asked = {row.id for row in rows if row.is_closed and Outcome(row.outcome).kind in (Kind.FETCHED, Kind.FAILED)}
+        asked = {
+            row.id
+            for row in rows
+            if row.is_closed and Outcome(row.outcome).category in (Category.FETCHED, Category.FAILED)
+        }
         assert asked <= {page for pages in told.values() for page in pages}, "a page closed, and nobody was told"
 
     def _what_is_over_is_complete(self, crawl: Crawl, rows: Sequence[Row]) -> None:

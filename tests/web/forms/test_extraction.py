@@ -78,7 +78,7 @@ def test_robots_txt_can_be_passed_over_as_a_crawl_would(as_root: Client, site: S
         ({"rules": "a: h1["}, "Rule 1"),
         ({"rules": ""}, "Write at least one rule"),
         ({"start_urls": ""}, "Type the address of a page"),
-        ({"delay": "x"}, "The delay must be a number"),
+        ({"delay": "x"}, "Delay must be a number"),
     ],
 )
 def test_what_is_to_be_put_right_first_is_told_and_nothing_asked_for(
