@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.exports.links import Target, edges
-from crawler.exports.rows import Chosen, of_site_alone, selected
+from crawler.exports.rows import Chosen, refuse_externals, selected
 from crawler.models import Crawl, Page
 
 # Text of strangers inside XML.
@@ -44,7 +44,7 @@ CHUNK = 1000  # pages in memory at a time
 
 def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
     """BadInput when links to other sites were asked for."""
-    of_site_alone("GraphML", **chosen)
+    refuse_externals("GraphML", **chosen)
 
 
 def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:

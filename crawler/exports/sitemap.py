@@ -16,7 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import origin_of
 from crawler.exports.file import Sink
 from crawler.exports.graphml import in_xml
-from crawler.exports.rows import NOT_INDEXED, Chosen, of_site_alone, selected
+from crawler.exports.rows import NOT_INDEXED, Chosen, refuse_externals, selected
 from crawler.models import Crawl, Page, PageFacts
 
 MOST_URLS = 50_000
@@ -33,7 +33,7 @@ _W3C = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d
 
 def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
     """BadInput when one sitemap cannot hold the pages."""
-    of_site_alone("A sitemap", **chosen)
+    refuse_externals("A sitemap", **chosen)
     if _is_too_much(crawl, **chosen):
         raise BadInput(
             "format",
@@ -83,7 +83,7 @@ _INDEX_TAIL = "</sitemapindex>\n"
 
 def check_zip(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
     """BadInput when links to other sites were asked for."""
-    of_site_alone("A sitemap", **chosen)
+    refuse_externals("A sitemap", **chosen)
 
 
 def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:

@@ -10,7 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.page_query import PagesQuery, Sort, read
+from crawler.core.crawl.page_fields import Sort
+from crawler.core.crawl.page_query import PagesQuery, read
 from crawler.core.errors import BadInput
 from crawler.models import Crawl, Page
 from crawler.reports import page_table

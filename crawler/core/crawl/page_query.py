@@ -1,4 +1,4 @@
-"""Which pages of a crawl somebody wants to see, in what order and from where on: as a query string says it."""
+"""A query for pages of a crawl, its order and position, as a query string."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from crawler.core.crawl.outcomes import Kind, Outcome
+from crawler.core.crawl.page_fields import Sort
 from crawler.core.errors import BadInput
 
 OPEN = "open"  # the outcome of a page that has none yet
@@ -31,18 +32,6 @@ class Show(StrEnum):
     LISTED = "in-sitemap"  # pages a sitemap names
     SITEMAPS = "sitemaps"
     EXTERNALS = "externals"  # links that leave the site, checked or only recorded
-
-
-class Sort(StrEnum):
-    """What the rows are ordered by; pages that are the same in it by their discovery."""
-
-    FOUND = "found"
-    URL = "url"
-    STATUS = "status"
-    DEPTH = "depth"
-    SIZE = "size"
-    TIME = "time"
-    TITLE = "title"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from crawler.core.access.permissions import Right
 from crawler.core.crawl import options
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.text.gzip import Broken
+from crawler.core.urls.normalise import href_of
 from crawler.crawls.retry import release
 from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
@@ -50,7 +51,7 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
     context = {
         "crawl": crawl,
         "page": page,
-        "href": _href(page.url),
+        "href": href_of(page.url),
         "title": page.title or page.url,
         "tone": page_text.tone(report),
         "answer": page_text.answer(report),
@@ -80,7 +81,7 @@ def _line(crawl: Crawl, page: Line) -> Line:
     return {
         **page,
         "address": _address(crawl, page["page"]),
-        "href": _href(page["url"]),
+        "href": href_of(page["url"]),
         "answer": page_text.answer(page),
         "tone": page_text.tone(page),
     }
@@ -92,11 +93,6 @@ def _step(crawl: Crawl, step: Line) -> Line:
 
 def _address(crawl: Crawl, page_id: int | None) -> str:
     return reverse("page-detail", args=[crawl.pk, page_id]) if page_id else ""
-
-
-def _href(url: str) -> str:
-    """The URL where it can be opened: nothing but a web address can."""
-    return url if url.startswith(("http://", "https://")) else ""
 
 
 def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:

@@ -15,7 +15,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, Sort, read
+from crawler.core.crawl.page_fields import SORTED_BY, Sort, ValueType, label
+from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.errors import BadInput
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page, PageFacts
@@ -48,22 +49,18 @@ SHOWN: dict[Show, str] = {
     Show.EXTERNALS: "Links to other sites",
 }
 
-ORDERS = {
-    "": "Found first",
-    "-found": "Found last",
-    "url": "URL, A to Z",
-    "-url": "URL, Z to A",
-    "title": "Title, A to Z",
-    "-title": "Title, Z to A",
-    "-status": "Highest status",
-    "status": "Lowest status",
-    "-depth": "Deepest",
-    "depth": "Shallowest",
-    "-size": "Largest",
-    "size": "Smallest",
-    "-time": "Slowest",
-    "time": "Fastest",
-}
+
+def _orders() -> dict[str, str]:
+    """Text in ascending order first, numbers in descending order, each with its opposite."""
+    orders = {"": "Found first", f"-{Sort.FOUND}": "Found last"}
+    for key, field in sorted(SORTED_BY.items(), key=lambda item: [*Sort].index(item[0])):
+        if ordering := field.ordering:
+            both = [(str(key), ordering.ascending), (f"-{key}", ordering.descending)]
+            orders.update(both if field.type is ValueType.TEXT else reversed(both))
+    return orders
+
+
+ORDERS = _orders()
 
 COMMON_TYPES = ("text/html", "application/pdf", "image/", "text/css", "application/javascript", "application/json")
 
@@ -76,10 +73,10 @@ class PagesForm(forms.Form):
 
     q = forms.CharField(required=False, label="Text in URL or title")
     show = forms.CharField(required=False, label="Show")
-    outcome = forms.CharField(required=False, label="Outcome")
-    status = forms.CharField(required=False, label="Status")
-    depth = forms.CharField(required=False, label="Depth")
-    type = forms.CharField(required=False, label="Type")
+    outcome = forms.CharField(required=False, label=label("outcome"))
+    status = forms.CharField(required=False, label=label("http_status"))
+    depth = forms.CharField(required=False, label=label("depth"))
+    type = forms.CharField(required=False, label=label("content_type"))
     sort = forms.CharField(required=False, label="Order")
 
     def __init__(self, given: QueryDict, crawl: Crawl) -> None:
@@ -108,7 +105,7 @@ class PagesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         try:
             query = read(dict(self._given.lists()))
-            usual = {column.name for column in self._columns if column.is_usual}
+            usual = {column.name for column in self._columns if column.is_default}
             self.query = replace(query, columns=()) if set(query.columns) == usual else query
         except BadInput as error:
             self.add_error(error.field if error.field in self.fields else None, error.message)
@@ -139,7 +136,7 @@ class Head:
 
 def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
     """The answer, the URL, and what was chosen besides."""
-    fixed = [_head(query, "Response", Sort.STATUS), _head(query, "Page", Sort.URL)]
+    fixed = [_head(query, "Response", Sort.STATUS), _head(query, label("url"), Sort.URL)]
     return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
 
 
@@ -169,7 +166,7 @@ def _cell(column: Column, page: Page, facts: PageFacts | None) -> dict[str, obje
         "title": column.title,
         "text": column.cell(page, facts),
         "is_number": column.is_number,
-        "moment": page.fetched_at if column.is_moment else None,
+        "moment": page.fetched_at if column.is_time else None,
     }
 
 

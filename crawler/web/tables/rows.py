@@ -12,6 +12,7 @@ from django.urls import NoReverseMatch, reverse
 
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.urls.normalise import href_of
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
@@ -32,7 +33,7 @@ def page_row(page: Page) -> Row:
         "answer": str(page.http_status) if page.http_status else text.outcome(page.outcome),
         "meaning": text.outcome(page.outcome),
         "url": page.url,
-        "href": page.url if page.url.startswith(("http://", "https://")) else "",
+        "href": href_of(page.url),
         "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
         "time": _time(page),
         "size": text.size(page.bytes) if page.http_status else "",
@@ -163,8 +164,7 @@ def _cell(column: Column, cell: Cell) -> dict[str, Any]:
 
 
 def _link(url: str) -> dict[str, str]:
-    """Only what is a web address can be opened: what sites write may be a script."""
-    return {"text": url, "href": url if url.startswith(("http://", "https://")) else ""}
+    return {"text": url, "href": href_of(url)}
 
 
 def _text(kind: Kind, cell: Cell) -> str:

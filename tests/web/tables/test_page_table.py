@@ -75,7 +75,7 @@ def test_heads_sort_and_say_how_it_is_sorted(as_ann: Client, crawl: Crawl) -> No
 def test_chosen_columns_are_shown_and_stay_chosen(as_ann: Client, crawl: Crawl) -> None:
     html = html_of(as_ann, crawl, "?column=type&column=sitemap")
     heads = [re.sub(r"<[^>]+>", "", head) for head in re.findall(r"<th scope.*?</th>", html)]
-    assert heads == ["Response", "Page", "Type", "In a sitemap"]
+    assert heads == ["Response", "Page", "Content type", "In a sitemap"]
     assert "?sort=-status&" not in html
     assert "column=type&amp;column=sitemap" in html
     assert re.search(r'value="type" checked', html)
