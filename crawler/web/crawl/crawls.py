@@ -10,7 +10,6 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -41,10 +40,11 @@ from crawler.web.decorators import is_part, page
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 from crawler.web.forms.sharing import permitted, share_as_chosen, sharing_of
+from crawler.web.tables.paging import page_of
 
 # The list of crawls: which of them are asked for, and a page of those.
 
-PER_PAGE = 25  # crawls on one page of the list
+CRAWLS_PER_PAGE = 25
 OWNERS = 200  # people to choose from, at most
 SOON, LATER = "3s", "30s"  # until the page asks again: while a crawl goes on, and otherwise
 
@@ -83,7 +83,7 @@ def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
     """What the list shows: filters, summaries, a page of crawls, and when to ask again."""
     filters = Filters.of(request.GET)
     rows = filters.among(visible).select_related("owner").order_by("-created_at")
-    crawls = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    crawls = page_of(request, rows, CRAWLS_PER_PAGE)
     now = clock.epoch_seconds()
     return {
         "filters": filters,

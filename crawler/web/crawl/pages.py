@@ -34,7 +34,8 @@ from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
 from crawler.web.decorators import page as page_for_people
 from crawler.web.forms.sharing import is_locked
-from crawler.web.tables.rows import dead_letter_row, page_row, paged, trap_row
+from crawler.web.tables.paging import paged
+from crawler.web.tables.rows import dead_letter_row, page_row, trap_row
 
 Line = dict[str, Any]
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.urls import NoReverseMatch, reverse
 
@@ -18,6 +16,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines
 from crawler.reports.traps import Caught
+from crawler.web.tables.paging import page_of_lines
 
 Row = dict[str, str]
 """One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
@@ -81,24 +80,6 @@ def _tone(outcome: str) -> str:
             return "bad"
 
 
-# A long table, shown a page at a time.
-
-PER_PAGE = 100
-
-
-ListRow = TypeVar("ListRow", bound=Model)
-
-
-def paged(request: HttpRequest, rows: QuerySet[ListRow], shown: Callable[[ListRow], Any]) -> dict[str, Any]:
-    """What a template needs: the paginator's page that is asked for, its rows, and how many there are in all."""
-    found = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    return {
-        "found": found,
-        "rows": [shown(row) for row in found],
-        "count": text.counted(found.paginator.count, "page"),
-    }
-
-
 # A table as a download.
 
 
@@ -128,8 +109,7 @@ def table_of(
 ) -> dict[str, Any]:
     """What the template of a table needs; `opened` gives the address of what lies behind a line. With `bars` the number
     that leads there has a bar beside it, as long as the number is large."""
-    paginator: Paginator[Line] = Paginator(lines, PER_PAGE)  # type: ignore[arg-type]  # it only counts and slices
-    found = paginator.get_page(request.GET.get("page"))
+    found = page_of_lines(request, lines)
     rows = [_row(crawl, columns, line, opened) for line in found.object_list]
     if bars:
         _draw_bars([cell for row in rows for cell in row if "opens" in cell])
