@@ -61,7 +61,7 @@ def _type_of(value_type: ValueType) -> pyarrow.DataType:
     import pyarrow as arrow  # as above
 
     match value_type:
-        case ValueType.TEXT | ValueType.JSON:
+        case ValueType.TEXT | ValueType.URL | ValueType.JSON:
             return arrow.string()
         case ValueType.INTEGER:
             return arrow.int64()
@@ -114,6 +114,7 @@ def _json(value: Any) -> str:
 
 _READERS: dict[ValueType, Callable[[Any], Any]] = {
     ValueType.TEXT: _text,
+    ValueType.URL: _text,
     ValueType.INTEGER: _integer,
     ValueType.FLOAT: _float,
     ValueType.BOOLEAN: _boolean,

@@ -39,7 +39,7 @@ RESERVED_NAMES = frozenset((*KEYS, NOTES))
 
 RULE_TYPES = {
     "text": ValueType.TEXT,
-    "url": ValueType.TEXT,
+    "url": ValueType.URL,
     "number": ValueType.FLOAT,
     "integer": ValueType.INTEGER,
     "date": ValueType.DATE,
@@ -160,7 +160,7 @@ def _metadata(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
 def _row(
     page: dict[str, Any], parents: dict[int, str], metadata: Mapping[str, Any], names: dict[str, str]
 ) -> dict[str, Any]:
-    row = {field.name: page.get(field.name) for field in _PAGE_FIELDS}
+    row: dict[str, Any] = {field.name: page.get(field.name) for field in _PAGE_FIELDS}
     row[PARENT] = parents.get(page["parent_id"])
     row.update((name, metadata[name]) for name in _METADATA_FIELDS)
     for name in _NULL_WHEN_EMPTY:

@@ -202,14 +202,14 @@ def _all_of(value: str, facets: list[Facet]) -> Facet:
 # Text is compared as the bytes of its UTF-8, whatever the database would make of it, and looked for whatever the case
 # of ASCII letters: so both databases find the same, in the same order, and find it fast.
 
-PER_LEAF = 100  # rows shown at a time
+ROWS_PER_PAGE = 100  # rows shown at a time
 COUNTED = 10_000  # rows at most; of more it is said that there are more
 
 _UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TablePage:
     """The rows of the table that are shown at a time."""
 
     pages: list[Page]
@@ -224,7 +224,7 @@ def chosen(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
     return _ordered(_narrowed(crawl, query), query.descending)
 
 
-def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
+def table_page(crawl: Crawl, query: PagesQuery) -> TablePage:
     """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, or is read backwards from
     the end, so the thousandth and the last cost no more than the second. BadInput when the crawl has no such page.
 
@@ -232,13 +232,13 @@ def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
     """
     rows, goes_back = _narrowed(crawl, query), query.at_end or query.before is not None
     beyond = rows if query.mark is None else rows.filter(_beyond(crawl, query))
-    ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: PER_LEAF + 1])
-    has_more = len(ids) > PER_LEAF
+    ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: ROWS_PER_PAGE + 1])
+    has_more = len(ids) > ROWS_PER_PAGE
     if goes_back and not has_more:
-        return leaf_of(crawl, query.from_the_start())
-    ids, is_first = ids[:PER_LEAF], query.mark is None and not query.at_end
+        return table_page(crawl, query.from_the_start())
+    ids, is_first = ids[:ROWS_PER_PAGE], query.mark is None and not query.at_end
     count = len(ids) if is_first and not has_more else _count(crawl, query, rows)
-    return Leaf(
+    return TablePage(
         pages=_read(ids[::-1] if goes_back else ids),
         is_first=is_first,
         is_last=query.at_end or (not goes_back and not has_more),
@@ -314,7 +314,7 @@ def _place(sort: Sort) -> Combinable:
     field = SORTED_BY.get(sort)
     if field is None:
         return F("id")
-    if field.type is ValueType.TEXT:
+    if field.is_text:
         return _in_bytes(field.path)
     # The databases differ in where they sort NULL.
     return Coalesce(field.path, 0) if field.is_nullable else F(field.path)

@@ -24,6 +24,7 @@ PageId = Annotated[int, Path(ge=0, le=LARGEST)]
 
 TYPES: dict[ValueType, Any] = {
     ValueType.TEXT: str,
+    ValueType.URL: str,
     ValueType.INTEGER: int,
     ValueType.BOOLEAN: bool,
     ValueType.DATETIME: datetime,

@@ -14,6 +14,7 @@ class ValueType(StrEnum):
     """The type of a value, for formats that have types. Any value may be missing."""
 
     TEXT = "text"
+    URL = "URL"
     INTEGER = "integer"
     FLOAT = "float"
     BOOLEAN = "boolean"
@@ -85,6 +86,10 @@ class PageField:
     ordering: Ordering | None = None  # None = pages cannot be sorted by it
 
     @property
+    def is_text(self) -> bool:
+        return self.type in (ValueType.TEXT, ValueType.URL)
+
+    @property
     def path(self) -> str:
         """The lookup of the database column from a page."""
         return self.name if self.table is Table.PAGE else f"facts__{self.name}"
@@ -98,6 +103,7 @@ PAGE_FIELDS = (
         "Page",
         "The normalised URL.",
         "https://example.com/docs/",
+        ValueType.URL,
         ordering=Ordering(Sort.URL, "URL, A to Z", "URL, Z to A"),
     ),
     PageField(
@@ -152,6 +158,7 @@ PAGE_FIELDS = (
         "Found on",
         "The URL of the page it was first found on; null for a start URL.",
         "https://example.com/",
+        ValueType.URL,
         empty_is_null=True,
     ),
     PageField(
@@ -159,6 +166,7 @@ PAGE_FIELDS = (
         "Redirects to",
         "The target of a 3xx response; null without one.",
         None,
+        ValueType.URL,
         empty_is_null=True,
     ),
     PageField(
@@ -297,6 +305,7 @@ PAGE_FIELDS = (
         "Canonical address",
         "The URL of link rel=canonical, normalised.",
         "https://example.com/docs/",
+        ValueType.URL,
         table=Table.METADATA,
         empty_is_null=True,
         column=TableColumn(12, "canonical"),

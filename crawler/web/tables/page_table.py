@@ -15,7 +15,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.core.crawl.page_fields import SORTED_BY, Sort, ValueType, label
+from crawler.core.crawl.page_fields import SORTED_BY, Sort, label
 from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.errors import BadInput
 from crawler.exports.formats import FORMATS
@@ -25,14 +25,14 @@ from crawler.reports.links import knows_orphans
 from crawler.reports.page_table import (
     Column,
     Facet,
-    Leaf,
+    TablePage,
     chosen,
     columns_of,
     facts_of,
-    leaf_of,
     outcome_facets,
     shown_columns,
     status_facets,
+    table_page,
 )
 from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
@@ -56,7 +56,7 @@ def _orders() -> dict[str, str]:
     for key, field in sorted(SORTED_BY.items(), key=lambda item: [*Sort].index(item[0])):
         if ordering := field.ordering:
             both = [(str(key), ordering.ascending), (f"-{key}", ordering.descending)]
-            orders.update(both if field.type is ValueType.TEXT else reversed(both))
+            orders.update(both if field.is_text else reversed(both))
     return orders
 
 
@@ -147,7 +147,7 @@ def _head(query: PagesQuery, title: str, sort: Sort | None, is_number: bool = Fa
     return Head(title, f"?{urlencode(query.sorted_by(sort).pairs())}", order, is_number)
 
 
-def rows(crawl: Crawl, query: PagesQuery, leaf: Leaf) -> tuple[list[Head], list[dict[str, object]]]:
+def rows(crawl: Crawl, query: PagesQuery, leaf: TablePage) -> tuple[list[Head], list[dict[str, object]]]:
     """The heads, and a row for each page of the leaf."""
     columns = shown_columns(crawl, query.columns)
     facts = facts_of(leaf.pages)
@@ -176,7 +176,7 @@ def _note(page: Page) -> str:
     return ": ".join(filter(None, [KINDS.get(page.kind), said]))
 
 
-def ways(query: PagesQuery, leaf: Leaf) -> dict[str, str]:
+def ways(query: PagesQuery, leaf: TablePage) -> dict[str, str]:
     """The query strings that lead to the rows before and behind these, to the first and to the last; "" where there
     are none."""
     start, end = query.from_the_start(), query.from_the_end()
@@ -195,7 +195,7 @@ def _to(query: PagesQuery) -> str:
     return f"?{urlencode(query.pairs())}"
 
 
-def counted(leaf: Leaf) -> str:
+def counted(leaf: TablePage) -> str:
     """ "1,170 pages", or "More than 10,000 pages"."""
     return text.counted(leaf.count, "page") if leaf.is_counted else f"More than {text.counted(leaf.count, 'page')}"
 
@@ -251,7 +251,7 @@ def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
         return {}
     query: PagesQuery = form.query
     try:
-        leaf = leaf_of(crawl, query)
+        leaf = table_page(crawl, query)
     except BadInput as error:
         form.add_error(None, error.message)
         return {}
