@@ -44,6 +44,16 @@ class Column:
     is_time: bool = False  # the cell is when the page was fetched
 
 
+def size(page: Page) -> str:
+    return text.size(page.bytes) if page.http_status else ""
+
+
+def total_time(page: Page) -> str:
+    if page.reused:
+        return "not asked"
+    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
+
+
 def _value(field: PageField, page: Page, facts: PageFacts | None) -> Any:
     row = page if field.table is Table.PAGE else facts
     return getattr(row, field.name) if row else None
@@ -65,16 +75,6 @@ def _plain(field: PageField, page: Page, facts: PageFacts | None) -> str:
             return str(value)
 
 
-def _size(page: Page, _: PageFacts | None) -> str:
-    return text.size(page.bytes) if page.http_status else ""
-
-
-def _total_time(page: Page, _: PageFacts | None) -> str:
-    if page.reused:
-        return "not asked"
-    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
-
-
 def _first_byte(page: Page, facts: PageFacts | None) -> str:
     return f"{facts.first_byte_ms:,} ms" if facts and not page.reused else ""
 
@@ -84,8 +84,8 @@ def _words(_: Page, facts: PageFacts | None) -> str:
 
 
 CELLS: dict[str, Cell] = {
-    "bytes": _size,
-    "elapsed_ms": _total_time,
+    "bytes": lambda page, _: size(page),
+    "elapsed_ms": lambda page, _: total_time(page),
     "first_byte_ms": _first_byte,
     "words": _words,
 }

@@ -14,7 +14,9 @@ from crawler.core.urls.normalise import href_of
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
+from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines
+from crawler.reports.page_table import size, total_time
 from crawler.reports.traps import Caught
 from crawler.web.tables.paging import page_of_lines
 
@@ -29,13 +31,13 @@ def page_row(page: Page) -> Row:
     """What came of it: the answer, and beside the URL what there is to say."""
     return {
         "key": str(page.pk),
-        "answer": str(page.http_status) if page.http_status else text.outcome(page.outcome),
+        "answer": answer(page.outcome, page.http_status),
         "meaning": text.outcome(page.outcome),
         "url": page.url,
         "href": href_of(page.url),
         "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
-        "time": _time(page),
-        "size": text.size(page.bytes) if page.http_status else "",
+        "time": total_time(page),
+        "size": size(page),
         "tone": _tone(page.outcome),
     }
 
@@ -47,12 +49,6 @@ def dead_letter_row(page: Page) -> Row:
 
 def _leads_to(page: Page) -> str:
     return f"→ {page.redirect_to}" if page.redirect_to else ""
-
-
-def _time(page: Page) -> str:
-    if page.reused:
-        return "not asked"
-    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
 
 
 def trap_row(caught: Caught) -> Row:
