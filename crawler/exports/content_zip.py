@@ -24,7 +24,7 @@ INDEX = "index.csv"
 
 
 def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when there is nothing to write, or too much."""
+    """BadInput when the crawl keeps no such content, or too much of it."""
     check_kept(form, crawl, **chosen)
     if PageFacts.objects.filter(crawl=crawl).exclude(kept={}).count() > MAX_FILES:
         raise BadInput(
@@ -33,7 +33,7 @@ def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
 
 
 def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """The files in the order of an export, last the table: file and URL, one a line."""
+    """The files in the order of an export, then the table: file and URL, one a line."""
     sink = Sink()
     with ZipFile(sink, "w", ZIP_DEFLATED) as archive, SpooledTemporaryFile(max_size=1 << 20) as index:
         index.write(record(("file", "url")).encode())

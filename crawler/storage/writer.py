@@ -1,7 +1,7 @@
 """The only writer of page rows.
 
-Every change is conditional on the row's status, and the crawl's counters change by the number of rows that really
-changed (rule R2), in the same transaction. So every change is idempotent. Each transaction begins by locking the
+Every change is conditional on the row's status, and the crawl's counters change by the number of changed rows (rule
+R2), in the same transaction, so every change is idempotent. Each transaction begins by locking the
 crawl's row: a transaction that ends or reopens a crawl runs before it or after it, never in between.
 """
 
@@ -80,9 +80,9 @@ def apply(
 ) -> ApplyResult:
     """Close pages, note retries and insert discoveries, all or nothing.
 
-    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
-    that is over takes nothing in. `requests` are those that belong to none of the pages. `on_closed` is told what was
-    closed, in the same transaction; so is `on_reopened` when pages that were set aside are open again.
+    A closed page does not change, the unique key refuses duplicate discoveries, and nothing changes in a crawl that is
+    over. `requests` are those that belong to no page. `on_closed` is called with the closed pages in the same
+    transaction, `on_reopened` when pages in quarantine are opened again.
     """
     judged = quarantine.Judged(())
     with change_of(crawl, now) as (row, change):
@@ -115,12 +115,11 @@ def count_death(
     crashed_from: int | None,
     on_closed: OnClosed | None = None,
 ) -> list[int]:
-    """A worker died with these pages in its batch: the open ones are suspects from now on. The death, and an attempt,
-    is counted against the page `in_hand` (its id, and which attempt it was), once a lease (`token`), and not when that
-    attempt is counted already: its report came in.
+    """A worker died with these pages in its batch: the open ones become suspects. The death and an attempt count for
+    the page `in_hand` (its id and the number of the attempt), once per lease (`token`), unless its result has arrived.
 
-    When so many workers have died over it (`crashed_from`) it is closed as crashed; None = it was not alone. Answers
-    the pages that were closed; `on_closed` as for `apply`.
+    After `crashed_from` deaths the page is closed as crashed; None = it was not alone in the batch. Returns the closed
+    pages; `on_closed` as for `apply`.
     """
     page, attempt = in_hand or (0, 0)
     with change_of(crawl, now) as (row, change):
@@ -219,11 +218,11 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
 
 
 def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) -> set[int]:
-    """Close those of these pages that are open; which they are. The others were closed before: by the same report read
-    twice, or by another worker's.
+    """Close the open ones of these pages; returns their ids. The others were closed by the same result read twice, or
+    by that of another worker.
 
-    The crawl's row is locked, so what is open now stays so until all are closed: one question and one statement for
-    all of them. Should the statement change another number of rows, nothing of this happens.
+    The crawl's row is locked, so no other process closes them between the query and the statement. When the statement
+    changes another number of rows, the transaction is rolled back.
     """
     of_page: dict[int, PageResult] = {}
     for result in results:
@@ -244,8 +243,8 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) ->
 
 
 def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, change: CounterChange) -> None:
-    """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
-    up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
+    """A redirect's target has the depth of the redirect. If a deeper link found it first, it moves up and is opened
+    when the depth limit had closed it, so that the limit does not depend on the order of responses."""
     for page in redirected:
         deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
         deeper.filter(status=Page.OPEN).update(depth=page.depth)
@@ -263,8 +262,8 @@ def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
 
 
 def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) -> None:
-    """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
-    nothing can change between the question and the statement."""
+    """Store the attempts that are new: the others are stored already, or their page is closed. As in `_close` nothing
+    changes between the query and the statement."""
     if not retries:
         return
     tried = {
@@ -282,7 +281,7 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) 
 
 
 def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:
-    """Close open pages of traps (by their ids) that were learnt just now."""
+    """Close the open pages of traps (by id) that this transaction has learnt."""
     for trap, pages in traps.items():
         error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
         for ids in _chunks(pages):
@@ -319,8 +318,7 @@ def _close_all(
 
 
 def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now: float) -> None:
-    """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
-    at once is asked for."""
+    """Insert pages whose key is new; open ones first, so that a page found both open and closed is requested."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[tuple[Outcome | None, Limit | None], list[Discovery]] = {(None, None): []}
     for page in found:
@@ -337,7 +335,7 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now
 
 
 def _limit_of(page: Discovery) -> Limit | None:
-    """Which limit closes a page the moment it is found."""
+    """The limit that closes a page when it is found."""
     if page.outcome is not Outcome.LIMIT:
         return None
     return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
