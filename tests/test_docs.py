@@ -13,7 +13,7 @@ from crawler.exports.rows import KEYS
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.reports.catalogue.report import Report
 from crawler.reports.comparison import CHANGES, Change
-from tests import option_table, outcome_table
+from tests import field_table, option_table, outcome_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
@@ -140,3 +140,8 @@ def test_every_picture_is_shown_and_described(picture: Path) -> None:
 @pytest.mark.parametrize("name", [*FORMATS, *KEYS])
 def test_every_export_format_and_column_is_documented(name: str) -> None:
     assert f"`{name}`" in EXPORTS
+
+
+def test_the_table_of_columns_is_current() -> None:
+    """`python -m tests.field_table` writes it anew."""
+    assert f"\n\n{field_table.table()}\n" in EXPORTS

@@ -14,6 +14,7 @@ from crawler.models import Crawl, Delivery, Notice, PageFacts
 from crawler.notices.channels import webhook
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
+from tests import field_table
 from tests.factories import a_crawl, a_finished_crawl, a_page
 from tests.stack import ROOT
 
@@ -57,10 +58,16 @@ def test_the_example_of_a_start_is_what_is_sent() -> None:
 @pytest.mark.django_db
 def test_the_example_of_pages_is_what_is_sent() -> None:
     crawl = a_finished_crawl()
-    page = a_page(crawl, attempts=1)
-    PageFacts.objects.create(page_id=page.id, crawl=crawl)
+    start = a_page(crawl, "https://example.com/")
+    page = a_page(crawl, "https://example.com/docs/", attempts=1, parent_id=start.id)
+    PageFacts.objects.create(page_id=page.id, crawl=crawl, canonical=page.url, words=412)
     assert shape(sent(crawl, Event.PAGE, pages=[page.id])) == shape(EXAMPLES["crawl.page"])
     assert tuple(EXAMPLES["crawl.page"]["pages"][0]) == KEYS
+
+
+def test_the_example_of_a_page_is_current() -> None:
+    """`python -m tests.field_table` writes it anew."""
+    assert field_table.example() in TEXT
 
 
 def test_each_example_says_what_it_is_of() -> None:

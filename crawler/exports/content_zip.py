@@ -1,9 +1,7 @@
-"""The content of pages as a ZIP: a file for each, and a table that says which page each is."""
+"""The content of pages as a ZIP: a file for each, and a table of files and URLs."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
 from typing import Unpack
@@ -14,39 +12,39 @@ from crawler.core.crawl.options import HTML, MARKDOWN, TEXT
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import Broken
 from crawler.core.text.sanitize import file_name
-from crawler.exports.csv import separate
+from crawler.exports.csv import record
 from crawler.exports.file import Sink
 from crawler.exports.rows import Chosen, check_kept, kept
 from crawler.models import Crawl, PageFacts
 
-MOST_FILES = 200_000  # each is remembered until the end of a ZIP, where its directory stands: some 100 MB
-MOST_BYTES = 64 * 1024 * 1024  # of one file
+MAX_FILES = 200_000  # the directory at the end of a ZIP is in memory until then: about 100 MB
+MAX_FILE_BYTES = 64 * 1024 * 1024
 ENDINGS = {HTML: "html", TEXT: "txt", MARKDOWN: "md"}
 INDEX = "index.csv"
 
 
 def check(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when there is nothing to write, or too much."""
+    """BadInput when the crawl keeps no such content, or too much of it."""
     check_kept(form, crawl, **chosen)
-    if PageFacts.objects.filter(crawl=crawl).exclude(kept={}).count() > MOST_FILES:
+    if PageFacts.objects.filter(crawl=crawl).exclude(kept={}).count() > MAX_FILES:
         raise BadInput(
-            "format", f"The content of more than {MOST_FILES:,} pages does not go into a ZIP; take fewer, or a WARC."
+            "format", f"The content of more than {MAX_FILES:,} pages does not go into a ZIP; take fewer, or a WARC."
         )
 
 
 def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """The files in the order of an export, last the table: file and URL, one a line."""
+    """The files in the order of an export, then the table: file and URL, one a line."""
     sink = Sink()
     with ZipFile(sink, "w", ZIP_DEFLATED) as archive, SpooledTemporaryFile(max_size=1 << 20) as index:
-        index.write(_line("file", "url"))
+        index.write(record(("file", "url")).encode())
         for page in kept(form, crawl, **chosen):
             try:
-                content = unpacked(page.member, MOST_BYTES)
+                content = unpacked(page.member, MAX_FILE_BYTES)
             except Broken:
                 continue
             name = file_name(page.url, page.page, ENDINGS[form])
             archive.writestr(name, content)
-            index.write(_line(name, page.url))
+            index.write(record((name, page.url)).encode())
             yield sink.taken()
         index.seek(0)
         with archive.open(INDEX, "w", force_zip64=True) as entry:
@@ -54,9 +52,3 @@ def pieces(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]
                 entry.write(piece)
                 yield sink.taken()
     yield sink.taken()
-
-
-def _line(*cells: str) -> bytes:
-    buffer = io.StringIO()
-    csv.writer(buffer).writerow(map(separate, cells))
-    return buffer.getvalue().encode()

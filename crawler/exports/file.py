@@ -1,6 +1,6 @@
-"""Writing an export so that a file is there only when it is complete, and finding out early that it cannot be written.
+"""Writes an export to a file that exists only when it is complete, and checks early that it can be written.
 
-What a crash may leave behind: the draft beside the file (".NAME.PID.part"), never half a file under its own name.
+A crash may leave the draft beside the file (".NAME.PID.part"), never an incomplete file under its own name.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from typing import cast
 
 from crawler.core.errors import BadInput
 
-# The pieces of an export as they are handed on: not too small, because each costs a write.
-
-ENOUGH = 1 << 16  # bytes or characters
+MIN_PIECE_SIZE = 1 << 16  # bytes or characters; each piece costs a write
 
 Piece = str | bytes
-"""Text, to be written in UTF-8, or bytes."""
+"""Text, written in UTF-8, or bytes."""
 
 
 def gathered(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The same, in pieces of ENOUGH and more, the last one excepted. An export is all text or all bytes."""
+    """The same in pieces of at least MIN_PIECE_SIZE, except the last. An export is all text or all bytes."""
     waiting, size = list[Piece](), 0
     for piece in pieces:
         waiting.append(piece)
         size += len(piece)
-        if size >= ENOUGH:
+        if size >= MIN_PIECE_SIZE:
             yield _joined(waiting)
             waiting, size = [], 0
     if size:
@@ -40,7 +38,7 @@ def _joined(pieces: list[Piece]) -> Piece:
 
 
 def check_writable(file: str) -> None:
-    """BadInput when no export could be written there; nothing is left behind."""
+    """BadInput when no export can be written there; leaves no file."""
     try:
         if Path(file).is_dir():
             raise IsADirectoryError(0, "it is a folder")
@@ -55,9 +53,9 @@ def check_writable(file: str) -> None:
 
 
 def write(file: str, pieces: Iterable[Piece]) -> None:
-    """Write all pieces to a draft beside the file, then rename it; on any trouble the file stays as it was.
+    """Write all pieces to a draft beside the file, then rename it; on an error the file does not change.
 
-    Something that is no ordinary file (a pipe, /dev/stdout) is written to directly. Raises OSError.
+    A pipe or a device (/dev/stdout) is written to directly. Raises OSError.
     """
     if _is_special(file):
         _fill(Path(file), pieces)
@@ -77,7 +75,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def _instead(file: str) -> str:
-    """What to do about a place that cannot be written."""
+    """What to do when a file cannot be written."""
     folder = os.path.dirname(file)  # noqa: PTH120 (a Path drops what may be the mistake)
     if folder and not os.path.lexists(folder.replace("\0", "")):
         return f"Make the folder {folder} first, or name another file."
@@ -90,7 +88,7 @@ def _fill(path: Path, pieces: Iterable[Piece]) -> None:
 
 
 def _is_special(file: str) -> bool:
-    """Whether it is a pipe, a terminal or /dev/stdout, over which no draft can be renamed."""
+    """Whether it is a pipe or a device, which cannot be replaced by renaming."""
     path = Path(file)
     return file.startswith("/dev/") or (path.exists() and not path.is_file())
 
@@ -99,12 +97,9 @@ def _draft(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.part")
 
 
-# A file that a library writes into and we hand on, piece by piece, so that nothing is ever whole in memory.
-
-
 class Sink:
-    """Takes bytes one after the other; `taken` gives those that came since the last time. It can be neither read nor
-    sought, and closing it loses nothing."""
+    """A file for libraries to write to; `taken` returns the bytes written since the last call, so that an export is
+    never in memory as a whole. It can be neither read nor sought, and closing it loses nothing."""
 
     closed = False  # libraries ask
 
@@ -128,10 +123,10 @@ class Sink:
         return self._at
 
     def flush(self) -> None:
-        """Nothing waits anywhere else."""
+        """There is no other buffer."""
 
     def close(self) -> None:
-        """What was written can still be taken."""
+        """`taken` still works."""
 
     def taken(self) -> bytes:
         pieces, self._pieces = self._pieces, []

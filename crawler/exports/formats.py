@@ -1,4 +1,4 @@
-"""Which export formats there are, and which one a file name asks for."""
+"""The export formats, and the format of a file name."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ class Check(Protocol):
 
 
 def _always(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """Nothing speaks against it."""
+    """Any crawl can be exported."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write down a crawl. Called, it gives the pieces to be written; BadInput when it cannot."""
+    """One export format. A call returns the pieces to write; BadInput when the crawl cannot be exported so."""
 
-    do_not_call_in_templates: ClassVar[bool] = True  # Django would, to see what comes of it
+    do_not_call_in_templates: ClassVar[bool] = True  # otherwise Django calls it
 
-    name: str  # for people
-    about: str  # what is in it, in a few words
+    name: str  # for users
+    about: str  # its content, in a few words
     media_type: str
     pieces: Pieces
     check: Check = _always
     is_text: bool = True
-    what: str = "pages"  # what a downloaded file's name begins with
-    has_externals: bool = False  # it can hold the links to other sites in place of the pages
-    endings: tuple[str, ...] = ()  # of file names that ask for it, beside its key
-    form: str = ""  # of kept content, see `core.crawl.options`; a crawl that does not keep it has nothing to write
+    what: str = "pages"  # the beginning of a downloaded file's name
+    has_externals: bool = False  # it can hold links to other sites in place of the pages
+    endings: tuple[str, ...] = ()  # of file names, besides its key
+    form: str = ""  # of kept content, see `core.crawl.options`; only crawls that keep it have this export
 
     def __call__(self, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Piece]:
         self.check(crawl, **chosen)
@@ -83,7 +83,7 @@ KEPT = {
     "text.zip": _zip("Text", TEXT),
     "markdown.zip": _zip("Markdown", MARKDOWN),
 }
-"""Of crawls that keep content."""
+"""Formats of crawls that keep content."""
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format(
@@ -143,22 +143,22 @@ FORMATS: Mapping[str, Format] = {
         what="sitemaps",
     ),
 }
-"""Every format by its key: what `--format` takes, and what a file name ends in."""
+"""Every format by its key, which is the value of `--format` and the ending of a file name."""
 
 
 def formats_for(crawl: Crawl) -> dict[str, Format]:
-    """Those in which this crawl has something to write."""
+    """The formats this crawl can be exported to."""
     return {key: made for key, made in FORMATS.items() if made.form in ("", *crawl.chosen.keep)}
 
 
 def file_name(crawl: Crawl, key: str, *, externals: bool = False) -> str:
-    """Of a download. What is packed as a whole says what it is, too."""
+    """The file name of a download."""
     ending = key if key.endswith(".gz") else key.rpartition(".")[2]
     return f"{'links' if externals else FORMATS[key].what}-{crawl.id}.{ending}"
 
 
 def format_of(file: str) -> str:
-    """The format a file name's ending asks for, the longest that fits; "-" (standard output) is JSON lines."""
+    """The format with the longest matching ending; "-" (standard output) is JSON lines."""
     if file == "-":
         return "jsonl"
     name = PurePath(file).name.lower()

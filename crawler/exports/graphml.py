@@ -12,16 +12,15 @@ from django.db.models import QuerySet
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.exports.links import Target, edges
-from crawler.exports.rows import Chosen, of_site_alone, selected
+from crawler.exports.rows import Chosen, refuse_externals, selected
 from crawler.models import Crawl, Page
-
-# Text of strangers inside XML.
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # https://www.w3.org/TR/xml/#charsets
 
 
 def in_xml(text: str) -> str:
-    """The text as the content of an element or a quoted attribute; characters XML has no place for are replaced."""
+    """Untrusted text as the content of an element or a quoted attribute; characters that XML cannot hold are
+    replaced."""
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;"})
 
 
@@ -37,19 +36,18 @@ NODE_KEYS = {
     "elapsed_ms": "int",
 }
 EDGE_KEYS = {"text": "string", "rel": "string"}
-"""Name -> type in GraphML, of what is said of each page and of each link."""
+"""Name -> GraphML type of the values of a page, and of a link."""
 
 CHUNK = 1000  # pages in memory at a time
 
 
 def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when links to other sites were asked for."""
-    of_site_alone("GraphML", **chosen)
+    """BadInput when links to other sites are requested."""
+    refuse_externals("GraphML", **chosen)
 
 
 def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
-    """Each page as a node "nID", then each link from one of them to one of them as an edge. Links to what the crawl has
-    no page of are left out."""
+    """Each page as a node "nID", then each link between two of them as an edge."""
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     yield from (_declared("node", name, kind) for name, kind in NODE_KEYS.items())
     yield from (_declared("edge", name, kind) for name, kind in EDGE_KEYS.items())
@@ -70,7 +68,7 @@ def _declared(what: str, name: str, kind: str) -> str:
 
 
 def _data(what: str, values: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """What there is to say; nothing of what is empty or not known."""
+    """The values that are neither empty nor unknown."""
     return "".join(
         f'<data key="{what}-{name}">{in_xml(str(values[name]))}</data>'
         for name in names
@@ -79,7 +77,7 @@ def _data(what: str, values: Mapping[str, Any], names: Mapping[str, str]) -> str
 
 
 def _is_page(target: Target) -> bool:
-    """Links that were only recorded are no nodes."""
+    """Links to other sites that were only recorded are no nodes."""
     return target.answer != Outcome.EXTERNAL
 
 

@@ -1,4 +1,4 @@
-"""The links of a crawl one after the other: from which page to which, in what words, and what is there."""
+"""The links of a crawl: source, target, anchor text, and the response of the target."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from crawler.exports.csv import table
 from crawler.exports.rows import CHUNK, NOT_INDEXED, Chosen, selected
 from crawler.models import Crawl, Page, PageFacts, PageLinks
 
-# What became of the pages that links lead to, for as many pages as there are, in 18 bytes each.
-
 _OPEN, _HIDDEN = 0, -1
 _CODES = {outcome: -2 - number for number, outcome in enumerate(Outcome)}
 _OUTCOMES = {code: outcome for outcome, code in _CODES.items()}
@@ -34,7 +32,7 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class Targets:
-    """All pages of a crawl by their short keys (`core.html.link_codec`), sorted, beside each other in arrays."""
+    """All pages of a crawl by their short keys (`core.html.link_codec`), in sorted arrays: 18 bytes a page."""
 
     keys: array[int]
     ids: array[int]  # negative when it leaves the site
@@ -51,7 +49,7 @@ class Targets:
 
 
 def targets_of(crawl: Crawl) -> Targets:
-    """Read once, in the order of the table's unique index."""
+    """Read in the order of the table's unique index."""
     found = Targets(array("Q"), array("q"), array("h"))
     pages = Page.objects.filter(crawl=crawl)
     hidden = set(pages.filter(NOT_INDEXED).values_list("id", flat=True)) if crawl.chosen.obey_noindex else set()
@@ -67,7 +65,7 @@ def _code(http_status: int | None, outcome: str) -> int:
     return http_status or (_CODES[Outcome(outcome)] if outcome else _OPEN)
 
 
-AT_ONCE = 200  # pages whose links are in memory at a time: some hundred links each
+AT_ONCE = 200  # pages whose links are in memory at a time: about a hundred links each
 
 Finder = Callable[[int], Target | None]
 
@@ -76,18 +74,17 @@ class Edge(NamedTuple):
     """One link."""
 
     page: int
-    source: str  # URL of the page it stands on
+    source: str  # URL of the page that has the link
     target: str  # normalised URL
-    text: str  # the words it is written with
+    text: str  # anchor text
     rel: str  # "nofollow ugc sponsored"
-    leads_to: Target | None  # None: the crawl has no row of it, because it is none of its pages
-    problem: str = ""  # why it leads nowhere; then its target is as it is written
+    leads_to: Target | None  # None = the crawl has no row of it
+    problem: str = ""  # of a malformed link, whose target is as written
 
 
 def edges(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Edge]:
-    """Every link on the pages that were selected, in the order of their pages, the malformed ones of each last. With
-    `externals` those alone that leave the site, whichever page they stand on; links to a page that asks to be left out
-    are left out with it."""
+    """Every link of the selected pages, in the order of the pages, the malformed ones of each last. With `externals`
+    only links to other sites. Links to a page left out because of noindex are left out, too."""
     only_externals = chosen.pop("externals", False)
     targets = targets_of(crawl)
     pages = selected(crawl, **chosen).values_list("id", "url").iterator(chunk_size=AT_ONCE)
@@ -114,16 +111,14 @@ def _of_pages(urls: dict[int, str], find: Finder) -> Iterator[Edge]:
             yield Edge(page, urls[page], wrong["written"], wrong["text"], wrong["rel"], None, wrong["problem"])
 
 
-# The links of a crawl as comma-separated values: an edge list, one link a line.
-
 NAMES = ("source", "target", "text", "rel", "status", "problem")
-"""`status` is the HTTP status of the target, else why it has none ("robots", "external", ...); empty = not known. A
-malformed link has its target as it is written, the status "malformed" and, as `problem`, what is wrong with it."""
+"""`status` is the HTTP status of the target, or its outcome ("robots", "external", ...); empty = not known. A malformed
+link has its target as written, the status "malformed", and its `problem`."""
 MALFORMED = "malformed"
 
 
 def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
-    """The header and one record a link, each ending with CR LF; with `externals` those alone that leave the site."""
+    """The header and one record a link, each ending with CR LF; with `externals` only links to other sites."""
     found = edges(crawl, **chosen)
     return table(
         NAMES,

@@ -1,7 +1,7 @@
 """The pages of a crawl as Apache Parquet: typed columns, compressed, written a group of rows at a time.
 
-What an extracted value should be is known from its rule, and so is the type of its column, before any page is read. A
-value of another kind, which only a database that was written to by hand can hold, is null: the file stays readable.
+The rule of an extracted field gives the type of its column before any page is read. A value of another type, which only
+a database edited by hand can hold, is null, so that the file stays readable.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Any, Unpack, assert_never
 
 import msgspec
 
+from crawler.core.crawl.page_fields import ValueType
 from crawler.exports.file import Sink
-from crawler.exports.rows import Chosen, Column, Kind, columns_of, rows
+from crawler.exports.rows import Chosen, Column, columns_of, rows
 from crawler.models import Crawl
 
 if TYPE_CHECKING:
     import pyarrow
 
-GROUP = 5_000  # rows; what is in memory at a time
-LARGEST = 2**63
+GROUP = 5_000  # rows in memory at a time
+INT64_LIMIT = 2**63
 
 _as_json = msgspec.json.Encoder().encode
 
 
 def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """One row a page. Times and dates are timestamps in UTC; what has no type of its own is text, or JSON."""
+    """One row a page. Times and dates are timestamps in UTC; JSON is text."""
     import pyarrow as arrow  # half a second and 60 MB, which no other command should pay for
     from pyarrow import parquet
 
@@ -52,31 +53,31 @@ def _table(group: Sequence[dict[str, Any]], columns: Sequence[Column], schema: p
 def _type(column: Column) -> pyarrow.DataType:
     import pyarrow as arrow  # as above
 
-    kind = _type_of(column.kind)
-    return arrow.list_(kind) if column.many else kind
+    value_type = _type_of(column.type)
+    return arrow.list_(value_type) if column.many else value_type
 
 
-def _type_of(kind: Kind) -> pyarrow.DataType:
+def _type_of(value_type: ValueType) -> pyarrow.DataType:
     import pyarrow as arrow  # as above
 
-    match kind:
-        case Kind.TEXT | Kind.ANY:
+    match value_type:
+        case ValueType.TEXT | ValueType.URL | ValueType.JSON:
             return arrow.string()
-        case Kind.NUMBER:
+        case ValueType.INTEGER:
             return arrow.int64()
-        case Kind.DECIMAL:
+        case ValueType.FLOAT:
             return arrow.float64()
-        case Kind.TRUTH:
+        case ValueType.BOOLEAN:
             return arrow.bool_()
-        case Kind.MOMENT:
+        case ValueType.DATETIME:
             return arrow.timestamp("ms", tz="UTC")
-        case Kind.DATE:
+        case ValueType.DATE:
             return arrow.timestamp("us", tz="UTC")  # a written date can have them
-    assert_never(kind)
+    assert_never(value_type)
 
 
 def _cells(column: Column, values: Iterable[Any]) -> list[Any]:
-    read = _READ[column.kind]
+    read = _READERS[column.type]
     if column.many:
         return [[read(one) for one in value] if isinstance(value, list) else None for value in values]
     return [None if value is None else read(value) for value in values]
@@ -86,37 +87,38 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: Any) -> int | None:
-    return value if type(value) is int and abs(value) < LARGEST else None
+def _integer(value: Any) -> int | None:
+    return value if type(value) is int and abs(value) < INT64_LIMIT else None
 
 
-def _decimal(value: Any) -> float | None:
+def _float(value: Any) -> float | None:
     return float(value) if type(value) in (int, float) else None
 
 
-def _truth(value: Any) -> bool | None:
+def _boolean(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _moment(value: Any) -> datetime | None:
-    """A day is its beginning; what names no zone is in UTC."""
+def _datetime(value: Any) -> datetime | None:
+    """A day is its beginning; a time without a zone is in UTC."""
     try:
-        moment = datetime.fromisoformat(value)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        time = datetime.fromisoformat(value)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):  # the last: at the very beginning or end of the calendar
         return None
 
 
-def _any(value: Any) -> str:
+def _json(value: Any) -> str:
     return value if isinstance(value, str) else _as_json(value).decode()
 
 
-_READ: dict[Kind, Callable[[Any], Any]] = {
-    Kind.TEXT: _text,
-    Kind.NUMBER: _number,
-    Kind.DECIMAL: _decimal,
-    Kind.TRUTH: _truth,
-    Kind.MOMENT: _moment,
-    Kind.DATE: _moment,
-    Kind.ANY: _any,
+_READERS: dict[ValueType, Callable[[Any], Any]] = {
+    ValueType.TEXT: _text,
+    ValueType.URL: _text,
+    ValueType.INTEGER: _integer,
+    ValueType.FLOAT: _float,
+    ValueType.BOOLEAN: _boolean,
+    ValueType.DATETIME: _datetime,
+    ValueType.DATE: _datetime,
+    ValueType.JSON: _json,
 }

@@ -1,11 +1,10 @@
-"""What one line of an export holds, whatever the format: the pages of a crawl as plain dictionaries."""
+"""The rows of an export in any format: the pages of a crawl as dictionaries."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from typing import Any, NamedTuple, TypedDict, Unpack
 
@@ -15,23 +14,10 @@ from django.db.models.functions import Coalesce
 from crawler.content.storage import Gone, Place, Reader
 from crawler.core.crawl.messages import EXTERNAL
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_fields import EXPORTED, PARENT, Table, ValueType
 from crawler.core.errors import BadInput
 from crawler.core.html.page_metadata import NOINDEX
 from crawler.models import Crawl, Page, PageFacts
-
-# Which columns an export of pages has, and what kind of value stands in each.
-
-
-class Kind(StrEnum):
-    """What the values of a column are, for formats that have types. Each may be missing."""
-
-    TEXT = "text"
-    NUMBER = "number"  # whole
-    DECIMAL = "decimal"  # whole or not
-    TRUTH = "truth"
-    MOMENT = "moment"  # ISO 8601 in UTC
-    DATE = "date"  # ISO 8601: a day, or a moment with or without its zone
-    ANY = "any"  # whatever JSON can hold
 
 
 @dataclass(frozen=True)
@@ -39,68 +25,34 @@ class Column:
     """One column of a table of pages."""
 
     name: str
-    kind: Kind = Kind.TEXT
-    many: bool = False  # the values are lists of this kind
+    type: ValueType = ValueType.TEXT
+    many: bool = False  # the values are lists of this type
 
 
-OF_PAGES = (
-    Column("url"),
-    Column("status", Kind.NUMBER),
-    Column("outcome"),
-    Column("http_status", Kind.NUMBER),
-    Column("content_type"),
-    Column("title"),
-    Column("depth", Kind.NUMBER),
-    Column("parent"),
-    Column("redirect_to"),
-    Column("bytes", Kind.NUMBER),
-    Column("elapsed_ms", Kind.NUMBER),
-    Column("attempts", Kind.NUMBER),
-    Column("fetched_at", Kind.MOMENT),
-    Column("error"),
-    Column("directives"),
-    Column("rel"),
-    Column("not_followed", Kind.NUMBER),
-    Column("reused", Kind.TRUTH),
-    Column("kind"),
-    Column("in_sitemap", Kind.TRUTH),
-    Column("linked", Kind.TRUTH),
-    Column("lastmod"),
-)
-"""From the pages' own rows, of the same names; `parent` is the URL of theirs."""
-
-OF_FACTS = (
-    Column("description"),
-    Column("h1"),
-    Column("canonical"),
-    Column("words", Kind.NUMBER),
-    Column("first_byte_ms", Kind.NUMBER),
-)
-"""From what is kept beside a page that was answered."""
-
-USUAL = (*OF_PAGES, *OF_FACTS)
+PAGE_COLUMNS = tuple(Column(field.name, field.type) for field in EXPORTED)
+KEYS = tuple(column.name for column in PAGE_COLUMNS)
+"""The keys of every row, in the order of a table's columns; extracted fields follow."""
 NOTES = "field_notes"
-"""Of a crawl that extracts fields: an object with a sentence for each field that has no value, or not all of it."""
+"""The last column of a crawl that extracts fields: an object with the reason for each value that is missing."""
 
-TAKEN = frozenset((*(column.name for column in USUAL), NOTES))
+RESERVED_NAMES = frozenset((*KEYS, NOTES))
 
-
-OF_RULES = {
-    "text": Kind.TEXT,
-    "url": Kind.TEXT,
-    "number": Kind.DECIMAL,
-    "integer": Kind.NUMBER,
-    "date": Kind.DATE,
-    "boolean": Kind.TRUTH,
+RULE_TYPES = {
+    "text": ValueType.TEXT,
+    "url": ValueType.URL,
+    "number": ValueType.FLOAT,
+    "integer": ValueType.INTEGER,
+    "date": ValueType.DATE,
+    "boolean": ValueType.BOOLEAN,
 }
-"""What the values of an extraction rule of each type are, see `core.extraction.rules.TYPES`."""
+"""The types of the values of an extraction rule, see `core.extraction.rules.TYPES`."""
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
-    """The usual ones, then one for each field the crawl extracts, and one that says why some have no value."""
+    """The fields of a page, one column for each field the crawl extracts, and the notes on missing values."""
     rules = crawl.chosen.fields
-    fields = (Column(column_name(rule.name), OF_RULES.get(rule.type, Kind.ANY), many=rule.many) for rule in rules)
-    return (*USUAL, *fields, *([Column(NOTES, Kind.ANY)] if rules else []))
+    fields = (Column(column_name(rule.name), RULE_TYPES.get(rule.type, ValueType.JSON), rule.many) for rule in rules)
+    return (*PAGE_COLUMNS, *fields, *([Column(NOTES, ValueType.JSON)] if rules else []))
 
 
 def fields_of(crawl: Crawl) -> list[str]:
@@ -109,93 +61,90 @@ def fields_of(crawl: Crawl) -> list[str]:
 
 
 def column_name(field: str) -> str:
-    """The column of an extracted field: its own name, or "field_NAME" where a usual column has that already."""
-    return f"field_{field}" if field in TAKEN else field
+    """The column of an extracted field: its own name, or "field_NAME" where a field of a page has that name."""
+    return f"field_{field}" if field in RESERVED_NAMES else field
 
 
-# Which pages of a crawl an export tells of: the one place that reads what was asked for.
+# Which pages an export contains.
 
-WIDEST = 10  # rows from a crawl's first to its last, for each of its own
+MAX_ID_SPREAD = 10  # rows of any crawl between a crawl's first and last page, for each of its own
 
 NOT_INDEXED = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 
 
 class Chosen(TypedDict, total=False):
-    """What may be asked of an export; nothing = all pages the receipt counts."""
+    """What an export can be narrowed to; nothing = all pages the receipt counts."""
 
-    externals: bool  # in place of the pages the links that leave the site, asked for or only recorded
+    externals: bool  # in place of the pages the links that leave the site, checked or only recorded
     among: QuerySet[Page]  # these rows alone and in their order, such as those of a report; not sliced
 
 
 def selected(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
     """The pages, in the order of their discovery unless `among` has one. A crawl that obeys noindex leaves out pages
     that ask for it."""
-    found = _asked_for(crawl, **chosen)
+    found = _requested(crawl, **chosen)
     if crawl.chosen.obey_noindex:
         found = found.exclude(NOT_INDEXED)
     return found if found.ordered else found.order_by("id")
 
 
-def of_site_alone(what: str, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when links to other sites were asked for in a format that has no place for them."""
+def refuse_externals(what: str, **chosen: Unpack[Chosen]) -> None:
+    """BadInput when links to other sites are requested in a format that cannot hold them."""
     if chosen.get("externals"):
         raise BadInput("externals", f"{what} holds pages of the site alone; leave out the links to other sites.")
 
 
-def _asked_for(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
+def _requested(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
     among = chosen.get("among")
     if among is not None:
         return among.filter(crawl=crawl)
-    found = _of(crawl)
+    found = _rows_of(crawl)
     return found.filter(kind=EXTERNAL) if chosen.get("externals") else found.exclude(outcome=Outcome.EXTERNAL)
 
 
-def _of(crawl: Crawl) -> QuerySet[Page]:
-    """All its rows, so that they come in the order of their ids without being sorted: of a million SQLite would give
-    the first after seven seconds and 60 MB of memory. It reads the table from the crawl's first row to its last
-    instead, as long as not too many others stand between, and is told the crawl in a way no index serves."""
+def _rows_of(crawl: Crawl) -> QuerySet[Page]:
+    """All its rows in the order of their ids, without sorting: to sort a million SQLite needs seven seconds and 60 MB.
+    The query reads the table from the crawl's first row to its last, unless too many rows of other crawls are between
+    them, and names the crawl by an expression that no index covers."""
     mine = Page.objects.filter(crawl=crawl)
     known = mine.aggregate(first=Min("id"), last=Max("id"), number=Count("id"))
-    if not known["number"] or known["last"] - known["first"] > WIDEST * known["number"]:
+    if not known["number"] or known["last"] - known["first"] > MAX_ID_SPREAD * known["number"]:
         return mine
     rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))
     return rows.filter(id__range=(known["first"], known["last"]), of=crawl.id)
 
 
-CHUNK = 1000  # pages in memory at a time; also the most parameters one look for parents or facts needs
+CHUNK = 1000  # pages in memory at a time; also the most parameters of a query for parents or metadata
 
-KEYS = tuple(column.name for column in USUAL)
-"""The keys of every row, in the order of a table's columns; those of extracted fields come behind them."""
-
-_PAGE_KEYS = tuple(column.name for column in OF_PAGES)
-_PAGE_FIELDS = ("id", *("parent_id" if key == "parent" else key for key in _PAGE_KEYS))
-_FACT_FIELDS = tuple(column.name for column in OF_FACTS)
-_NO_FACTS: Mapping[str, Any] = {**dict.fromkeys(_FACT_FIELDS), "fields": {}, "notes": {}}
+_PAGE_FIELDS = tuple(field for field in EXPORTED if field.table is Table.PAGE)
+_METADATA_FIELDS = tuple(field.name for field in EXPORTED if field.table is Table.METADATA)
+_PAGE_LOOKUPS = ("id", *("parent_id" if field.name == PARENT else field.name for field in _PAGE_FIELDS))
+_NULL_WHEN_EMPTY = tuple(field.name for field in EXPORTED if field.empty_is_null and field.name != PARENT)
+_TIMES = tuple(field.name for field in EXPORTED if field.type is ValueType.DATETIME)
+_NO_METADATA: Mapping[str, Any] = {**dict.fromkeys(_METADATA_FIELDS), "fields": {}, "notes": {}}
 
 
 def rows(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[dict[str, Any]]:
-    """One row a page (see `selection`), in the order the pages were discovered; memory stays bounded however many there
-    are.
+    """One row a page (see `selected`), in the order the pages were discovered, with bounded memory.
 
-    One query streams the pages; for each CHUNK of them one finds the parents' URLs and one the facts. `parent`,
-    `outcome`, `http_status`, `redirect_to`, `fetched_at` and `canonical` are None where there is none, and so is all
-    that only an answer tells; `fetched_at` is ISO 8601 in UTC. A field has the value that its rule made: text, a
-    number, a truth value, a list, or None; behind the fields NOTES is an object, or None where nothing is missing.
+    One query streams the pages; for each CHUNK of them one finds the parents' URLs and one the metadata. Times are
+    ISO 8601 in UTC. A page without a response has None for all metadata. An extracted field has the value of its rule:
+    text, a number, a boolean, a list, or None; NOTES is an object, or None where nothing is missing.
     """
     names = {field: column_name(field) for field in fields_of(crawl)}
-    pages = selected(crawl, **chosen).values(*_PAGE_FIELDS).iterator(chunk_size=CHUNK)
+    pages = selected(crawl, **chosen).values(*_PAGE_LOOKUPS).iterator(chunk_size=CHUNK)
     while chunk := list(islice(pages, CHUNK)):
-        parents, facts = _urls(page["parent_id"] for page in chunk), _facts(page["id"] for page in chunk)
-        yield from (_row(page, parents, facts.get(page["id"], _NO_FACTS), names) for page in chunk)
+        parents, metadata = _urls(page["parent_id"] for page in chunk), _metadata(page["id"] for page in chunk)
+        yield from (_row(page, parents, metadata.get(page["id"], _NO_METADATA), names) for page in chunk)
 
 
 def page_rows(crawl: Crawl, page_ids: Sequence[int]) -> list[dict[str, Any]]:
-    """The rows of some closed pages, in the order given, whatever they ask of robots."""
+    """The rows of some closed pages in the order given, those with noindex included."""
     names = {field: column_name(field) for field in fields_of(crawl)}
     found = Page.objects.filter(crawl=crawl, id__in=page_ids, status=Page.CLOSED)
-    pages = {page["id"]: page for page in found.values(*_PAGE_FIELDS)}
-    parents, facts = _urls(page["parent_id"] for page in pages.values()), _facts(pages)
-    return [_row(pages[id], parents, facts.get(id, _NO_FACTS), names) for id in page_ids if id in pages]
+    pages = {page["id"]: page for page in found.values(*_PAGE_LOOKUPS)}
+    parents, metadata = _urls(page["parent_id"] for page in pages.values()), _metadata(pages)
+    return [_row(pages[id], parents, metadata.get(id, _NO_METADATA), names) for id in page_ids if id in pages]
 
 
 def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
@@ -203,46 +152,43 @@ def _urls(page_ids: Iterable[int | None]) -> dict[int, str]:
     return dict(Page.objects.filter(id__in=wanted).values_list("id", "url"))
 
 
-def _facts(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
-    found = PageFacts.objects.filter(page_id__in=list(page_ids)).values("page_id", "fields", "notes", *_FACT_FIELDS)
-    return {facts["page_id"]: facts for facts in found}
+def _metadata(page_ids: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    found = PageFacts.objects.filter(page_id__in=list(page_ids))
+    return {row["page_id"]: row for row in found.values("page_id", "fields", "notes", *_METADATA_FIELDS)}
 
 
 def _row(
-    page: dict[str, Any], parents: dict[int, str], facts: Mapping[str, Any], names: dict[str, str]
+    page: dict[str, Any], parents: dict[int, str], metadata: Mapping[str, Any], names: dict[str, str]
 ) -> dict[str, Any]:
-    row = dict(zip(("id", *_PAGE_KEYS), page.values(), strict=True))
-    del row["id"]
-    row["parent"] = parents.get(page["parent_id"])
-    row["outcome"] = page["outcome"] or None
-    row["redirect_to"] = page["redirect_to"] or None
-    row["fetched_at"] = page["fetched_at"].isoformat(timespec="milliseconds") if page["fetched_at"] else None
-    row.update((name, facts[name]) for name in _FACT_FIELDS)
-    row["canonical"] = facts["canonical"] or None
-    row.update((name, facts["fields"].get(field)) for field, name in names.items())
+    row: dict[str, Any] = {field.name: page.get(field.name) for field in _PAGE_FIELDS}
+    row[PARENT] = parents.get(page["parent_id"])
+    row.update((name, metadata[name]) for name in _METADATA_FIELDS)
+    for name in _NULL_WHEN_EMPTY:
+        row[name] = row[name] or None
+    for name in _TIMES:
+        row[name] = row[name].isoformat(timespec="milliseconds") if row[name] else None
+    row.update((name, metadata["fields"].get(field)) for field, name in names.items())
     if names:
-        row[NOTES] = facts["notes"] or None
+        row[NOTES] = metadata["notes"] or None
     return row
 
 
-# The pages whose content was kept in one form, and where it is.
+# The pages whose content was kept in one form.
 
 log = logging.getLogger(__name__)
 
-# pages in memory at a time
-
 
 class Kept(NamedTuple):
-    """One page's content."""
+    """The kept content of one page."""
 
     page: int
     url: str
-    member: bytes  # as it is in the storage: one gzip member or two
+    member: bytes  # as stored: one gzip member or two
 
 
 def check_kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when the crawl keeps nothing of this form, or links to other sites were asked for."""
-    of_site_alone("Kept content", **chosen)
+    """BadInput when the crawl keeps no content in this form, or links to other sites are requested."""
+    refuse_externals("Kept content", **chosen)
     if form not in crawl.chosen.keep:
         raise BadInput(
             "format", f"This crawl kept no content as {form}; start one that does, with --keep {form} or on the form."
@@ -250,7 +196,7 @@ def check_kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
 
 
 def kept(form: str, crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[Kept]:
-    """The pages that were kept in this form, in the order of an export. What cannot be read any more is left out."""
+    """The pages kept in this form, in the order of an export, without those whose content cannot be read any more."""
     with Reader() as reader:
         for page, url, place in _places(form, crawl, **chosen):
             try:

@@ -1,4 +1,4 @@
-"""The pages of a crawl that belong into an index, as a sitemap (https://www.sitemaps.org/protocol.html)."""
+"""The indexable pages of a crawl as a sitemap (https://www.sitemaps.org/protocol.html)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import origin_of
 from crawler.exports.file import Sink
 from crawler.exports.graphml import in_xml
-from crawler.exports.rows import NOT_INDEXED, Chosen, of_site_alone, selected
+from crawler.exports.rows import NOT_INDEXED, Chosen, refuse_externals, selected
 from crawler.models import Crawl, Page, PageFacts
 
 MOST_URLS = 50_000
@@ -33,7 +33,7 @@ _W3C = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d
 
 def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
     """BadInput when one sitemap cannot hold the pages."""
-    of_site_alone("A sitemap", **chosen)
+    refuse_externals("A sitemap", **chosen)
     if _is_too_much(crawl, **chosen):
         raise BadInput(
             "format",
@@ -50,15 +50,14 @@ def lines(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
 
 
 def entries(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[str]:
-    """An element for each page; `lastmod` as far as the crawl knows it from a sitemap and it is a date."""
+    """An element for each page, with `lastmod` when a sitemap of the site gave a valid date."""
     for url, lastmod in indexable(crawl, **chosen).values_list("url", "lastmod").iterator(chunk_size=CHUNK):
         when = f"<lastmod>{lastmod}</lastmod>" if _W3C.fullmatch(lastmod) else ""
         yield f"<url><loc>{in_xml(url)}</loc>{when}</url>\n"
 
 
 def indexable(crawl: Crawl, **chosen: Unpack[Chosen]) -> QuerySet[Page]:
-    """HTML pages of the site that answered 2xx (or 304, as before) and neither ask to be left out of an index nor name
-    another page as the one that counts."""
+    """HTML pages of the site with a 2xx response (or 304) that have neither noindex nor another page as canonical."""
     answered = Q(outcome__in=SUCCESSES)
     html = selected(crawl, **chosen).filter(answered, kind=PAGE, content_type__in=HTML).exclude(NOT_INDEXED)
     elsewhere = PageFacts.objects.filter(page_id=OuterRef("pk")).exclude(canonical__in=("", OuterRef("url")))
@@ -71,7 +70,7 @@ def _is_too_much(crawl: Crawl, **chosen: Unpack[Chosen]) -> bool:
     return sum(len(line.encode()) for line in lines(crawl, **chosen)) > MOST_BYTES
 
 
-# The same pages as a ZIP: as many sitemaps as the protocol asks for, each packed by gzip, and the index of them.
+# The same pages as a ZIP of gzipped sitemaps and their index.
 
 INDEX = "sitemap.xml"
 
@@ -82,13 +81,12 @@ _INDEX_TAIL = "</sitemapindex>\n"
 
 
 def check_zip(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when links to other sites were asked for."""
-    of_site_alone("A sitemap", **chosen)
+    """BadInput when links to other sites are requested."""
+    refuse_externals("A sitemap", **chosen)
 
 
 def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """sitemap-1.xml.gz and so on, then sitemap.xml, which names them at the root of the first start URL: that is
-    where they are to be put."""
+    """sitemap-1.xml.gz and so on, then sitemap.xml, which lists them at the root of the first start URL."""
     root, sink, names = f"{origin_of(crawl.start_urls[0])}/", Sink(), list[str]()
     with ZipFile(sink, "w", ZIP_STORED) as archive:
         for part in parts(entries(crawl, **chosen)):
@@ -100,7 +98,7 @@ def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
 
 
 def parts(lines: Iterable[str]) -> Iterator[bytes]:
-    """Sitemaps of these entries, each as large as one may be, packed; one at least."""
+    """Gzipped sitemaps of these entries, each of the maximum size; at least one."""
     part = _Part()
     for line in map(str.encode, lines):
         if not part.has_room(line):
@@ -111,7 +109,7 @@ def parts(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 class _Part:
-    """One sitemap, packed while it is written: of 50 MB some five are in memory."""
+    """One sitemap, compressed while it is written: of 50 MB about five are in memory."""
 
     def __init__(self) -> None:
         self._sink = Sink()

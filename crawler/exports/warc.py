@@ -1,4 +1,4 @@
-"""The requests and answers of a crawl as one WARC file: the records of every page that was kept, and no others."""
+"""The requests and responses of a crawl as one WARC file: the records of every page whose content was kept."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from crawler.models import Crawl
 
 
 def check(crawl: Crawl, **chosen: Unpack[Chosen]) -> None:
-    """BadInput when there is nothing to write."""
+    """BadInput when the crawl keeps no WARC records."""
     check_kept(WARC, crawl, **chosen)
 
 
 def pieces(crawl: Crawl, **chosen: Unpack[Chosen]) -> Iterator[bytes]:
-    """A record that says who made it, then response and request of each page: gzip members, as they are stored."""
+    """A warcinfo record, then response and request of each page: gzip members, as they are stored."""
     said = {**about(), "isPartOf": str(crawl.id), "description": f"a crawl of {crawl.site}"}
     yield warc.info(f"{crawl.id}.warc.gz", said)
     for page in kept(WARC, crawl, **chosen):

@@ -20,12 +20,12 @@ from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
 from crawler.reports.catalogue.page_queries import answer
-from crawler.reports.catalogue.report import Cells, Column, Kind, Line
+from crawler.reports.catalogue.report import RESPONSE, Cells, Column, Kind, Line, page_column
 
 AT_ONCE = 500  # rows in memory at a time
 OFFERED = 20  # other crawls to compare with
 
-_PAGE = Column("url", "Page", Kind.URL)
+_PAGE = page_column("url")
 
 
 def _among(outcomes: Sequence[Outcome]) -> str:
@@ -75,7 +75,7 @@ CHANGES = (
         title="New",
         about="Pages that the earlier crawl did not know.",
         praise="No page is new.",
-        columns=(_PAGE, Column("answer", "Response", Kind.ANSWER), Column("title", "Title")),
+        columns=(_PAGE, RESPONSE, page_column("title")),
         selected="page.id, page.url, page.outcome, page.http_status, page.title",
         tables=_ONE,
         condition=_only("now", "before"),
@@ -119,7 +119,7 @@ CHANGES = (
         praise="Every page says what it said.",
         columns=(
             _PAGE,
-            Column("title", "Title"),
+            page_column("title"),
             Column("words_before", "Words before", Kind.NUMBER),
             Column("words_now", "Words now", Kind.NUMBER),
         ),

@@ -9,6 +9,7 @@ from typing import Any
 
 from crawler.core.crawl.diagnosis import Hold, Manager
 from crawler.core.crawl.politeness import ENDED_BY_A_USER, Reason, stop_of
+from crawler.core.urls.normalise import href_of
 from crawler.reports import text as words
 
 Row = dict[str, str]
@@ -198,7 +199,7 @@ def _page_row(page: Mapping[str, Any]) -> Row:
         "answer": answer,
         "meaning": "",
         "url": page["url"],
-        "href": _openable(page["url"]),
+        "href": href_of(page["url"]),
         "note": "; ".join(note for note in notes if note),
         "time": {0: "not yet", 1: "once"}.get(page["attempts"], f"{words.count(page['attempts'])} times"),
         "size": f"depth {words.count(page['depth'])}",
@@ -211,7 +212,7 @@ def _letter_row(letter: Mapping[str, Any], report: Mapping[str, Any]) -> Row:
         "answer": words.outcome(letter["outcome"]),
         "meaning": letter["outcome"],
         "url": letter["url"],
-        "href": _openable(letter["url"]),
+        "href": href_of(letter["url"]),
         "note": letter["error"],
         "time": "",
         "size": f"{_since(letter['at'], report)} ago",
@@ -268,7 +269,3 @@ def _first_of(shown: int, all_of_them: int, noun: str) -> str:
     if shown < all_of_them:
         return f"The first {shown} of {words.counted(all_of_them, noun)}"
     return words.counted(all_of_them, noun).capitalize()
-
-
-def _openable(url: str) -> str:
-    return url if url.startswith(("http://", "https://")) else ""

@@ -8,6 +8,7 @@ from typing import Any
 
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.crawl.outcomes import SUCCESSES
+from crawler.core.crawl.page_fields import label
 from crawler.core.crawl.traps import Reason
 from crawler.core.html import link_codec
 from crawler.core.urls.normalise import key_of
@@ -219,13 +220,13 @@ def answered(report: Mapping[str, Any]) -> Known:
     none = "no response" if report["outcome"] else "no response yet"
     has_answer = report["http_status"] is not None
     return [
-        ("Outcome", outcome(report)),
-        ("Status", str(report["http_status"]) if has_answer else none),
-        ("Content type", report["content_type"] or ("not stated by the server" if has_answer else none)),
-        ("Size", text.size(report["bytes"]) if has_answer else none),
-        ("Time to first byte", _milliseconds(report["first_byte_ms"], report)),
-        ("Total time", _milliseconds(report["elapsed_ms"], report)),
-        ("Attempts", attempts(report)),
+        (label("outcome"), outcome(report)),
+        (label("http_status"), str(report["http_status"]) if has_answer else none),
+        (label("content_type"), report["content_type"] or ("not stated by the server" if has_answer else none)),
+        (label("bytes"), text.size(report["bytes"]) if has_answer else none),
+        (label("first_byte_ms"), _milliseconds(report["first_byte_ms"], report)),
+        (label("elapsed_ms"), _milliseconds(report["elapsed_ms"], report)),
+        (label("attempts"), attempts(report)),
     ]
 
 
@@ -245,9 +246,9 @@ def attempts(report: Mapping[str, Any]) -> str:
 def found(report: Mapping[str, Any]) -> Known:
     """What it is and how it was found."""
     known = [
-        ("Type", KINDS[report["kind"]]),
-        ("Depth", f"{text.counted(report['depth'], 'link')} from a start URL"),
-        ("Rel of the first link", report["rel"] or "none"),
+        (label("kind"), KINDS[report["kind"]]),
+        (label("depth"), f"{text.counted(report['depth'], 'link')} from a start URL"),
+        (label("rel"), report["rel"] or "none"),
         *_of_sitemaps(report["sitemap"]),
     ]
     if report["trap"]:
@@ -257,14 +258,14 @@ def found(report: Mapping[str, Any]) -> Known:
 
 def _of_sitemaps(sitemap: Mapping[str, Any]) -> Known:
     if sitemap["listed"] is None:
-        return [("In a sitemap", f"{UNKNOWN}: this crawl looked at none")]
+        return [(label("in_sitemap"), f"{UNKNOWN}: this crawl looked at none")]
     if not sitemap["listed"]:
-        return [("In a sitemap", "in none that was read")]
+        return [(label("in_sitemap"), "in none that was read")]
     linked = "yes" if sitemap["linked"] else "no: a sitemap alone leads here"
     return [
-        ("In a sitemap", "yes"),
-        ("Last modified, by the sitemap", sitemap["lastmod"] or UNKNOWN),
-        ("Linked from a page", linked),
+        (label("in_sitemap"), "yes"),
+        (label("lastmod"), sitemap["lastmod"] or UNKNOWN),
+        (label("linked"), linked),
     ]
 
 
@@ -274,14 +275,14 @@ def said(report: Mapping[str, Any]) -> Known:
     to_crawlers = UNKNOWN if directives is None else directives or "nothing: it may be indexed, its links followed"
     page = report["said"]
     if page is None:
-        return [("Directives", to_crawlers)]
+        return [(label("directives"), to_crawlers)]
     return [
-        ("Title", page["title"] or "none"),
-        ("Description", page["description"] or "none"),
-        ("Heading (h1)", _heading(page)),
-        ("Canonical address", _canonical(page, report["url"])),
-        ("Directives", to_crawlers),
-        ("Words", "not counted" if page["words"] is None else text.count(page["words"])),
+        (label("title"), page["title"] or "none"),
+        (label("description"), page["description"] or "none"),
+        (label("h1"), _heading(page)),
+        (label("canonical"), _canonical(page, report["url"])),
+        (label("directives"), to_crawlers),
+        (label("words"), "not counted" if page["words"] is None else text.count(page["words"])),
     ]
 
 

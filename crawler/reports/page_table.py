@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from operator import itemgetter
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
@@ -15,7 +17,8 @@ from django.db.models.functions import Coalesce, Collate, Upper
 
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP
 from crawler.core.crawl.outcomes import Category, Outcome
-from crawler.core.crawl.page_query import OPEN, PagesQuery, Show, Sort, Span
+from crawler.core.crawl.page_fields import PAGE_FIELDS, SORTED_BY, PageField, Sort, Table, TableColumn, ValueType
+from crawler.core.crawl.page_query import OPEN, PagesQuery, Show, Span
 from crawler.core.errors import BadInput
 from crawler.core.text.quantities import DASH
 from crawler.models import Crawl, Page, PageFacts
@@ -30,91 +33,79 @@ Cell = Callable[[Page, PageFacts | None], str]
 
 @dataclass(frozen=True)
 class Column:
-    """A column beside the answer and the URL, which are always there."""
+    """A column beside the response and the URL, which are always shown."""
 
-    name: str  # as the query string has it
+    name: str  # in the query string
     title: str
     cell: Cell
     sort: Sort | None = None  # None = the table cannot be sorted by it
     is_number: bool = False
-    is_usual: bool = False
-    is_moment: bool = False  # the cell is when the page was fetched
+    is_default: bool = False
+    is_time: bool = False  # the cell is when the page was fetched
 
 
-def _title(page: Page, _: PageFacts | None) -> str:
-    return page.title
-
-
-def _type(page: Page, _: PageFacts | None) -> str:
-    return page.content_type
-
-
-def _depth(page: Page, _: PageFacts | None) -> str:
-    return text.count(page.depth)
-
-
-def _size(page: Page, _: PageFacts | None) -> str:
+def size(page: Page) -> str:
     return text.size(page.bytes) if page.http_status else ""
 
 
-def _time(page: Page, _: PageFacts | None) -> str:
+def total_time(page: Page) -> str:
     if page.reused:
         return "not asked"
     return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
+
+
+def _value(field: PageField, page: Page, facts: PageFacts | None) -> Any:
+    row = page if field.table is Table.PAGE else facts
+    return getattr(row, field.name) if row else None
+
+
+def _plain(field: PageField, page: Page, facts: PageFacts | None) -> str:
+    """The value as readers read its type; "" for none."""
+    value = _value(field, page, facts)
+    match value:
+        case None:
+            return ""
+        case bool():
+            return value_words(value)
+        case int():
+            return text.count(value)
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S} UTC"
+        case _:
+            return str(value)
 
 
 def _first_byte(page: Page, facts: PageFacts | None) -> str:
     return f"{facts.first_byte_ms:,} ms" if facts and not page.reused else ""
 
 
-def _attempts(page: Page, _: PageFacts | None) -> str:
-    return text.count(page.attempts)
-
-
-def _fetched(page: Page, _: PageFacts | None) -> str:
-    return f"{page.fetched_at:%Y-%m-%d %H:%M:%S} UTC" if page.fetched_at else ""
-
-
 def _words(_: Page, facts: PageFacts | None) -> str:
     return text.count(facts.words) if facts and facts.words else ""
 
 
-def _description(_: Page, facts: PageFacts | None) -> str:
-    return facts.description if facts else ""
+CELLS: dict[str, Cell] = {
+    "bytes": lambda page, _: size(page),
+    "elapsed_ms": lambda page, _: total_time(page),
+    "first_byte_ms": _first_byte,
+    "words": _words,
+}
+"""The fields whose cell depends on more than the value: nothing for what was not requested or not counted."""
 
 
-def _heading(_: Page, facts: PageFacts | None) -> str:
-    return facts.h1 if facts else ""
+def _column(field: PageField, shown: TableColumn) -> Column:
+    return Column(
+        name=shown.name,
+        title=field.label,
+        cell=CELLS.get(field.name, partial(_plain, field)),
+        sort=field.ordering.key if field.ordering else None,
+        is_number=field.type is ValueType.INTEGER,
+        is_default=shown.is_default,
+        is_time=field.type is ValueType.DATETIME,
+    )
 
 
-def _canonical(_: Page, facts: PageFacts | None) -> str:
-    return facts.canonical if facts else ""
-
-
-def _directives(page: Page, _: PageFacts | None) -> str:
-    return page.directives
-
-
-def _sitemap(page: Page, _: PageFacts | None) -> str:
-    return "yes" if page.in_sitemap else "no"
-
-
-COLUMNS = (
-    Column("title", "Title", _title, sort=Sort.TITLE, is_usual=True),
-    Column("depth", "Depth", _depth, sort=Sort.DEPTH, is_number=True, is_usual=True),
-    Column("time", "Time", _time, sort=Sort.TIME, is_number=True, is_usual=True),
-    Column("size", "Size", _size, sort=Sort.SIZE, is_number=True, is_usual=True),
-    Column("type", "Type", _type),
-    Column("first-byte", "First byte", _first_byte, is_number=True),
-    Column("attempts", "Tries", _attempts, is_number=True),
-    Column("fetched", "Fetched", _fetched, is_moment=True),
-    Column("words", "Words", _words, is_number=True),
-    Column("description", "Description", _description),
-    Column("h1", "Heading", _heading),
-    Column("canonical", "Canonical address", _canonical),
-    Column("directives", "Directives", _directives),
-    Column("sitemap", "In a sitemap", _sitemap),
-)
+_SHOWN = sorted(((field.column.position, field) for field in PAGE_FIELDS if field.column), key=itemgetter(0))
+COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.column)
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
@@ -125,7 +116,7 @@ def columns_of(crawl: Crawl) -> tuple[Column, ...]:
 def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[Column]:
     """The chosen ones as far as there are such columns, else the usual ones; always in the same order."""
     known = columns_of(crawl)
-    return [column for column in known if column.name in chosen] or [column for column in known if column.is_usual]
+    return [column for column in known if column.name in chosen] or [column for column in known if column.is_default]
 
 
 def field_names(crawl: Crawl) -> list[str]:
@@ -211,14 +202,14 @@ def _all_of(value: str, facets: list[Facet]) -> Facet:
 # Text is compared as the bytes of its UTF-8, whatever the database would make of it, and looked for whatever the case
 # of ASCII letters: so both databases find the same, in the same order, and find it fast.
 
-PER_LEAF = 100  # rows shown at a time
+ROWS_PER_PAGE = 100  # rows shown at a time
 COUNTED = 10_000  # rows at most; of more it is said that there are more
 
 _UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 @dataclass(frozen=True)
-class Leaf:
+class TablePage:
     """The rows of the table that are shown at a time."""
 
     pages: list[Page]
@@ -233,7 +224,7 @@ def chosen(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
     return _ordered(_narrowed(crawl, query), query.descending)
 
 
-def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
+def table_page(crawl: Crawl, query: PagesQuery) -> TablePage:
     """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, or is read backwards from
     the end, so the thousandth and the last cost no more than the second. BadInput when the crawl has no such page.
 
@@ -241,13 +232,13 @@ def leaf_of(crawl: Crawl, query: PagesQuery) -> Leaf:
     """
     rows, goes_back = _narrowed(crawl, query), query.at_end or query.before is not None
     beyond = rows if query.mark is None else rows.filter(_beyond(crawl, query))
-    ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: PER_LEAF + 1])
-    has_more = len(ids) > PER_LEAF
+    ids = list(_ordered(beyond, query.descending != goes_back).values_list("id", flat=True)[: ROWS_PER_PAGE + 1])
+    has_more = len(ids) > ROWS_PER_PAGE
     if goes_back and not has_more:
-        return leaf_of(crawl, query.from_the_start())
-    ids, is_first = ids[:PER_LEAF], query.mark is None and not query.at_end
+        return table_page(crawl, query.from_the_start())
+    ids, is_first = ids[:ROWS_PER_PAGE], query.mark is None and not query.at_end
     count = len(ids) if is_first and not has_more else _count(crawl, query, rows)
-    return Leaf(
+    return TablePage(
         pages=_read(ids[::-1] if goes_back else ids),
         is_first=is_first,
         is_last=query.at_end or (not goes_back and not has_more),
@@ -320,21 +311,13 @@ def _holding(rows: QuerySet[Page], text: str) -> QuerySet[Page]:
 
 
 def _place(sort: Sort) -> Combinable:
-    match sort:
-        case Sort.FOUND:
-            return F("id")
-        case Sort.URL:
-            return _in_bytes("url")
-        case Sort.TITLE:
-            return _in_bytes("title")
-        case Sort.STATUS:  # the databases do not agree on where a row without a value comes
-            return Coalesce("http_status", 0)
-        case Sort.DEPTH:
-            return F("depth")
-        case Sort.SIZE:
-            return F("bytes")
-        case Sort.TIME:
-            return F("elapsed_ms")
+    field = SORTED_BY.get(sort)
+    if field is None:
+        return F("id")
+    if field.is_text:
+        return _in_bytes(field.path)
+    # The databases differ in where they sort NULL.
+    return Coalesce(field.path, 0) if field.is_nullable else F(field.path)
 
 
 def _in_bytes(field: str) -> Combinable:

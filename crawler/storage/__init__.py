@@ -1,7 +1,8 @@
 """Tables of a crawl.
 
 writer          the one writer of page rows (R1)
-sql             its statements
+counters        the counters of a crawl's row
+sql             the statements of both
 queries         reads of page rows
 quarantine      counts of traps
 variants        learns which parts of URLs make no difference

@@ -28,13 +28,13 @@ def is_behind(connection: BaseDatabaseWrapper) -> bool:
 
 
 def watch() -> None:
-    """From now on `manage.py migrate` ends with a sentence, before it changes anything, where it cannot upgrade."""
+    """Make `manage.py migrate` end with an explanation, before it changes anything, when it cannot upgrade."""
     pre_migrate.connect(_refuse, dispatch_uid="crawler.storage.database.refuse")
 
 
 def _refuse_partly_replaced(loader: MigrationLoader) -> None:
-    """Django leaves out a squashed migration of which only some were applied, and finds nothing to do: it takes the
-    files of the others for granted, which are gone."""
+    """Django skips a squashed migration of which only some parts were applied, because it expects the files of the
+    others, which are gone."""
     for (app, _), squashed in loader.replacements.items():
         applied = [name for name in squashed.replaces if name in loader.applied_migrations]
         if app == APP and 0 < len(applied) < len(squashed.replaces):
@@ -50,27 +50,27 @@ def _refuse(app_config: Any, using: str, **_: Any) -> None:
         raise CommandError(str(error)) from None
 
 
-# Limits of PostgreSQL sessions, so that a machine that vanishes does not block the others.
+# Limits of PostgreSQL sessions, so that a machine that disappears does not block the others.
 #
-# PostgreSQL does not notice a client whose packets stop coming: its transaction and its row locks stay open until TCP
-# gives up after 15 minutes to 2 hours. So each session has limits; a tick that meets a lock is deferred; and the holder
-# of the lock on a crawl's row can be found. The client side of a connection is in `settings.environment`.
+# PostgreSQL keeps the transaction and the row locks of a silent client until TCP gives up after 15 minutes to 2 hours.
+# So each session has limits, a tick that meets a lock is deferred, and the holder of the lock on a crawl's row can be
+# found. `settings.environment` has the client side of a connection.
 
 VENDOR = "postgresql"
 LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE
 
 LIMITS = {
-    "lock_timeout": "3s",  # a statement waits for a lock no longer than this
-    "idle_in_transaction_session_timeout": "10s",  # no transaction of ours waits for its client so long
-    "tcp_keepalives_idle": "5",  # seconds; then a silent client is asked three times whether it is there
+    "lock_timeout": "3s",  # longest wait of a statement for a lock
+    "idle_in_transaction_session_timeout": "10s",  # longest wait of a transaction for its client
+    "tcp_keepalives_idle": "5",  # seconds; then the server probes a silent client three times
     "tcp_keepalives_interval": "3",
     "tcp_keepalives_count": "3",
-    "tcp_user_timeout": "10s",  # what was sent to it must be acknowledged within this
+    "tcp_user_timeout": "10s",  # longest wait for an acknowledgement
 }
 """Of each session. SET, and not sent in the startup packet (libpq's `options`), which PgBouncer refuses."""
 
 UNLIMITED = dict.fromkeys(("lock_timeout", "idle_in_transaction_session_timeout"), "0")
-"""While tables are changed: a migration may have to wait for them, and may compute between two statements."""
+"""While tables are changed: a migration may wait for locks, and may compute between two statements."""
 
 _SILENT_LOCK = """
     SELECT host(holder.client_addr),
@@ -89,7 +89,7 @@ def apply_session_limits() -> None:
 
 
 def is_lock_timeout(error: BaseException) -> bool:
-    """Whether this error of the database says that another transaction held a lock for longer than `lock_timeout`."""
+    """Whether this error means that another transaction held a lock for longer than `lock_timeout`."""
     cause = error.__cause__
     return LOCK_NOT_AVAILABLE in (getattr(cause, "sqlstate", None), getattr(cause, "pgcode", None))
 

@@ -1,5 +1,5 @@
-"""Judges suspected pages by the counts of their traps. The counts move in the transaction that inserts the pages, under
-the lock on the crawl's row, by the rows that are really new: so they are exact whatever is killed or done twice."""
+"""Judges suspected pages by the counts of their traps. The counts change in the transaction that inserts the pages,
+with the crawl's row locked, by the rows that are new, so that crashes and repetitions do not change them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ KEYS_PER_STATEMENT = 900  # keys a statement; SQLite's smallest limit is 999 val
 
 @dataclass(frozen=True)
 class Judged:
-    """What is to be inserted, and what is not even to get a row."""
+    """The pages to insert, and the pages that get no row."""
 
     pages: Sequence[Discovery]
     left_out: Collection[bytes] = frozenset()  # keys
-    set_aside: Mapping[int, Sequence[int]] = field(default_factory=dict)  # trap id -> pages that need not be asked for
-    reopened: Sequence[int] = ()  # pages that were set aside, and are to be asked for after all
+    set_aside: Mapping[int, Sequence[int]] = field(default_factory=dict)  # trap id -> pages that are not requested
+    reopened: Sequence[int] = ()  # pages in quarantine to open again
 
 
 def sort_out(crawl: Crawl, found: Sequence[Discovery], closed: Sequence[PageResult]) -> Judged:
-    """Judge the suspects among these pages, in their order. To be called in the transaction that inserts them.
+    """Judge the suspects among these pages, in their order, in the transaction that inserts them.
 
-    1. What the pages say that this very transaction `closed` may tell of a trap.
-    2. Only a page that is new and that nothing else vouches for is judged.
-    3. A page beyond the rows of its trap is counted with the page it was found on, if that was closed now. So a report
-       that is taken in twice counts once.
+    1. Learn traps from the pages that this transaction `closed`.
+    2. Judge only pages that are new and not found in another, unsuspected way.
+    3. Count a page without a row only when its parent was closed now, so that a result processed twice counts once.
     """
     if not closed or not crawl.chosen.traps:
         return _judged(crawl, found, frozenset(), None)
@@ -74,25 +73,25 @@ def _judged(crawl: Crawl, found: Sequence[Discovery], closed: Collection[int], p
 
 
 def shown(crawl: Crawl) -> QuerySet[Trap]:
-    """The traps of a crawl that people are shown: those that kept pages out, or did until they were released."""
+    """The traps of a crawl that users see: those that keep pages out, or did until they were released."""
     caught = Q(quarantined__gt=0) | Q(left_out__gt=0) | Q(released=True)
     return Trap.objects.filter(caught, crawl=crawl).order_by("id")
 
 
 def quarantined(traps: QuerySet[Trap]) -> QuerySet[Page]:
-    """The pages that are closed on account of these traps, in the order of their discovery."""
+    """The pages in quarantine for these traps, in the order of their discovery."""
     crawls = traps.values("crawl_id")
     ids = traps.values("id")
     return Page.objects.filter(crawl_id__in=crawls, trap_id__in=ids, outcome=Outcome.TRAP).order_by("id")
 
 
 def release(traps: QuerySet[Trap]) -> int:
-    """Let these traps keep out nothing any more; how many there were. Their pages are for `pages.release` to open."""
+    """Release these traps; returns how many. `writer.release` opens their pages."""
     return traps.update(released=True, pages=F("pages") + F("quarantined"), quarantined=0)
 
 
 def _in_doubt(crawl: Crawl, found: Sequence[Discovery]) -> dict[bytes, Discovery]:
-    """Key -> page, of those that are suspected, have no row yet, and are not open on other grounds."""
+    """Key -> page, of suspected pages without a row that were not found in another, unsuspected way."""
     suspects = {page.key: page for page in found if page.suspicion}
     if not suspects:
         return {}
@@ -103,7 +102,7 @@ def _in_doubt(crawl: Crawl, found: Sequence[Discovery]) -> dict[bytes, Discovery
 
 
 def _traps_of(crawl: Crawl, suspicions: Iterable[Suspicion]) -> dict[bytes, Trap]:
-    """The rows of these traps; those that are new are inserted."""
+    """The rows of these traps; new ones are inserted."""
     wanted = {suspicion.key: suspicion for suspicion in suspicions}
     known: dict[bytes, Trap] = {}
     for chunk in _chunks(list(wanted)):

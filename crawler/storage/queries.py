@@ -18,7 +18,7 @@ from crawler.models import Crawl, Page
 
 @dataclass(frozen=True)
 class OpenPage:
-    """What is needed to hand a page out."""
+    """What dispatch needs of a page."""
 
     id: int
     url: str
@@ -32,9 +32,8 @@ class OpenPage:
 
 
 def all_rows(crawl: UUID) -> QuerySet[Page]:
-    """All rows of a crawl, to be read side by side in the order of their discovery. What is always true of a row's id
-    is asked for besides: with it SQLite takes the index that has them in this order, and without it never does, where
-    one of the open pages alone or of the dead letters is the better."""
+    """All rows of a crawl in the order of their discovery. The condition on `id` is always true: with it SQLite uses
+    the index in this order, and without it never, where an index of open pages or dead letters is faster."""
     return Page.objects.filter(crawl_id=crawl, id__gt=0).order_by("id")
 
 
@@ -75,8 +74,8 @@ def open_with_attempts(crawl: UUID) -> list[OpenPage]:
 
 
 def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
-    """The smallest depth at which a page is open; pages whose server asked for a time after `put_off_until` count only
-    where there are no others, so that a single one does not hold up all that lies deeper."""
+    """The smallest depth with an open page. Pages with a Retry-After later than `put_off_until` count only when there
+    are no others, so that one of them does not block all deeper pages."""
     rows = Page.objects.filter(crawl_id=crawl, status=Page.OPEN)
     depths = rows.aggregate(least=Min("depth"), sooner=Min("depth", filter=~put_off(crawl, put_off_until)))
     least: int | None = depths["least"] if depths["sooner"] is None else depths["sooner"]
@@ -84,7 +83,7 @@ def shallowest_open(crawl: UUID, put_off_until: float) -> int | None:
 
 
 def put_off(crawl: UUID, until: float) -> Q:
-    """Open pages whose server asked for a time after `until`, in epoch seconds."""
+    """Open pages with a Retry-After later than `until`, in epoch seconds."""
     return Q(crawl_id=crawl, status=Page.OPEN, put_off__isnull=False, due_at__gt=until)
 
 
@@ -99,7 +98,7 @@ def has_open(crawl: UUID) -> bool:
 
 
 def count_rows(crawl: UUID) -> Tallies:
-    """The tallies counted anew from the rows themselves; links that leave the site and were not asked for are none."""
+    """The tallies counted from the rows, without links to other sites that were not requested."""
     rows = Page.objects.filter(crawl_id=crawl).exclude(outcome=Outcome.EXTERNAL)
     groups = rows.order_by().values_list("outcome", "http_status")
     return tallied(groups.annotate(pages=Count("id")))
@@ -113,8 +112,8 @@ def next_expiry(crawl: UUID) -> float | None:
 
 
 def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
-    """Those of these pages that are open. The crawl is asked for in a way that no index serves: SQLite would take that
-    of its open pages, and read a million of them to find these few."""
+    """The open ones of these pages. The condition on the crawl is an expression that no index covers: SQLite would use
+    the index of open pages and read a million of them to find these few."""
     rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))
     return rows.filter(id__in=list(ids), status=Page.OPEN, of=crawl)
 

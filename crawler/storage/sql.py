@@ -1,10 +1,10 @@
-"""The statements that insert and close page rows, many at a time; for the transactions of `crawler.storage.writer`
-alone."""
+"""The SQL that inserts and closes page rows, many at a time; only transactions of `crawler.storage.writer` use it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -24,40 +24,42 @@ LISTED_ROWS_PER_INSERT = 199  # 5 values each
 
 _json = msgspec.json.Encoder().encode
 
-_CLOSE = """
-    UPDATE crawler_page SET status = 1, outcome = %s, http_status = %s, content_type = %s, title = %s, redirect_to = %s,
-        bytes = %s, elapsed_ms = %s, attempts = %s, fetched_at = %s, error = %s, given_up = %s,
-        directives = %s, not_followed = %s, reused = %s
+Value = Callable[[PageResult], Any]
+
+_CLOSED_WITH: dict[str, Value] = {
+    "outcome": lambda result: result.outcome.value,
+    "http_status": attrgetter("http_status"),
+    "content_type": lambda result: storable(result.content_type)[:100],
+    "title": lambda result: storable(result.title),
+    "redirect_to": attrgetter("redirect_to"),
+    "bytes": attrgetter("bytes"),
+    "elapsed_ms": attrgetter("elapsed_ms"),
+    "attempts": attrgetter("attempt"),
+    "fetched_at": lambda result: _time(result.fetched_at),
+    "error": lambda result: storable(result.error),
+    "given_up": is_dead_letter,
+    "directives": lambda result: storable(result.directives),
+    "not_followed": attrgetter("not_followed"),
+    "reused": attrgetter("reused"),
+}
+"""Column of a page -> its value when the page is closed."""
+
+_CLOSE = f"""
+    UPDATE crawler_page SET status = 1, {", ".join(f"{column} = %s" for column in _CLOSED_WITH)}
     WHERE id = %s AND status = 0
-"""
+"""  # noqa: S608 (the names of columns)
 
 
 def close_rows(results: Iterable[PageResult]) -> int:
-    """Close the rows of these pages, as far as they are open; how many were."""
+    """Close the open ones of these pages; returns how many."""
     with connection.cursor() as cursor:
-        cursor.executemany(_CLOSE, [_closing(result) for result in results])
+        cursor.executemany(_CLOSE, [(*_values(_CLOSED_WITH, result), result.id) for result in results])
         closed: int = cursor.rowcount
     return closed
 
 
-def _closing(result: PageResult) -> tuple[Any, ...]:
-    return (
-        result.outcome.value,
-        result.http_status,
-        storable(result.content_type)[:100],
-        storable(result.title),
-        result.redirect_to,
-        result.bytes,
-        result.elapsed_ms,
-        result.attempt,
-        _moment(result.fetched_at),
-        storable(result.error),
-        is_dead_letter(result),
-        storable(result.directives),
-        result.not_followed,
-        result.reused,
-        result.id,
-    )
+def _values(columns: Mapping[str, Value], result: PageResult) -> list[Any]:
+    return [value_of(result) for value_of in columns.values()]
 
 
 _NOTE_ATTEMPT = """
@@ -66,8 +68,8 @@ _NOTE_ATTEMPT = """
 
 
 def note_attempts(results: Iterable[tuple[PageResult, float, int | None]]) -> None:
-    """Note on these pages' rows that they were asked for in vain, when they are due again (epoch seconds), and the
-    status of the response that asked for this wait."""
+    """Store the failed attempts of these pages, when each is due again (epoch seconds), and the status of the response
+    with that Retry-After."""
     rows = [
         (result.attempt, due_at, put_off, storable(_reason(result)), result.id) for result, due_at, put_off in results
     ]
@@ -86,64 +88,59 @@ _INSERT = """
         title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
     VALUES {rows} ON CONFLICT DO NOTHING
 """
-_NEW = "0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false"  # what nothing was asked for yet has in the last columns
+_NEW = "0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false"  # the last columns of a page that was not requested yet
 _ROW = f"({', '.join(['%s'] * 17)}, {_NEW})"
 _LISTED_ROW = f"(%s, %s, %s, 0, 0, 0, NULL, '', '', '{PAGE}', %s, '', true, false, '', NULL, %s, {_NEW})"
 
 
-_KEEP_LINKS = """
+_STORE_LINKS = """
     INSERT INTO crawler_pagelinks (page_id, crawl_id, keys, packed) VALUES (%s, %s, %s, %s)
     ON CONFLICT (page_id) DO UPDATE SET keys = excluded.keys, packed = excluded.packed
 """
 
 
 def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
-    """Keep the links of pages that were closed with any; those of a page that was asked for again are replaced."""
+    """Store the links of these pages, in place of those of an earlier response."""
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
     rows = [(result.id, crawl_id, result.link_keys, result.linkage) for result in results if result.link_keys]
     if rows:
         with connection.cursor() as cursor:
-            cursor.executemany(_KEEP_LINKS, rows)
+            cursor.executemany(_STORE_LINKS, rows)
 
 
-_FACTS = (
-    "headers, first_byte_ms, description, h1, h1_count, canonical, canonicals, digest, sketch, words, insecure,"
-    " malformed, fields, notes, kept"
-)
-_KEEP_FACTS = f"""
-    INSERT INTO crawler_pagefacts (page_id, crawl_id, {_FACTS}) VALUES ({", ".join(["%s"] * 17)})
-    ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _FACTS.split(", "))}
+_METADATA: dict[str, Value] = {
+    "headers": lambda result: storable(result.headers),
+    "first_byte_ms": attrgetter("first_byte_ms"),
+    "description": lambda result: storable(result.facts.description),
+    "h1": lambda result: storable(result.facts.h1),
+    "h1_count": attrgetter("facts.h1_count"),
+    "canonical": attrgetter("facts.canonical"),
+    "canonicals": attrgetter("facts.canonicals"),
+    "digest": attrgetter("facts.digest"),
+    "sketch": attrgetter("facts.sketch"),
+    "words": attrgetter("facts.words"),
+    "insecure": lambda result: _as_json(result.facts.insecure),
+    "malformed": lambda result: _as_json(_malformed(result.facts)) if result.facts.malformed else None,
+    "fields": lambda result: _as_json(result.facts.fields),
+    "notes": lambda result: _as_json(result.facts.notes),
+    "kept": lambda result: _as_json(result.kept),
+}
+"""Column of the metadata of a page -> its value."""
+
+_STORE_METADATA = f"""
+    INSERT INTO crawler_pagefacts (page_id, crawl_id, {", ".join(_METADATA)})
+    VALUES ({", ".join(["%s"] * (2 + len(_METADATA)))})
+    ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _METADATA)}
 """  # noqa: S608 (the names of columns)
 
 
 def store_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
-    """Keep what the answers and pages said; of a page that was asked for again, what is said now."""
+    """Store headers and metadata of pages with a response, in place of those of an earlier response."""
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    rows = [(result.id, crawl_id, *_facts(result)) for result in results if result.http_status is not None]
+    rows = [(result.id, crawl_id, *_values(_METADATA, result)) for result in results if result.http_status is not None]
     if rows:
         with connection.cursor() as cursor:
-            cursor.executemany(_KEEP_FACTS, rows)
-
-
-def _facts(result: PageResult) -> tuple[Any, ...]:
-    facts = result.facts
-    return (
-        storable(result.headers),
-        result.first_byte_ms,
-        storable(facts.description),
-        storable(facts.h1),
-        facts.h1_count,
-        facts.canonical,
-        facts.canonicals,
-        facts.digest,
-        facts.sketch,
-        facts.words,
-        _as_json(facts.insecure),
-        _as_json(_malformed(facts)) if facts.malformed else None,
-        _as_json(facts.fields),
-        _as_json(facts.notes),
-        _as_json(result.kept),
-    )
+            cursor.executemany(_STORE_METADATA, rows)
 
 
 def _malformed(facts: Facts) -> dict[str, Any]:
@@ -167,21 +164,21 @@ def _storable_in(value: Any) -> Any:
 
 
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
-    """Insert pages whose key is new; how many were. On rows that were there it is noted that a link, or a sitemap,
-    leads to them too."""
+    """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
+    sitemap."""
     chunks = (found[at : at + ROWS_PER_INSERT] for at in range(0, len(found), ROWS_PER_INSERT))
     return sum(_insert_or_note(crawl, chunk, expires_at) for chunk in chunks)
 
 
 def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
-    """The same for pages of a list. Of a million rows it matters that most values are the same in all of them."""
+    """The same for pages of a list, whose rows differ in few columns: that saves time with a million of them."""
     chunks = (entries[at : at + LISTED_ROWS_PER_INSERT] for at in range(0, len(entries), LISTED_ROWS_PER_INSERT))
     return sum(_insert_listed(crawl, chunk, expires_at) for chunk in chunks)
 
 
 def _insert_or_note(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
     inserted = _insert_rows(crawl.id, found, expires_at)
-    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # in others every row says that it is linked
+    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
         _note_ways(crawl.id, found)
     return inserted
 
@@ -193,7 +190,7 @@ _LIST = """
 
 
 def _note_ways(crawl: UUID, found: Sequence[Discovery]) -> None:
-    """Of two sitemaps that name a page the first counts, and the priority of a page that is known stays as it is."""
+    """The first sitemap that names a page counts; the priority of a page that has a row does not change."""
     linked = [page.key for page in found if page.linked and page.kind == PAGE]
     Page.objects.filter(crawl_id=crawl, key__in=linked, linked=False).update(linked=True)
     listed = [page for page in found if page.in_sitemap]
@@ -247,12 +244,11 @@ def _row(page: Discovery) -> tuple[Any, ...]:
 
 
 def storable(text: str) -> str:
-    """Text as both databases take it: PostgreSQL has no place for NUL, SQLite none for half a surrogate pair. A page
-    that holds either must not stop the crawl."""
+    """Text that both databases accept: PostgreSQL refuses NUL, SQLite half a surrogate pair."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def _moment(epoch_seconds: float) -> Any:
+def _time(epoch_seconds: float) -> Any:
     """A database value for a time, or None for 0: never."""
     moment = datetime.fromtimestamp(epoch_seconds, UTC) if epoch_seconds else None
     return connection.ops.adapt_datetimefield_value(moment) if moment else None
@@ -260,7 +256,7 @@ def _moment(epoch_seconds: float) -> Any:
 
 # Pages requested per user and day: one row, updated in the transaction that closes the pages.
 
-KEPT_DAYS = 400  # a year, and some days to compare with
+KEPT_DAYS = 400  # a year, and some days for comparison
 
 _ADD = """
     INSERT INTO crawler_usage (user_id, day, pages) VALUES (%s, %s, %s)

@@ -1,8 +1,8 @@
-"""Learns from what pages say which parts of URLs make no difference, and judges the pages found by it.
+"""Learns from page content which parts of URLs make no difference, and judges new pages by them.
 
-All of it happens in the transaction that closes and inserts pages, under the lock on the crawl's row, and only a page
-that this transaction closed teaches anything: so a report that is taken in twice teaches once, and what is undone was
-never learnt. A crawl of pages with texts of their own costs two questions a transaction.
+It runs in the transaction that closes and inserts pages, with the crawl's row locked, and learns only from pages that
+this transaction closed: a result processed twice counts once, and a rollback undoes what was learnt. A crawl whose
+pages all have different texts costs two queries a transaction.
 """
 
 from __future__ import annotations
@@ -53,31 +53,30 @@ class _Answer:
 
     text: bytes
     parts: Remainders
-    led_to: Sequence[Remainders]  # new pages; only told of pages whose text another has too
+    led_to: Sequence[Remainders]  # new pages; known only of pages whose text another page has
 
 
 @dataclass
 class Parts:
-    """The varying parts of a crawl, for one transaction. What is to become of pages that have rows is for
-    `crawler.storage.writer` to do."""
+    """The varying parts of a crawl, for one transaction. `crawler.storage.writer` changes the pages that have rows."""
 
     crawl: Crawl
-    set_aside: dict[int, list[int]] = field(default_factory=dict)  # trap id -> open pages that need not be asked for
-    reopened: list[int] = field(default_factory=list)  # pages that were set aside, and say different things after all
+    set_aside: dict[int, list[int]] = field(default_factory=dict)  # trap id -> open pages that are not requested
+    reopened: list[int] = field(default_factory=list)  # pages in quarantine whose content differs after all
 
     def __post_init__(self) -> None:
         rows = VaryingPart.objects.filter(crawl=self.crawl).select_related("trap").order_by("id")
         self._parts = {row.pattern: row for row in rows}
         self._groups: dict[Group, Variants] = {}
         self._saved: dict[Group, Variants] = {}
-        self._moved: set[str] = set()  # patterns of the parts whose rows are to be saved
+        self._moved: set[str] = set()  # patterns of the parts to save
 
     def learn(self, closed: Sequence[PageResult], found: Iterable[Discovery]) -> None:
-        """Take in the pages that this transaction closed, and what they led to.
+        """Learn from the pages that this transaction closed and the pages they link to.
 
-        1. A page that says what another says, and led to new pages, may show a part that is to be followed.
-        2. Every page counts for the followed parts it has: as the first of its variants, a repetition or a difference.
-        3. A part is judged once the evidence is enough.
+        1. A page with the text of another page and with new links may show a part to follow.
+        2. Each page counts for its followed parts: as the first of its variants, a repetition or a difference.
+        3. A part is judged when there is enough evidence.
         """
         facts = {page.id: page.facts for page in closed if page.outcome is Outcome.SUCCESS and page.facts.digest}
         led_to = _led_to([page for page, said in facts.items() if not said.shows_more], found)
@@ -100,7 +99,7 @@ class Parts:
             self._conclude(pattern, part)
 
     def with_suspicions(self, found: Sequence[Discovery]) -> Sequence[Discovery]:
-        """The same; those that are nothing but one more variant, as far as their URLs tell, with that suspicion."""
+        """The same pages; those that are one more variant by their URL have that suspicion."""
         judged = {pattern: part for pattern, part in self._followed().items() if part.trap_id is not None}
         if not judged:
             return found
@@ -113,7 +112,7 @@ class Parts:
         return [self._suspected(page, groups.get(page.key)) for page in found]
 
     def judge(self, page: Discovery, suspicion: Suspicion, count: Count) -> tuple[Verdict, Count]:
-        """What becomes of a page under such a suspicion, and the count of its trap afterwards."""
+        """The verdict on a suspected page, and the count of its trap afterwards."""
         part = self._parts[suspicion.pattern]
         group = _group(part, remainders(page.url)[suspicion.pattern])
         if self._lets_in(part, group, count.quarantined + count.left_out):
@@ -144,7 +143,7 @@ class Parts:
         )
 
     def _followed(self) -> dict[str, VaryingPart]:
-        """Those that pages are counted for: judged or not, but neither honest nor released."""
+        """The parts that pages count for: neither honest nor released."""
         return {
             pattern: part
             for pattern, part in self._parts.items()
@@ -152,7 +151,7 @@ class Parts:
         }
 
     def _new(self, led_to: Mapping[int, Sequence[Discovery]]) -> dict[int, list[Remainders]]:
-        """Of what these pages led to, the pages that have no row yet."""
+        """The linked pages that have no row yet."""
         known = set[bytes]()
         for chunk in _chunks([page.key for pages in led_to.values() for page in pages]):
             rows = Page.objects.filter(crawl=self.crawl, key__in=chunk)
@@ -163,7 +162,7 @@ class Parts:
         }
 
     def _follow(self, answer: _Answer, pattern: str | None) -> None:
-        """Follow a part from now on, unless it is known. Where too many are, the least likely makes room."""
+        """Follow a part, unless it is known. When there are too many, the least likely one is removed."""
         if pattern is None or pattern in self._parts or not leads_on(pattern, answer.led_to):
             return
         known = [part for part in self._parts.values() if part.trap is None]
@@ -176,7 +175,8 @@ class Parts:
         key = Suspicion(reason_of(pattern), pattern).key
         part = VaryingPart.objects.create(crawl=self.crawl, key=key, pattern=pattern)
         self._parts[pattern] = part
-        self._groups[_group(part, answer.parts[pattern])] = Variants(texts=(answer.text,))  # what its twin said
+        first_text = answer.text  # the page with the same text is the first variant
+        self._groups[_group(part, answer.parts[pattern])] = Variants(texts=(first_text,))
 
     def _count(self, answers: Iterable[_Answer]) -> None:
         followed = self._followed()
@@ -209,7 +209,7 @@ class Parts:
             self._forget_groups(part)
 
     def _make_trap(self, part: VaryingPart, pattern: str) -> None:
-        """Set aside the open pages that are variants of others. What a person or a sitemap named is asked for."""
+        """Quarantine the open pages that are variants of others, except start pages and pages in a sitemap."""
         part.trap = Trap.objects.create(
             crawl=self.crawl, key=part.key, reason=reason_of(pattern).value, pattern=pattern
         )
@@ -247,7 +247,7 @@ class Parts:
         part.trap.save()
 
     def _reopen(self, part: VaryingPart, pattern: str, group: Group) -> None:
-        """The variants of one group say different things: ask for all of them."""
+        """The variants of one group have different texts: request all of them."""
         if part.trap is None:
             return
         rows = Page.objects.filter(crawl=self.crawl, trap_id=part.trap.id, outcome=Outcome.TRAP)
@@ -263,7 +263,7 @@ class Parts:
         part.trap.save()
 
     def _suspected(self, page: Discovery, groups: Mapping[str, Group] | None) -> Discovery:
-        """Of several parts that count in which it is surely one more variant."""
+        """With several parts, the one whose group has most pages counts."""
         if not groups:
             return page
         pattern = max(groups, key=lambda pattern: min(self._groups[groups[pattern]].pages, VARIANTS_KEPT))
@@ -301,7 +301,7 @@ class Parts:
 
 
 def _led_to(parents: Iterable[int], found: Iterable[Discovery]) -> dict[int, list[Discovery]]:
-    """Those of these pages that led to pages, with them."""
+    """Parent -> the pages found on it."""
     led_to: dict[int, list[Discovery]] = {}
     of = set(parents)
     for page in found:
@@ -311,8 +311,8 @@ def _led_to(parents: Iterable[int], found: Iterable[Discovery]) -> dict[int, lis
 
 
 def _twins(crawl: Crawl, pages: Iterable[int]) -> dict[int, list[int]]:
-    """Of these pages, those whose text another has too: with the first and the last ones of the others."""
-    same = PageFacts.objects.filter(crawl=crawl, digest=OuterRef("digest"), page_id__gt=0)  # takes the index of texts
+    """Pages whose text other pages have, with the first and the last ones of those."""
+    same = PageFacts.objects.filter(crawl=crawl, digest=OuterRef("digest"), page_id__gt=0)  # uses the index of digests
     others = same.exclude(page_id=OuterRef("page_id")).order_by("page_id").values("page_id")
     few = [Subquery(each) for each in (others[:1], others.reverse()[:1], others.reverse()[1:2])]
     found: dict[int, list[int]] = {}
@@ -325,7 +325,7 @@ def _twins(crawl: Crawl, pages: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _pages(ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """URL and title of those that are pages."""
+    """Id -> URL and title, without sitemaps and links to other sites."""
     found: dict[int, tuple[str, str]] = {}
     for chunk in _chunks(sorted(ids)):
         rows = Page.objects.filter(id__in=chunk, kind=PAGE).values_list("id", "url", "title")

@@ -1,28 +1,25 @@
 """The only writer of page rows.
 
-Every change is conditional on the row's status, and the crawl's counters change by the number of rows that really
-changed (rule R2), in the same transaction. So every change is idempotent. Each transaction begins by locking the
+Every change is conditional on the row's status, and the crawl's counters change by the number of changed rows (rule
+R2), in the same transaction, so every change is idempotent. Each transaction begins by locking the
 crawl's row: a transaction that ends or reopens a crawl runs before it or after it, never in between.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.db.models import Count, F, QuerySet
 
 from crawler.core.crawl.completion import Limit, limit_of_time
-from crawler.core.crawl.counters import Tallies, with_closed
+from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.discovery import Discovery
 from crawler.core.crawl.messages import SITEMAP, PageResult
 from crawler.core.crawl.outcomes import Category, Outcome
 from crawler.core.crawl.outcomes import of_status as outcome_of
-from crawler.core.crawl.progress import with_sample
 from crawler.core.crawl.retries import expiry
 from crawler.core.crawl.traps import MEANINGS, Reason
 from crawler.core.url_lists.entries import Entry
@@ -30,16 +27,10 @@ from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import quarantine, queries, sql
-
-"""The kinds of outcomes of pages that were requested."""
+from crawler.storage.counters import CounterChange, change_of
 
 IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
 
-COUNTER_FIELDS = (
-    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
-    *("samples", "priorities", "recent"),
-)
-"""Columns of the crawl's row that a transaction updates."""
 OnClosed = Callable[[Crawl, Collection[int]], None]
 """Called with the pages of a crawl that were closed, in the transaction that closes them."""
 
@@ -62,54 +53,15 @@ class ApplyResult:
     left_out: Collection[bytes]  # keys of discoveries without a row: their trap has enough
 
 
-@dataclass
-class _CounterChange:
-    """The changes of the counters by one transaction."""
-
-    discovered: int = 0
-    requests: int = 0
-    bytes: int = 0
-    retries: int = 0
-    asked: int = 0  # pages that were closed and had been asked for: what an owner's pages of the day count
-
-    def __post_init__(self) -> None:
-        self.outcomes: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        self.limits: Counter[str] = Counter()  # Limit -> pages it closed
-        self.priorities: set[int] = set()  # of the pages that were opened
-        self.answered: list[PageResult] = []  # those that closed pages, in the order they came in
-
-    def count_closed(self, outcome: Outcome, pages: int = 1, http_status: int | None = None) -> None:
-        self.outcomes[outcome.value] += pages
-        if outcome.category.is_requested:
-            self.asked += pages
-        if http_status is not None:
-            self.statuses[str(http_status)] += pages
-
-    def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
-        self.outcomes[outcome] -= pages
-        if http_status is not None:
-            self.statuses[str(http_status)] -= pages
-
-
-@contextmanager
-def _change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, _CounterChange]]:
-    """One transaction with the crawl's row locked; at its end the crawl's counters are updated."""
-    with transaction.atomic():
-        row, change = Crawl.objects.select_for_update().get(id=crawl), _CounterChange()
-        yield row, change
-        _move_counters(row, change, now)
-
-
 def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: Iterable[Discovery] = ()) -> None:
     """Insert the start pages and sitemaps of a crawl whose row is inserted in the same transaction."""
-    with _change_of(crawl.id, now) as (row, change):
+    with change_of(crawl.id, now) as (row, change):
         _insert(row, [*(Discovery(url, 0, 0, None) for url in urls), *sitemaps], change, now)
 
 
 def open_listed_pages(crawl: UUID, entries: Sequence[Entry], now: float) -> int:
     """Insert the pages of a chunk of a list, like start pages; returns how many were new."""
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         expires_at = expiry(row.chosen, row.round_began_at.timestamp(), now)
         change.discovered = sql.insert_listed(crawl, entries, expires_at)
         change.priorities = {entry.priority for entry in entries}
@@ -128,12 +80,12 @@ def apply(
 ) -> ApplyResult:
     """Close pages, note retries and insert discoveries, all or nothing.
 
-    A page that is closed already stays as it is. Duplicate discoveries are refused by the table's unique key. A crawl
-    that is over takes nothing in. `requests` are those that belong to none of the pages. `on_closed` is told what was
-    closed, in the same transaction; so is `on_reopened` when pages that were set aside are open again.
+    A closed page does not change, the unique key refuses duplicate discoveries, and nothing changes in a crawl that is
+    over. `requests` are those that belong to no page. `on_closed` is called with the closed pages in the same
+    transaction, `on_reopened` when pages in quarantine are opened again.
     """
     judged = quarantine.Judged(())
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
             closed = _close(crawl, closings, change)
@@ -142,7 +94,7 @@ def apply(
             _note_retries(crawl, retries, change)
             if row.chosen.max_depth is not None:
                 _move_up_redirect_targets([page for page in found if page.hops], row, change)
-            judged = quarantine.sort_out(row, found, change.answered)
+            judged = quarantine.sort_out(row, found, change.results)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
             for ids in _chunks(judged.reopened):
@@ -163,15 +115,14 @@ def count_death(
     crashed_from: int | None,
     on_closed: OnClosed | None = None,
 ) -> list[int]:
-    """A worker died with these pages in its batch: the open ones are suspects from now on. The death, and an attempt,
-    is counted against the page `in_hand` (its id, and which attempt it was), once a lease (`token`), and not when that
-    attempt is counted already: its report came in.
+    """A worker died with these pages in its batch: the open ones become suspects. The death and an attempt count for
+    the page `in_hand` (its id and the number of the attempt), once per lease (`token`), unless its result has arrived.
 
-    When so many workers have died over it (`crashed_from`) it is closed as crashed; None = it was not alone. Answers
-    the pages that were closed; `on_closed` as for `apply`.
+    After `crashed_from` deaths the page is closed as crashed; None = it was not alone in the batch. Returns the closed
+    pages; `on_closed` as for `apply`.
     """
     page, attempt = in_hand or (0, 0)
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(id__in=queries.still_open(crawl, ids), status=Page.OPEN)
         blamed = pages.filter(id=page, attempts__lt=attempt).exclude(died_with=token)
         counted = blamed.update(attempts=F("attempts") + 1, deaths=F("deaths") + 1)
@@ -189,7 +140,7 @@ def count_death(
 
 def close_rest(crawl: UUID, outcome: Outcome, error: str, now: float, limit: Limit | None = None) -> int:
     """Close every open page without fetching it; returns how many. `limit` is the limit that was reached."""
-    with _change_of(crawl, now) as (_, change):
+    with change_of(crawl, now) as (_, change):
         _close_all(Page.objects.filter(crawl_id=crawl, status=Page.OPEN), outcome, error, change, limit)
         return change.outcomes[outcome.value]
 
@@ -199,7 +150,7 @@ def close_expired(crawl: UUID, now: float) -> int:
     expired = Page.objects.filter(crawl_id=crawl, status=Page.OPEN, expires_at__lte=now)
     if not expired.exists():
         return 0
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         limit = limit_of_time(row.chosen, row.round_began_at.timestamp(), now)
         _close_all(expired, Outcome.EXPIRED, "its time was over before it had an answer", change, limit)
         return change.outcomes[Outcome.EXPIRED.value]
@@ -207,7 +158,7 @@ def close_expired(crawl: UUID, now: float) -> int:
 
 def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) -> list[int]:
     """Close every open page with a Retry-After later than `now`, with that response; returns their ids."""
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         rows = list(Page.objects.filter(queries.put_off(crawl, now)).values_list("id", "put_off"))
         for status in {status for _, status in rows if status is not None}:
             closed = Page.objects.filter(queries.put_off(crawl, now), put_off=status).update(
@@ -225,7 +176,7 @@ def close_put_off(crawl: UUID, now: float, on_closed: OnClosed | None = None) ->
 
 def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
     """Reopen dead letters (all of them, or those among `ids`), as if they had never been fetched; returns how many."""
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         pages = Page.objects.filter(crawl_id=crawl, status=Page.CLOSED, given_up=True)
         if ids is not None:
             pages = pages.filter(id__in=list(ids))
@@ -252,7 +203,7 @@ def reopen(crawl: UUID, ids: Sequence[int] | None, now: float) -> int:
 
 def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
     """Release traps of a crawl and open the pages in their quarantine; returns the numbers of traps and pages."""
-    with _change_of(crawl, now) as (row, change):
+    with change_of(crawl, now) as (row, change):
         opened = _open_trapped(row, quarantine.quarantined(traps), change, now)
         return quarantine.release(traps), opened
 
@@ -266,12 +217,12 @@ def delete_rows(crawl: UUID, at_most: int) -> int:
     return len(page_ids)
 
 
-def _close(crawl: UUID, results: Iterable[PageResult], change: _CounterChange) -> set[int]:
-    """Close those of these pages that are open; which they are. The others were closed before: by the same report read
-    twice, or by another worker's.
+def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) -> set[int]:
+    """Close the open ones of these pages; returns their ids. The others were closed by the same result read twice, or
+    by that of another worker.
 
-    The crawl's row is locked, so what is open now stays so until all are closed: one question and one statement for
-    all of them. Should the statement change another number of rows, nothing of this happens.
+    The crawl's row is locked, so no other process closes them between the query and the statement. When the statement
+    changes another number of rows, the transaction is rolled back.
     """
     of_page: dict[int, PageResult] = {}
     for result in results:
@@ -280,21 +231,20 @@ def _close(crawl: UUID, results: Iterable[PageResult], change: _CounterChange) -
     for page in closed:
         result = of_page[page]
         change.count_closed(result.outcome, http_status=result.http_status)
-        change.requests += result.requests
-        change.bytes += result.bytes
+        change.count_requests(result)
     if closed:
         changed = sql.close_rows(of_page[page] for page in sorted(closed))
         if changed != len(closed):
             raise DatabaseError(f"{changed} of {len(closed)} open pages could be closed")
         sql.store_links(crawl, (of_page[page] for page in closed))
         sql.store_facts(crawl, (of_page[page] for page in closed))
-        change.answered += [result for page, result in of_page.items() if page in closed]
+        change.results += [result for page, result in of_page.items() if page in closed]
     return closed
 
 
-def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, change: _CounterChange) -> None:
-    """A redirect's target stands where the redirect does. If it was found by a link first, one level deeper, it moves
-    up: so the depth limit cuts off the same pages whatever order the answers arrive in. What was cut off is opened."""
+def _move_up_redirect_targets(redirected: Iterable[Discovery], crawl: Crawl, change: CounterChange) -> None:
+    """A redirect's target has the depth of the redirect. If a deeper link found it first, it moves up and is opened
+    when the depth limit had closed it, so that the limit does not depend on the order of responses."""
     for page in redirected:
         deeper = Page.objects.filter(crawl_id=crawl.id, key=key_of(page.url), depth__gt=page.depth)
         deeper.filter(status=Page.OPEN).update(depth=page.depth)
@@ -311,9 +261,9 @@ def _limit_that_closed(page: Page, crawl: Crawl) -> Limit:
     return Limit.BYTES if page.error.endswith(" bytes") else Limit.PAGES
 
 
-def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _CounterChange) -> None:
-    """Note those that are news: the others were noted before, or their page was closed meanwhile. As in `_close`
-    nothing can change between the question and the statement."""
+def _note_retries(crawl: UUID, retries: Sequence[Retry], change: CounterChange) -> None:
+    """Store the attempts that are new: the others are stored already, or their page is closed. As in `_close` nothing
+    changes between the query and the statement."""
     if not retries:
         return
     tried = {
@@ -326,13 +276,12 @@ def _note_retries(crawl: UUID, retries: Sequence[Retry], change: _CounterChange)
             tried[result.id] = result.attempt
             news[result.id] = retry
             change.retries += 1
-            change.requests += result.requests
-            change.bytes += result.bytes
+            change.count_requests(result)
     sql.note_attempts((retry.result, retry.due_at, retry.put_off) for retry in news.values())
 
 
-def _set_aside(traps: Mapping[int, Sequence[int]], change: _CounterChange) -> None:
-    """Close open pages of traps (by their ids) that were learnt just now."""
+def _set_aside(traps: Mapping[int, Sequence[int]], change: CounterChange) -> None:
+    """Close the open pages of traps (by id) that this transaction has learnt."""
     for trap, pages in traps.items():
         error = MEANINGS[Reason(Trap.objects.values_list("reason", flat=True).get(id=trap))]
         for ids in _chunks(pages):
@@ -345,7 +294,7 @@ def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
     return (ids[at : at + IDS_PER_STATEMENT] for at in range(0, len(ids), IDS_PER_STATEMENT))
 
 
-def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _CounterChange, now: float) -> int:
+def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: CounterChange, now: float) -> int:
     """Open pages in quarantine; returns how many."""
     pages = pages.filter(outcome=Outcome.TRAP).order_by()
     change.priorities.update(pages.values_list("priority", flat=True).distinct())
@@ -358,21 +307,18 @@ def _open_trapped(crawl: Crawl, pages: QuerySet[Page], change: _CounterChange, n
 
 
 def _close_all(
-    pages: QuerySet[Page], outcome: Outcome, error: str, change: _CounterChange, limit: Limit | None = None
+    pages: QuerySet[Page], outcome: Outcome, error: str, change: CounterChange, limit: Limit | None = None
 ) -> None:
     given_up = outcome.category is Category.FAILED
     closed = pages.filter(status=Page.OPEN).update(
         status=Page.CLOSED, outcome=outcome.value, error=error, given_up=given_up
     )
     if closed:
-        change.count_closed(outcome, closed)
-        if limit is not None:
-            change.limits[limit] += closed
+        change.count_closed(outcome, closed, limit=limit)
 
 
-def _insert(crawl: Crawl, found: Iterable[Discovery], change: _CounterChange, now: float) -> None:
-    """Insert pages whose key is new; those that stay open come first, so that a page that is found in both ways
-    at once is asked for."""
+def _insert(crawl: Crawl, found: Iterable[Discovery], change: CounterChange, now: float) -> None:
+    """Insert pages whose key is new; open ones first, so that a page found both open and closed is requested."""
     expires_at = expiry(crawl.chosen, crawl.round_began_at.timestamp(), now)
     by_outcome: dict[tuple[Outcome | None, Limit | None], list[Discovery]] = {(None, None): []}
     for page in found:
@@ -385,31 +331,11 @@ def _insert(crawl: Crawl, found: Iterable[Discovery], change: _CounterChange, no
         if outcome is None:
             change.priorities.update(page.priority for page in pages)
         else:
-            change.count_closed(outcome, inserted)
-            if limit is not None:
-                change.limits[limit] += inserted
+            change.count_closed(outcome, inserted, limit=limit)
 
 
 def _limit_of(page: Discovery) -> Limit | None:
-    """Which limit closes a page the moment it is found."""
+    """The limit that closes a page when it is found."""
     if page.outcome is not Outcome.LIMIT:
         return None
     return Limit.SITEMAPS if page.kind == SITEMAP else Limit.DEPTH
-
-
-def _move_counters(crawl: Crawl, change: _CounterChange, now: float) -> None:
-    """Add the changes of this transaction to the crawl's row, which is locked until it ends."""
-    tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
-    crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
-    limits = Counter(crawl.limits)
-    limits.update(change.limits)
-    crawl.limits = {limit: limits[limit] for limit in Limit if limits[limit] > 0}
-    crawl.requests += change.requests
-    crawl.bytes += change.bytes
-    crawl.retries += change.retries
-    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
-    crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
-    crawl.recent = with_closed(crawl.recent, change.answered)
-    crawl.save(update_fields=COUNTER_FIELDS)
-    if change.asked and crawl.owner_id is not None:
-        sql.add(crawl.owner_id, change.asked, now)

@@ -94,7 +94,7 @@ def test_what_is_gone_is_left_out(crawl: Crawl, tmp_path: Path) -> None:
 def test_a_zip_that_would_grow_too_large_is_refused_before_anything_is_written(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content_zip, "MOST_FILES", 3)
+    monkeypatch.setattr(content_zip, "MAX_FILES", 3)
     with pytest.raises(BadInput, match="does not go into a ZIP"):
         FORMATS["html.zip"](crawl)
 

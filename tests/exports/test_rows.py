@@ -192,7 +192,7 @@ def test_pages_are_read_in_their_order_without_being_sorted() -> None:
 
 
 def test_a_small_crawl_between_many_pages_of_others_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.exports.rows.WIDEST", 1)
+    monkeypatch.setattr("crawler.exports.rows.MAX_ID_SPREAD", 1)
     crawl, other = make_crawl(), make_crawl()
     for number, owner in enumerate([crawl, other, other, other, crawl]):
         make_page(owner, f"http://site.test/{number}")

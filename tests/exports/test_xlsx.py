@@ -58,7 +58,7 @@ def test_text_that_no_cell_can_hold_is_cut() -> None:
 
 
 def test_more_pages_than_a_sheet_holds_are_refused_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "MOST_ROWS", 3)
+    monkeypatch.setattr(xlsx, "MAX_ROWS", 3)
     crawl = make_crawl()
     for number in range(2):
         make_page(crawl, f"http://site.test/{number}")

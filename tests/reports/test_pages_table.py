@@ -10,11 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.page_query import PagesQuery, Sort, read
+from crawler.core.crawl.page_fields import Sort
+from crawler.core.crawl.page_query import PagesQuery, read
 from crawler.core.errors import BadInput
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
-from crawler.reports.page_table import chosen, leaf_of
+from crawler.reports.page_table import chosen, table_page
 from tests.factories import make_crawl, make_page
 from tests.storage.test_queries import plan_of
 
@@ -43,7 +44,7 @@ def crawl() -> Crawl:
 
 
 def paths(crawl: Crawl, query_string: str) -> list[str]:
-    return [page.url.removeprefix(SITE) for page in leaf_of(crawl, asked(query_string)).pages]
+    return [page.url.removeprefix(SITE) for page in table_page(crawl, asked(query_string)).pages]
 
 
 @pytest.mark.parametrize(
@@ -97,49 +98,49 @@ def test_rows_come_in_the_order_asked_for(crawl: Crawl, order: str, found: list[
 def test_leafing_forth_and_back_shows_each_row_once(
     crawl: Crawl, sort: Sort, descending: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 2)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 2)
     query = PagesQuery(sort=sort, descending=descending)
     all_rows = [page.pk for page in chosen(crawl, query)]
-    leaves = [leaf_of(crawl, query)]
+    leaves = [table_page(crawl, query)]
     while not leaves[-1].is_last:
-        leaves.append(leaf_of(crawl, replace(query, after=leaves[-1].pages[-1].pk)))
+        leaves.append(table_page(crawl, replace(query, after=leaves[-1].pages[-1].pk)))
     assert [page.pk for leaf in leaves for page in leaf.pages] == all_rows
-    back = leaf_of(crawl, replace(query, before=leaves[-1].pages[0].pk))
+    back = table_page(crawl, replace(query, before=leaves[-1].pages[0].pk))
     assert [page.pk for page in back.pages] == all_rows[2:4]
-    first = leaf_of(crawl, replace(query, before=back.pages[0].pk))
+    first = table_page(crawl, replace(query, before=back.pages[0].pk))
     assert [page.pk for page in first.pages] == all_rows[:2]
     assert (leaves[0].is_first, back.is_first, back.is_last) == (True, False, False)
-    last = leaf_of(crawl, query.from_the_end())
+    last = table_page(crawl, query.from_the_end())
     assert [page.pk for page in last.pages] == all_rows[-2:]
     assert (last.is_first, last.is_last, last.count) == (False, True, crawl.discovered)
 
 
 def test_the_end_of_a_table_that_fits_on_one_leaf_is_its_start(crawl: Crawl) -> None:
-    leaf = leaf_of(crawl, PagesQuery().from_the_end())
+    leaf = table_page(crawl, PagesQuery().from_the_end())
     assert (len(leaf.pages), leaf.is_first, leaf.is_last) == (6, True, True)
 
 
 def test_going_back_past_the_first_row_ends_on_a_whole_first_leaf(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 3)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 3)
     second = Page.objects.get(crawl=crawl, url=f"{SITE}/Annex")
-    leaf = leaf_of(crawl, PagesQuery(before=second.pk))
+    leaf = table_page(crawl, PagesQuery(before=second.pk))
     assert (leaf.pages[0].url, len(leaf.pages), leaf.is_first) == (f"{SITE}/", 3, True)
 
 
 def test_a_place_that_is_none_of_this_crawl_is_refused(crawl: Crawl) -> None:
     other = Page.objects.get(url=f"{SITE}/elsewhere")
     with pytest.raises(BadInput, match="no such page"):
-        leaf_of(crawl, PagesQuery(after=other.pk))
+        table_page(crawl, PagesQuery(after=other.pk))
 
 
 def test_all_pages_are_counted_by_the_crawl_and_others_as_far_as_it_is_cheap(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 1)
     monkeypatch.setattr(page_table, "COUNTED", 3)
-    everything, some, few = (leaf_of(crawl, asked(text)) for text in ("", "q=site", "status=2xx"))
+    everything, some, few = (table_page(crawl, asked(text)) for text in ("", "q=site", "status=2xx"))
     assert (everything.count, everything.is_counted) == (crawl.discovered, True)
     assert (some.count, some.is_counted) == (3, False)
     assert (few.count, few.is_counted) == (3, True)
@@ -160,7 +161,7 @@ def test_a_crawls_rows_are_read_side_by_side_and_no_others(crawl: Crawl, query_s
     first = Page.objects.filter(crawl=crawl).earliest("id")
     query = asked(query_string.replace("after=1", f"after={first.pk}"))
     with CaptureQueriesContext(connection) as questions:
-        leaf_of(crawl, query)
+        table_page(crawl, query)
     sorted_ids = [question["sql"] for question in questions if "ORDER BY" in question["sql"]]
     assert sorted_ids
     for sql in sorted_ids:

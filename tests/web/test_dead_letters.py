@@ -9,7 +9,7 @@ from django.test import Client
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports.progress import SHOWN
-from crawler.web.tables import rows
+from crawler.web.tables import paging
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 
@@ -54,7 +54,7 @@ def test_without_any_there_is_nothing_to_send(as_ann: Client, ann: User) -> None
 
 
 def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "PER_PAGE", 2)
+    monkeypatch.setattr(paging, "ROWS_PER_PAGE", 2)
     crawl = a_crawl(ann)
     for number in range(3):
         a_dead_letter(crawl, number, Outcome.TIMEOUT)

@@ -12,7 +12,7 @@ from ninja import Query, Router
 from crawler.api.callers import ApiRequest, needs
 from crawler.api.lookups import crawl_named, page_named
 from crawler.api.openapi import described
-from crawler.api.paging import Cursor, Limit, by_id, by_order, by_place
+from crawler.api.paging import Cursor, Limit, by_id, by_order, by_position
 from crawler.api.routes.exports import TableFormat, contents_of
 from crawler.api.schemas import crawl as trap_schemas
 from crawler.api.schemas import page as shapes
@@ -143,7 +143,7 @@ def list_links_out(
     page = page_named(crawl, page_id)
     row = PageLinks.objects.filter(page_id=page.pk).first()
     links = link_codec.unpacked(bytes(row.packed), page.url) if row else []
-    listed = by_place(request, lambda count: links[:count], cursor, limit)
+    listed = by_position(request, lambda places: links[places], cursor, limit)
     return {**listed, "items": _with_targets(crawl, listed["items"])}
 
 
@@ -161,7 +161,11 @@ def list_links_in(
     """From the pages of this crawl, in the order of their discovery."""
     crawl = crawl_named(request, crawl_id)
     url = page_named(crawl, page_id).url
-    return by_place(request, lambda count: [link._asdict() for link in inlinks(crawl, url, count)], cursor, limit)
+
+    def links(places: slice) -> list[dict[str, Any]]:
+        return [link._asdict() for link in inlinks(crawl, url, places.stop)[places]]
+
+    return by_position(request, links, cursor, limit)
 
 
 @router.get(

@@ -13,7 +13,7 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.idempotency import id_to_make, may_be_made
 from crawler.api.lookups import schedule_named
 from crawler.api.openapi import SCHEDULE_ID, described
-from crawler.api.paging import Cursor, Limit, by_place
+from crawler.api.paging import Cursor, Limit, by_position
 from crawler.api.routes.crawls import sealed_for
 from crawler.api.schemas import start as shapes
 from crawler.api.schemas.start import ScheduleStart
@@ -49,7 +49,7 @@ def list_schedules(
 ) -> dict[str, Any]:
     """The schedules you may see, in the order they were made."""
     schedules = visible_schedules(request.user).order_by("created_at", "pk")
-    listed = by_place(request, lambda count: list(schedules[:count]), cursor, limit)
+    listed = by_position(request, lambda places: list(schedules[places]), cursor, limit)
     return {**listed, "items": [_shown(request, schedule) for schedule in listed["items"]]}
 
 

@@ -4,51 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.db.models import QuerySet
 from ninja import Path, Schema
-from pydantic import Field
+from pydantic import Field, create_model
 
 from crawler.content.storage import is_kept
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.page_fields import EXPORTED, PARENT, PageField, Sort, Table, ValueType, fields_from
 from crawler.core.crawl.page_query import MAX_KEY, MAX_TEXT, OPEN, Show, read
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person, key_of
-from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Page, PageFacts
 from crawler.reports.page_table import in_order_from
 
 PageId = Annotated[int, Path(ge=0, le=MAX_KEY)]
 
 
-class PageLine(Schema):
-    """A page in a list."""
+TYPES: dict[ValueType, Any] = {
+    ValueType.TEXT: str,
+    ValueType.URL: str,
+    ValueType.INTEGER: int,
+    ValueType.BOOLEAN: bool,
+    ValueType.DATETIME: datetime,
+}
 
-    id: int
-    url: str
-    status: int = Field(description="0 = open: its outcome is not known yet; 1 = closed.")
-    outcome: str | None = Field(description="How it closed; null while it is open.")
-    http_status: int | None
-    content_type: str
-    title: str
-    depth: int = Field(description="Links from the nearest start URL.")
-    parent: str | None = Field(description="The URL of the page it was first found on; null for a start URL.")
-    redirect_to: str | None
-    bytes: int
-    elapsed_ms: int
-    attempts: int
-    fetched_at: datetime | None
-    error: str
-    directives: str = Field(description="What meta robots and X-Robots-Tag say.")
-    rel: str
-    not_followed: int
-    reused: bool
-    kind: str = Field(description="`page`, `sitemap`, or `external` for a link to another site.")
-    in_sitemap: bool
-    linked: bool
-    lastmod: str
-    given_up: bool = Field(description="A dead letter: it failed, and another try might do better.")
+
+def _schema_field(field: PageField, *, is_optional: bool) -> tuple[Any, Any]:
+    """As `create_model` takes it."""
+    value_type = TYPES[field.type]
+    return value_type | None if is_optional else value_type, Field(description=field.description)
+
+
+if TYPE_CHECKING:
+    PageLine = Schema
+else:
+    PageLine = create_model(
+        "PageLine",
+        __base__=Schema,
+        __doc__="A page in a list.",
+        id=(int, ...),
+        **{
+            field.name: _schema_field(field, is_optional=field.is_nullable or field.empty_is_null)
+            for field in fields_from(Table.PAGE)
+        },
+    )
 
 
 class PageList(Schema):
@@ -72,21 +73,32 @@ class MalformedLinks(Schema):
     links: list[MalformedLink] = Field(description="The first 100.")
 
 
-class Facts(Schema):
-    """What the server and the page said; null in place of all of it when nobody answered."""
+_STRUCTURED: dict[str, tuple[Any, Any]] = {
+    "headers": (list[str], Field(description="As sent, one a line.")),
+    "insecure": (list[str], Field(description="What an https page loads over http.")),
+    "malformed": (MalformedLinks | None, Field(description="Links that lead nowhere; null when there is none.")),
+    "fields": (dict[str, Any], Field(description="What the crawl's extraction rules found.")),
+    "notes": (dict[str, str], Field(description="Field -> why it has no value, or not all of it.")),
+}
+"""Metadata in lists and objects, which no export has as a column."""
 
-    headers: list[str] = Field(description="As sent, one a line.")
-    first_byte_ms: int
-    description: str
-    h1: str
-    h1_count: int | None
-    canonical: str
-    canonicals: int
-    words: int | None = Field(description="Of the visible text; null when they were not counted.")
-    insecure: list[str] = Field(description="What an https page loads over http.")
-    malformed: MalformedLinks | None = Field(description="Links that lead nowhere; null when there is none.")
-    fields: dict[str, Any] = Field(description="What the crawl's extraction rules found.")
-    notes: dict[str, str] = Field(description="Field -> why it has no value, or not all of it.")
+
+def _metadata_fields() -> dict[str, tuple[Any, Any]]:
+    """In the order of the table's columns."""
+    plain = {field.name: _schema_field(field, is_optional=field.is_nullable) for field in fields_from(Table.METADATA)}
+    known = {**plain, **_STRUCTURED}
+    return {column.name: known[column.name] for column in PageFacts._meta.fields if column.name in known}
+
+
+if TYPE_CHECKING:
+    Facts = Schema
+else:
+    Facts = create_model(
+        "Facts",
+        __base__=Schema,
+        __doc__="The headers and metadata of a page; null in place of all of it without a response.",
+        **_metadata_fields(),
+    )
 
 
 class Kept(Schema):
@@ -188,13 +200,14 @@ def whole_of(page: Page, below: str) -> dict[str, Any]:
 
 
 def _line_of(page: Page, urls: dict[int, str]) -> dict[str, Any]:
-    line = {name: getattr(page, name) for name in PageLine.model_fields if name != "parent"}
-    return {
-        **line,
-        "parent": urls.get(page.parent_id or 0),
-        "outcome": page.outcome or None,
-        "redirect_to": page.redirect_to or None,
-    }
+    fields = (field for field in fields_from(Table.PAGE) if field.name != PARENT)
+    line = {field.name: _value_of(page, field) for field in fields}
+    return {"id": page.pk, **line, PARENT: urls.get(page.parent_id or 0)}
+
+
+def _value_of(page: Page, field: PageField) -> Any:
+    value = getattr(page, field.name)
+    return value or None if field.empty_is_null else value
 
 
 def _kept_of(facts: PageFacts | None, below: str) -> list[dict[str, Any]]:
@@ -211,34 +224,9 @@ def _facts_of(facts: PageFacts) -> dict[str, Any]:
     return {name: getattr(facts, name) for name in Facts.model_fields} | {"headers": facts.headers.splitlines()}
 
 
-EXAMPLE: dict[str, Any] = {
-    "id": 4711,
-    "url": "https://example.com/docs/",
-    "status": 1,
-    "outcome": "2xx",
-    "http_status": 200,
-    "content_type": "text/html",
-    "title": "Documentation",
-    "depth": 1,
-    "parent": "https://example.com/",
-    "redirect_to": None,
-    "bytes": 18_204,
-    "elapsed_ms": 41,
-    "attempts": 1,
-    "fetched_at": "2026-11-21T10:00:00.700Z",
-    "error": "",
-    "directives": "",
-    "rel": "",
-    "not_followed": 0,
-    "reused": False,
-    "kind": "page",
-    "in_sitemap": False,
-    "linked": True,
-    "lastmod": "",
-    "given_up": False,
-}
+EXAMPLE: dict[str, Any] = {"id": 4711, **{field.name: field.example for field in fields_from(Table.PAGE)}}
 
-ROW_EXAMPLE = tuple(EXAMPLE.get(name) for name in KEYS)
+ROW_EXAMPLE = tuple(field.example for field in EXPORTED)
 """The same as a row of an export."""
 
 WHOLE_EXAMPLE: dict[str, Any] = {
@@ -248,13 +236,7 @@ WHOLE_EXAMPLE: dict[str, Any] = {
     "trap": None,
     "facts": {
         "headers": ["Content-Type: text/html; charset=utf-8"],
-        "first_byte_ms": 30,
-        "description": "How to use it.",
-        "h1": "Documentation",
-        "h1_count": 1,
-        "canonical": "https://example.com/docs/",
-        "canonicals": 1,
-        "words": 412,
+        **{field.name: field.example for field in fields_from(Table.METADATA)},
         "insecure": [],
         "malformed": {
             "number": 1,
@@ -296,7 +278,7 @@ class PageFilters(Schema):
     sort: str = Field(
         "",
         max_length=20,
-        description="`found`, `url`, `status`, `depth`, `size`, `time` or `title`; with `-` before it the other way.",
+        description=f"{', '.join(f'`{key}`' for key in Sort)}; with `-` before it in descending order.",
     )
 
     def pages(self, crawl: Crawl, after: int | None = None) -> QuerySet[Page]:

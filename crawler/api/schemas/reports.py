@@ -11,7 +11,7 @@ from ninja import Schema
 from pydantic import Field
 
 from crawler.api.openapi import CRAWL_ID
-from crawler.api.paging import by_slice
+from crawler.api.paging import by_position
 from crawler.api.schemas.crawl import CRAWL_LINE_EXAMPLE, ROOT, CrawlLine
 from crawler.models import Crawl
 from crawler.reports import comparison
@@ -58,7 +58,7 @@ def table_of(
 ) -> dict[str, Any]:
     """A page of the lines, with the columns."""
     names = [column.name for column in columns]
-    listed = by_slice(request, lines, cursor, limit)
+    listed = by_position(request, lines, cursor, limit)
     return {**listed, "columns": columns_of(columns), "items": [_line_of(names, line) for line in listed["items"]]}
 
 

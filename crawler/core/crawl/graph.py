@@ -188,7 +188,7 @@ def answer_of(outcome: str) -> Answer:
 
 
 def picture(spots: Sequence[Spot], clusters: Iterable[Cluster]) -> Picture:
-    """The nodes of these pages, sorted by URL, one for each cluster. Its parent is the node where its page with the least
+    """The nodes of these pages, sorted by URL, one for each cluster. Its parent is the node where its page of least
     depth was first found."""
     drawn = Picture([], {}, {})
     nearest = list[Spot]()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from crawler.core.crawl.outcomes import Category, Outcome
+from crawler.core.crawl.page_fields import Sort
 from crawler.core.errors import BadInput
 
 OPEN = "open"  # the outcome of a page that has none yet
@@ -31,18 +32,6 @@ class Show(StrEnum):
     LISTED = "in-sitemap"  # pages a sitemap names
     SITEMAPS = "sitemaps"
     EXTERNALS = "externals"  # links that leave the site, checked or only recorded
-
-
-class Sort(StrEnum):
-    """What the rows are ordered by; equal ones are in the order of their discovery."""
-
-    FOUND = "found"
-    URL = "url"
-    STATUS = "status"
-    DEPTH = "depth"
-    SIZE = "size"
-    TIME = "time"
-    TITLE = "title"
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,11 @@ def _looked_up(reference: str, folder: str) -> str | None:
     return normalise(reference, folder)
 
 
+def href_of(url: str) -> str:
+    """The URL if a page may link to it: http and https only, because other schemes can run scripts; else ""."""
+    return url if url.startswith(_SCHEMES) else ""
+
+
 def host_of(url: str) -> str:
     """ "host", or "host:port" where the port is not its scheme's own, of a normalised URL."""
     return url.split("/", 3)[2]

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from crawler.core.crawl.page_fields import label
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
@@ -61,7 +62,7 @@ def _told(report: Mapping[str, Any]) -> Iterator[str]:
     """The report as text, block by block."""
     yield f"{one_line(report['url'])}\n"
     yield _block(
-        "Response", words.aligned([*page_detail.answered(report), ("Fetched at", page_detail.fetched(report))])
+        "Response", words.aligned([*page_detail.answered(report), (label("fetched_at"), page_detail.fetched(report))])
     )
     yield _block("Page metadata", words.aligned(page_detail.said(report)), page_detail.unread(report))
     if report["fields"]:

@@ -10,17 +10,29 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache, text
 from crawler.reports.catalogue.page_queries import answer, site_pages
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Listed, Part, Report, Selected
+from crawler.reports.catalogue.report import (
+    PAGES,
+    RESPONSE,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Lines,
+    Listed,
+    Part,
+    Report,
+    Selected,
+    page_column,
+)
 
 OPEN, UNSAID = "open", "unsaid"  # parts of pages without an outcome, and without a type
-_PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
 _BYTES = Column("bytes", "Bytes", Kind.BYTES)
 PAGE = (
-    Column("url", "Page", Kind.URL),
-    Column("answer", "Response", Kind.ANSWER),
-    Column("title", "Title"),
-    Column("elapsed_ms", "Time", Kind.MILLISECONDS),
-    Column("bytes", "Size", Kind.BYTES),
+    page_column("url"),
+    RESPONSE,
+    page_column("title"),
+    page_column("elapsed_ms"),
+    page_column("bytes"),
 )
 
 
@@ -69,7 +81,7 @@ STATUSES = Report(
     remedy="Errors have their own reports, with the pages that link to them.",
     praise="The crawl has no pages yet.",
     noun="kind",
-    columns=(Column("answer", "Response", Kind.ANSWER), Column("meaning", "Meaning"), _PAGES),
+    columns=(RESPONSE, Column("meaning", "Meaning"), PAGES),
     lines=_answers,
     part=_answer_part,
     is_finding=False,
@@ -99,7 +111,7 @@ DEPTHS = Report(
     remedy="Most pages should be few links away.",
     praise="The crawl has no pages yet.",
     noun="depth",
-    columns=(Column("depth", "Depth", Kind.NUMBER), _PAGES),
+    columns=(page_column("depth"), PAGES),
     lines=_depths,
     part=_depth_part,
     is_finding=False,
@@ -130,7 +142,7 @@ CONTENT_TYPES = Report(
     remedy="A type that is “not said” or wrong keeps browsers guessing: set it in the server.",
     praise="No page has answered yet.",
     noun="type",
-    columns=(Column("content_type", "Type"), _PAGES, _BYTES),
+    columns=(page_column("content_type"), PAGES, _BYTES),
     lines=_types,
     part=_type_part,
     is_finding=False,

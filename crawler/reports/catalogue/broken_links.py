@@ -15,15 +15,28 @@ from crawler.core.html import link_codec
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import answer, chunked, site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Part, Ranked, Report, Whole
+from crawler.reports.catalogue.report import (
+    RESPONSE,
+    Cells,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Lines,
+    Part,
+    Ranked,
+    Report,
+    Whole,
+    page_column,
+)
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
 
 Of = Callable[[Crawl], QuerySet[Page]]
 """The pages of one sort that others link to."""
 
 TARGET = (
-    Column("url", "Page", Kind.URL),
-    Column("answer", "Response", Kind.ANSWER),
+    page_column("url"),
+    RESPONSE,
     Column("note", "What is known"),
     Column("linking_pages", "Linked from", Kind.NUMBER, opens=True),
 )
@@ -35,7 +48,7 @@ FROM_PAGES = (
     Column("text", "Anchor texts"),
     Column("rel", "rel"),
 )
-LINKS = (Column("url", "Leads to", Kind.URL), Column("answer", "Response", Kind.ANSWER), *FROM)
+LINKS = (Column("url", "Leads to", Kind.URL), RESPONSE, *FROM)
 
 
 IS_BROKEN = Q(outcome__in=ERRORS)

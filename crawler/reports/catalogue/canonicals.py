@@ -7,7 +7,7 @@ from crawler.core.html.page_metadata import NOINDEX, Conflict, follows, recorded
 from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import IS_CANONICAL_ELSEWHERE, Seen, html_pages, seen_at
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Lines, Listed, Report
+from crawler.reports.catalogue.report import Column, Group, Line, Lines, Listed, Report, page_column
 
 CONFLICTS = {
     Conflict.SEVERAL: "The page names more than one",
@@ -72,8 +72,8 @@ CANONICAL_CONFLICTS = Report(
     praise="Every canonical address leads to a page that stands for itself.",
     noun="conflict",
     columns=(
-        Column("url", "Page", Kind.URL),
-        Column("canonical", "Canonical", Kind.URL),
+        page_column("url"),
+        page_column("canonical"),
         Column("conflict", "What is wrong"),
     ),
     lines=_lines,

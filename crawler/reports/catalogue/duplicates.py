@@ -14,6 +14,7 @@ from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import chunked, html_pages
 from crawler.reports.catalogue.report import (
+    PAGES,
     Cell,
     Cells,
     Column,
@@ -26,14 +27,15 @@ from crawler.reports.catalogue.report import (
     Report,
     Selected,
     Whole,
+    page_column,
 )
 
-_GROUPS = (Column("first", "The first of them", Kind.URL), Column("pages", "Pages", Kind.NUMBER, opens=True))
+_GROUPS = (Column("first", "The first of them", Kind.URL), PAGES)
 _MEMBERS = (
-    Column("url", "Page", Kind.URL),
-    Column("title", "Title"),
-    Column("words", "Words", Kind.NUMBER),
-    Column("canonical", "Canonical", Kind.URL),
+    page_column("url"),
+    page_column("title"),
+    page_column("words"),
+    page_column("canonical"),
 )
 _WHOLE = (Column("group", "Like", Kind.URL), *_MEMBERS)
 _FIELDS = ("url", "title", "facts__words", "facts__canonical")

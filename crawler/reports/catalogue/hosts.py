@@ -15,7 +15,7 @@ from crawler.models import Crawl
 from crawler.reports import result_cache
 from crawler.reports.catalogue.breakdowns import part_of
 from crawler.reports.catalogue.page_queries import site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Lines, Listed, Part, Report
+from crawler.reports.catalogue.report import PAGES, Cells, Column, Group, Kind, Line, Lines, Listed, Part, Report
 
 
 @dataclass
@@ -67,7 +67,7 @@ HOSTS = Report(
     noun="host",
     columns=(
         Column("host", "Host"),
-        Column("pages", "Pages", Kind.NUMBER, opens=True),
+        PAGES,
         Column("errors", "Broken", Kind.NUMBER),
         Column("median_ms", "Median time", Kind.MILLISECONDS),
         Column("bytes", "Bytes", Kind.BYTES),

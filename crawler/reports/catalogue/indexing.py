@@ -18,10 +18,11 @@ from crawler.reports.catalogue.page_queries import (
     site_pages,
 )
 from crawler.reports.catalogue.report import (
+    PAGES,
+    RESPONSE,
     Cells,
     Column,
     Group,
-    Kind,
     Line,
     Lines,
     Listed,
@@ -29,6 +30,7 @@ from crawler.reports.catalogue.report import (
     Report,
     Selected,
     Whole,
+    page_column,
 )
 
 REASONS = {
@@ -55,8 +57,8 @@ IS_LEFT_OUT = Q(outcome__in=[*ERRORS, Outcome.REDIRECT, Outcome.ROBOTS]) | (
     Q(outcome__in=SUCCESSES) & (IS_NOINDEX | IS_CANONICAL_ELSEWHERE)
 )
 _PAGE = (
-    Column("url", "Page", Kind.URL),
-    Column("answer", "Response", Kind.ANSWER),
+    page_column("url"),
+    RESPONSE,
     Column("note", "What is known"),
 )
 _WHOLE = (_PAGE[0], Column("why", "Why"), *_PAGE[1:])
@@ -102,7 +104,7 @@ NON_INDEXABLE = Report(
     remedy="Often that is meant. Look for those that should be found: take the noindex or the line of robots.txt away, "
     "or let the canonical address be the page's own.",
     praise="Search engines may take in every page.",
-    columns=(Column("why", "Why"), Column("pages", "Pages", Kind.NUMBER, opens=True)),
+    columns=(Column("why", "Why"), PAGES),
     lines=_lines,
     which=IS_LEFT_OUT,
     part=_part,

@@ -8,9 +8,9 @@ from django.db.models import Q
 
 from crawler.models import Crawl
 from crawler.reports.catalogue.page_queries import HAS_FACTS, IS_HTML, site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Selected, Whole
+from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Report, Selected, Whole, page_column
 
-_PAGE, _LOADS = Column("url", "Page", Kind.URL), Column("loads", "Loads over http", Kind.URL)
+_PAGE, _LOADS = page_column("url"), Column("loads", "Loads over http", Kind.URL)
 
 IS_MIXED = IS_HTML & HAS_FACTS & ~Q(facts__insecure=[])
 

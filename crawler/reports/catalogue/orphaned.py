@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crawler.models import Crawl
 from crawler.reports.catalogue.page_queries import answer
-from crawler.reports.catalogue.report import Column, Group, Kind, Line, Report, Selected
+from crawler.reports.catalogue.report import RESPONSE, Group, Line, Report, Selected, page_column
 from crawler.reports.links import knows_orphans, orphans
 
 
@@ -32,10 +32,10 @@ ORPHANS = Report(
     remedy="Link to each from where a reader would look for it, or take it out of the sitemap.",
     praise="Every page in a sitemap is linked from another.",
     columns=(
-        Column("url", "Page", Kind.URL),
-        Column("answer", "Response", Kind.ANSWER),
-        Column("title", "Title"),
-        Column("lastmod", "Last change, says the sitemap"),
+        page_column("url"),
+        RESPONSE,
+        page_column("title"),
+        page_column("lastmod"),
     ),
     lines=_lines,
     lacking=_lacking,

@@ -1,4 +1,4 @@
-"""What a report is: its words, its columns, its lines, and what lies behind a line."""
+"""The parts of a report: description, columns, lines, and the pages behind a line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from django.db.models import Q, QuerySet
 
+from crawler.core.crawl.page_fields import FIELDS, Unit, ValueType
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
 from crawler.reports.catalogue.page_queries import site_pages
@@ -19,7 +20,7 @@ Cells = tuple[Cell, ...]
 
 
 class Kind(StrEnum):
-    """What the cells of a column hold."""
+    """The type of the cells of a column."""
 
     URL = "url"
     TEXT = "text"
@@ -33,17 +34,35 @@ class Column(NamedTuple):
     name: str  # for programs
     title: str  # for people
     kind: Kind = Kind.TEXT
-    opens: bool = False  # its cells lead to what lies behind their lines
+    opens: bool = False  # its cells link to the parts of their lines
+
+
+def page_column(name: str) -> Column:
+    """The column of a field of a page."""
+    field = FIELDS[name]
+    return Column(field.name, field.label, _KINDS.get(field.unit) or _KINDS.get(field.type, Kind.TEXT))
+
+
+_KINDS: dict[Unit | ValueType, Kind] = {
+    Unit.MILLISECONDS: Kind.MILLISECONDS,
+    Unit.BYTES: Kind.BYTES,
+    ValueType.URL: Kind.URL,
+    ValueType.INTEGER: Kind.NUMBER,
+}
+
+
+RESPONSE = Column("answer", "Response", Kind.ANSWER)
+PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
 
 
 class Line(NamedTuple):
     cells: Cells  # one for each column
     page: int | None = None  # the page the line is about
-    part: str = ""  # what `Report.part` is asked for to see more; "" = there is no more
+    part: str = ""  # the key for `Report.part`; "" = the line has no part
 
 
 class Lines(Protocol):
-    """The lines of a report, of which only those are had that are asked for."""
+    """The lines of a report; only those of a slice are read."""
 
     def count(self) -> int: ...
 
@@ -53,7 +72,7 @@ class Lines(Protocol):
 
 
 class Part(NamedTuple):
-    """What lies behind one line."""
+    """The pages or links that one line counts."""
 
     title: str
     columns: tuple[Column, ...]
@@ -61,14 +80,14 @@ class Part(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A report as one table, with what lies behind its lines: for files and programs."""
+    """A report as one table, with the parts of its lines: for files and programs."""
 
     columns: tuple[Column, ...]
     rows: Callable[[Crawl], Iterable[Cells]]
 
 
 class Group(StrEnum):
-    """The headings under which reports stand."""
+    """The headings of the list of reports."""
 
     LINKS = "Links and redirects"
     TEXTS = "Titles, descriptions and headings"
@@ -87,17 +106,17 @@ class Report:
     slug: str  # in addresses and commands
     title: str
     group: Group
-    about: str  # what it tells, in a sentence or two
+    about: str  # what it shows, in a sentence or two
     remedy: str  # what to do about it
-    praise: str  # what to say when there is nothing
+    praise: str  # shown when it has no lines
     columns: tuple[Column, ...]
     lines: Callable[[Crawl], Lines]
     noun: str = "page"  # what is counted
-    which: Q | None = None  # the pages of the site it counts: so many reports are counted in one reading
-    number: Callable[[Crawl], int] | None = None  # how many; without either, as many as there are lines
-    is_finding: bool = True  # False: its number is good or bad for nobody
+    which: Q | None = None  # the pages of the site it counts; one query counts all such reports
+    number: Callable[[Crawl], int] | None = None  # without this and `which`, the number of lines
+    is_finding: bool = True  # False: its number is neither good nor bad
     part: Callable[[Crawl, str], Part | None] = field(default=lambda crawl, key: None)  # None: there is no such part
-    lacking: Callable[[Crawl], str] = _nothing  # why this crawl cannot tell, and what to do; "" = it can
+    lacking: Callable[[Crawl], str] = _nothing  # why this crawl has no data for it, and what to do; "" = it has
     whole: Whole | None = None  # None = the lines are all there is
 
     def count(self, crawl: Crawl) -> int:
@@ -110,46 +129,46 @@ class Report:
         return self.whole.columns if self.whole else self.columns
 
     def rows(self, crawl: Crawl) -> Iterable[Cells]:
-        """All of it, one row after the other, each with a cell for each of `whole_columns`; memory stays bounded."""
+        """All rows, each with a cell for each of `whole_columns`, with bounded memory."""
         return self.whole.rows(crawl) if self.whole else (line.cells for line in self.lines(crawl))
 
 
-# Where the lines of a report come from: the database, a ranking, or a list.
+# The sources of lines: a query, a ranking, or a list.
 
-AT_ONCE = 500  # rows in memory at a time
+ROWS_PER_CHUNK = 500
 
 
 class Selected:
-    """One line for each of the pages a question to the database finds.
+    """One line for each page of a query.
 
-    Of a crawl that cannot change their ids are kept, so that the question is asked once and any part of its answer is
-    had by the ids: these few pages are read, however many there are before them.
+    The ids of a crawl that cannot change any more are cached, so that the query runs once and any slice reads only its
+    own pages.
     """
 
     def __init__(
         self, crawl: Crawl, pages: QuerySet[Page], fields: Sequence[str], line_of: Callable[..., Line]
     ) -> None:
-        """`pages` are in an order that is the same each time; `line_of` gets the id of one, and its fields."""
+        """`pages` have a stable order; `line_of` gets the id of one, and its fields."""
         self._crawl, self._pages, self._fields, self._line_of = crawl, pages, ("id", *fields), line_of
 
     def count(self) -> int:
-        return len(self._ids) if self._is_kept else self._pages.count()
+        return len(self._ids) if self._is_cached else self._pages.count()
 
     def __getitem__(self, places: slice) -> Sequence[Line]:
-        if self._is_kept:
+        if self._is_cached:
             return self._lines(self._ids[places])
         return [self._line_of(*row) for row in self._pages.values_list(*self._fields)[places]]
 
     def __iter__(self) -> Iterator[Line]:
-        if self._is_kept:
-            for at in range(0, len(self._ids), AT_ONCE):
-                yield from self._lines(self._ids[at : at + AT_ONCE])
+        if self._is_cached:
+            for at in range(0, len(self._ids), ROWS_PER_CHUNK):
+                yield from self._lines(self._ids[at : at + ROWS_PER_CHUNK])
         else:
-            rows = self._pages.values_list(*self._fields).iterator(chunk_size=AT_ONCE)
+            rows = self._pages.values_list(*self._fields).iterator(chunk_size=ROWS_PER_CHUNK)
             yield from (self._line_of(*row) for row in rows)
 
     @property
-    def _is_kept(self) -> bool:
+    def _is_cached(self) -> bool:
         return result_cache.are_kept(self._crawl)
 
     @cached_property
@@ -162,7 +181,7 @@ class Selected:
 
 
 class Ranked:
-    """Lines whose order had to be worked out; what stands in them is looked up for those that are shown."""
+    """Lines in a computed order; only the cells of a slice are read."""
 
     def __init__(self, order: Sequence[Any], lines_of: Callable[[Sequence[Any]], Sequence[Line]]) -> None:
         self._order, self._lines_of = order, lines_of
@@ -174,12 +193,12 @@ class Ranked:
         return self._lines_of(self._order[places])
 
     def __iter__(self) -> Iterator[Line]:
-        for at in range(0, len(self._order), AT_ONCE):
-            yield from self._lines_of(self._order[at : at + AT_ONCE])
+        for at in range(0, len(self._order), ROWS_PER_CHUNK):
+            yield from self._lines_of(self._order[at : at + ROWS_PER_CHUNK])
 
 
 class Listed:
-    """Lines that are all there."""
+    """Lines in memory."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._lines = lines
@@ -192,3 +211,20 @@ class Listed:
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self._lines)
+
+
+def page_report(which: Q, fields: Sequence[str], *, largest: str = "", **described: Any) -> Report:
+    """A report with one line for each page of the site that meets a condition. The cells are fields of the page; the
+    order is that of discovery, or by a field with the largest value first."""
+    paths = [FIELDS[name].path for name in fields]
+    order = [f"-{FIELDS[largest].path}"] if largest else []
+
+    def lines(crawl: Crawl) -> Selected:
+        return Selected(crawl, site_pages(crawl).filter(which).order_by(*order, "id"), paths, page_line)
+
+    described.setdefault("columns", tuple(map(page_column, fields)))
+    return Report(which=which, lines=lines, **described)
+
+
+def page_line(page: int, *cells: Cell) -> Line:
+    return Line(cells, page)

@@ -8,43 +8,33 @@ from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 
+from crawler.core.crawl.page_fields import FIELDS
 from crawler.models import Crawl, Page
 from crawler.reports import result_cache
-from crawler.reports.catalogue.page_queries import IS_HTML, html_pages, site_pages
-from crawler.reports.catalogue.report import Cells, Column, Group, Kind, Line, Part, Ranked, Report, Selected, Whole
+from crawler.reports.catalogue.page_queries import IS_HTML, html_pages
+from crawler.reports.catalogue.report import (
+    PAGES,
+    Cells,
+    Column,
+    Group,
+    Kind,
+    Line,
+    Part,
+    Ranked,
+    Report,
+    Selected,
+    Whole,
+    page_column,
+    page_line,
+    page_report,
+)
 
-TITLE, DESCRIPTION, H1 = "title", "facts__description", "facts__h1"  # of a page, as questions name them
-
-_PAGE = Column("url", "Page", Kind.URL)
-_TITLE = Column("title", "Title")
-_PAGES = Column("pages", "Pages", Kind.NUMBER, opens=True)
-
+_PAGE = ("url", "title")
 
 NO_TITLE = IS_HTML & Q(title="")
 NO_DESCRIPTION = IS_HTML & Q(facts__description="")
 NO_H1 = IS_HTML & Q(facts__h1_count__gte=0, facts__h1="")
 SEVERAL = IS_HTML & Q(facts__h1_count__gt=1)
-
-
-def _page_lines(crawl: Crawl, pages: QuerySet[Page]) -> Selected:
-    return Selected(crawl, pages.order_by("id"), ("url", "title"), _page_line)
-
-
-def _page_line(page: int, url: str, title: str) -> Line:
-    return Line((url, title), page)
-
-
-def _pages(which: Q, crawl: Crawl) -> Selected:
-    return _page_lines(crawl, site_pages(crawl).filter(which))
-
-
-def _several_h1(crawl: Crawl) -> Selected:
-    rows = site_pages(crawl).filter(SEVERAL).order_by("-facts__h1_count", "id")
-    return Selected(crawl, rows, ("url", "facts__h1", "facts__h1_count"), _several_line)
-
-
-def _several_line(page: int, url: str, h1: str, number: int) -> Line:
-    return Line((url, h1, number), page)
 
 
 def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
@@ -72,31 +62,31 @@ def _group(text: str, crawl: Crawl, key: str) -> Part | None:
     found = html_pages(crawl).filter(id=int(key)).values_list(text, flat=True).first() if key.isdecimal() else None
     if not found:
         return None
-    return Part(str(found), (_PAGE, _TITLE), _page_lines(crawl, html_pages(crawl).filter(**{text: found})))
+    pages = html_pages(crawl).filter(**{text: found}).order_by("id")
+    return Part(str(found), tuple(map(page_column, _PAGE)), Selected(crawl, pages, _PAGE, page_line))
 
 
 def _members(text: str, crawl: Crawl) -> Iterator[Cells]:
     repeated = _groups(text, crawl).order_by().values(text)
     pages = html_pages(crawl).filter(**{f"{text}__in": repeated}).order_by(text, "id")
-    return (line.cells for line in Selected(crawl, pages, (text, "url"), _member))
+    return (line.cells for line in Selected(crawl, pages, (text, "url"), page_line))
 
 
-def _member(page: int, text: str, url: str) -> Line:
-    return Line((text, url), page)
-
-
-def _duplicates(text: str, heading: Column, **words: Any) -> Report:
+def _duplicates(name: str, **described: Any) -> Report:
+    text, heading = FIELDS[name].path, page_column(name)
     return Report(
         group=Group.TEXTS,
-        columns=(heading, _PAGES),
+        columns=(heading, PAGES),
         lines=partial(_group_lines, text),
         part=partial(_group, text),
-        whole=Whole((heading, _PAGE), partial(_members, text)),
-        **words,
+        whole=Whole((heading, page_column("url")), partial(_members, text)),
+        **described,
     )
 
 
-MISSING_TITLES = Report(
+MISSING_TITLES = page_report(
+    NO_TITLE,
+    _PAGE,
     slug="missing-titles",
     title="Missing titles",
     group=Group.TEXTS,
@@ -104,13 +94,9 @@ MISSING_TITLES = Report(
     remedy="Give each a title of its own that says what the page is about: it is the headline in search results, and "
     "the name of the tab.",
     praise="Every page has a title.",
-    columns=(_PAGE, _TITLE),
-    which=NO_TITLE,
-    lines=partial(_pages, NO_TITLE),
 )
 DUPLICATE_TITLES = _duplicates(
-    TITLE,
-    _TITLE,
+    "title",
     slug="duplicate-titles",
     title="Duplicate titles",
     about="Titles that several pages share.",
@@ -119,20 +105,18 @@ DUPLICATE_TITLES = _duplicates(
     praise="Every title belongs to one page.",
     noun="title",
 )
-MISSING_DESCRIPTIONS = Report(
+MISSING_DESCRIPTIONS = page_report(
+    NO_DESCRIPTION,
+    _PAGE,
     slug="missing-descriptions",
     title="Missing descriptions",
     group=Group.TEXTS,
     about="Pages without a meta description, or with an empty one.",
     remedy="Describe in a sentence or two what the page offers. Without it, search engines show what words they find.",
     praise="Every page has a description.",
-    columns=(_PAGE, _TITLE),
-    which=NO_DESCRIPTION,
-    lines=partial(_pages, NO_DESCRIPTION),
 )
 DUPLICATE_DESCRIPTIONS = _duplicates(
-    DESCRIPTION,
-    Column("description", "Description"),
+    "description",
     slug="duplicate-descriptions",
     title="Duplicate descriptions",
     about="Meta descriptions that several pages share.",
@@ -140,31 +124,30 @@ DUPLICATE_DESCRIPTIONS = _duplicates(
     praise="Every description belongs to one page.",
     noun="description",
 )
-MISSING_H1 = Report(
+MISSING_H1 = page_report(
+    NO_H1,
+    _PAGE,
     slug="missing-h1",
     title="Missing headings",
     group=Group.TEXTS,
     about="Pages without a main heading (h1), or with an empty one.",
     remedy="Begin the content with one h1 that names it. Screen readers jump to it.",
     praise="Every page has a main heading.",
-    columns=(_PAGE, _TITLE),
-    which=NO_H1,
-    lines=partial(_pages, NO_H1),
 )
-SEVERAL_H1 = Report(
+SEVERAL_H1 = page_report(
+    SEVERAL,
+    ("url", "h1", "h1_count"),
+    largest="h1_count",
     slug="several-h1",
     title="Several headings",
     group=Group.TEXTS,
     about="Pages with more than one main heading (h1).",
     remedy="Keep one h1 for what the whole page is about, and make h2 of the others. Logos and sidebars need none.",
     praise="No page has more than one main heading.",
-    columns=(_PAGE, Column("h1", "The first of them"), Column("number", "Headings", Kind.NUMBER)),
-    which=SEVERAL,
-    lines=_several_h1,
+    columns=(page_column("url"), Column("h1", "The first of them"), Column("number", "Headings", Kind.NUMBER)),
 )
 DUPLICATE_H1 = _duplicates(
-    H1,
-    Column("h1", "Heading"),
+    "h1",
     slug="duplicate-h1",
     title="Duplicate headings",
     about="Main headings (h1) that several pages share.",

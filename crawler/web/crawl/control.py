@@ -1,5 +1,5 @@
-"""The doors that move a crawl: pause, resume, cancel, delete, and send its dead letters again. By POST alone; each
-leads back to a page that says what came of it, whatever state the crawl is in by then."""
+"""Views of actions on a crawl: pause, resume, cancel, delete, retry dead letters, share, keep. They take POST only and
+redirect to a page that shows the result."""
 
 from __future__ import annotations
 
@@ -26,56 +26,56 @@ from crawler.web.crawl.crawls import crawl_for
 from crawler.web.decorators import page, person
 from crawler.web.forms.sharing import SharingForm
 
-LONGEST_ID = 18  # digits; the table's keys have no more
+LONGEST_ID = 18  # digits; the ids of rows have no more
 NO_REDIS = "Redis does not answer, so this may be half done. It is safe to try again in a moment."
 
 
 @require_POST
 @page
 def crawl_pause(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Hand out nothing new."""
+    """Dispatch no more pages."""
     return _move(request, crawl_id, Verb.PAUSE, control.pause)
 
 
 @require_POST
 @page
 def crawl_resume(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Go on with a paused crawl."""
+    """Resume a paused crawl."""
     return _move(request, crawl_id, Verb.RESUME, control.resume)
 
 
 @require_POST
 @page
 def crawl_cancel(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """End the crawl; what is open closes as cancelled."""
+    """End the crawl; open pages close as cancelled."""
     return _move(request, crawl_id, Verb.CANCEL, control.cancel)
 
 
 @require_POST
 @page
 def crawl_delete(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """End the crawl and forget it. Somebody else's is not there; one that is gone already is no error."""
+    """End and delete the crawl. A crawl of another user is a 404; a deleted one is no error."""
     if not Crawl.objects.filter(pk=crawl_id).exists():
-        return _told(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
+        return redirect_with(request, Reply("That crawl was deleted already.", is_so=True), reverse("crawl-list"))
     crawl = crawl_for(request, crawl_id, Right.OWN)
     try:
         reply = text.to_delete(crawl, delete(crawl.id))
     except (ServiceDown, RedisError):
-        return _told(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
-    return _told(request, reply, reverse("crawl-list"))
+        return redirect_with(request, Reply(NO_REDIS, is_so=False), _page_of(crawl_id))
+    return redirect_with(request, reply, reverse("crawl-list"))
 
 
 @require_POST
 @page
 def crawl_retry_failed(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Send dead letters again: those named by `page` (ids), or all when none is named."""
+    """Retry dead letters: those named by `page` (ids), or all without `page`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     page_ids = _page_ids(request.POST.getlist("page")) if "page" in request.POST else None
     try:
         reply = text.to_retry(retry_failed(crawl.id, page_ids))
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    return _told(request, reply, _where_from(request, crawl_id))
+    return redirect_with(request, reply, _where_from(request, crawl_id))
 
 
 def _move(request: HttpRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> HttpResponse:
@@ -84,11 +84,11 @@ def _move(request: HttpRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID
         reply = text.to_verb(verb, move(crawl_id), crawl_id)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    return _told(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
+    return redirect_with(request, reply, reverse("crawl-list") if reply is text.GONE else _page_of(crawl_id))
 
 
-def _told(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:
-    """Go there, where the reply is shown."""
+def redirect_with(request: HttpRequest, reply: Reply, where: str) -> HttpResponse:
+    """Redirect to an address that shows the reply."""
     messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)
     return redirect(where)
 
@@ -98,8 +98,8 @@ def _page_of(crawl_id: UUID) -> str:
 
 
 def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
-    """The page of the dead letters (`back` names it by number) that the button was pressed on, or a page's own view
-    (`back` is "page"), else the crawl's."""
+    """Where the button is: the page of the dead letters with the number `back`, the view of a page (`back` is "page"),
+    else the page of the crawl."""
     number = request.POST.get("back", "")
     asked = _page_ids(request.POST.getlist("page"))
     if number == "page" and asked:
@@ -110,17 +110,14 @@ def _where_from(request: HttpRequest, crawl_id: UUID) -> str:
 
 
 def _page_ids(typed: list[str]) -> list[int]:
-    """The ids among what was sent. None of them means no page, never all pages."""
+    """The valid ids. An empty list means no page, never all pages."""
     return [int(text) for text in typed if text.isdecimal() and len(text) <= LONGEST_ID]
-
-
-# The doors by which an owner shares a crawl and says that it is to be kept. By POST alone.
 
 
 @require_POST
 @page
 def crawl_share(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Share it with a group, or with nobody any more."""
+    """Share the crawl with a group, or stop sharing it."""
     crawl = crawl_for(request, crawl_id, Right.OWN)
     form = SharingForm(request.POST, user=request.user, crawl=crawl)
     if not form.is_valid():
@@ -136,7 +133,7 @@ def crawl_share(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def crawl_keep(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Keep it whatever its age (`keep` = on), or no longer."""
+    """Exempt the crawl from retention (`keep` = on), or not."""
     crawl = crawl_for(request, crawl_id, Right.OWN)
     is_kept = request.POST.get("keep") == "on"
     keep(crawl, is_kept=is_kept)

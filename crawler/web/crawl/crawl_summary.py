@@ -1,4 +1,4 @@
-"""The figures on a crawl's page: statuses, reasons, notices, the receipt that adds up, and the charts."""
+"""The figures on a crawl's page: statuses, reasons, notices, the receipt, and the charts."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def skipped_rows(skipped: dict[str, int]) -> list[Row]:
 
 
 def notice_rows(crawl: Crawl, *, in_full: bool) -> list[Row]:
-    """Who was told of what, and how that went; while the crawl is not over, who will be told of its end. Addresses are
-    masked unless they are to be shown in full."""
+    """The deliveries of notices and their results; while the crawl is not over, also the receivers of its end.
+    Addresses are masked unless `in_full`."""
     deliveries = Delivery.objects.filter(notice__crawl=crawl).exclude(notice__event=Event.PAGE)
     ordered = deliveries.select_related("notice").defer("notice__receipt")
-    told = [
+    rows = [
         _delivery_row(delivery, in_full=in_full)
         for delivery in ordered.order_by("notice__created_at", "transport", "created_at")[:NOTICES]
     ]
-    told += _page_rows(crawl)
-    return told if crawl.is_over else [*told, *_planned(crawl, in_full=in_full)]
+    rows += _page_rows(crawl)
+    return rows if crawl.is_over else [*rows, *_planned(crawl, in_full=in_full)]
 
 
 def _delivery_row(delivery: Delivery, *, in_full: bool) -> Row:
@@ -63,7 +63,7 @@ def _delivery_row(delivery: Delivery, *, in_full: bool) -> Row:
 
 
 def _page_rows(crawl: Crawl) -> list[Row]:
-    """Of the deliveries that tell of pages only how many there are: they may be thousands."""
+    """Deliveries of page notices by state, as numbers: there may be thousands."""
     if Event.PAGE not in crawl.chosen.notify_events:
         return []
     of_pages = Delivery.objects.filter(notice__crawl=crawl, notice__event=Event.PAGE)
@@ -97,13 +97,13 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
 
 
 def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
-    """The receipt of a crawl that is over as a table that adds up: the heaps, and discovered, their sum."""
-    heaps = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
+    """The receipt of a crawl that is over as a table: the parts, and discovered, their sum."""
+    parts = [("fetched", receipt["fetched"]), ("failed", receipt["failed"])]
     skipped = [(f"skipped: {text.outcome(reason)}", number) for reason, number in receipt["skipped"].items()]
-    heaps += skipped or [("skipped", 0)]
-    heaps += [("cancelled", receipt["cancelled"])]
+    parts += skipped or [("skipped", 0)]
+    parts += [("cancelled", receipt["cancelled"])]
     return [
-        *({"name": name, "number": text.count(number), "tone": "part"} for name, number in heaps),
+        *({"name": name, "number": text.count(number), "tone": "part"} for name, number in parts),
         {"name": "discovered", "number": text.count(receipt["discovered"]), "tone": "sum"},
         {"name": "requests", "number": text.count(receipt["requests"]), "tone": "more"},
         {"name": "retries", "number": text.count(receipt["retries"]), "tone": "more"},
@@ -114,7 +114,7 @@ def receipt_rows(receipt: dict[str, Any]) -> list[Row]:
 
 
 def _times(receipt: dict[str, Any]) -> list[Row]:
-    """How long it ran; where its pauses were longer than nothing, also from its start to its end."""
+    """How long it ran; with pauses, also the time from its start to its end."""
     ran, elapsed = text.duration(receipt["seconds"]), text.duration(receipt["elapsed_seconds"])
     rows = [{"name": "time it ran", "number": ran, "tone": "more"}]
     if elapsed == ran:
@@ -122,24 +122,24 @@ def _times(receipt: dict[str, Any]) -> list[Row]:
     return [*rows, {"name": "time with pauses", "number": elapsed, "tone": "more"}]
 
 
-# What the pictures of a crawl show: how fast it went, what came of its pages, how deep they lie and on which hosts.
+# Charts: pages per second, responses, depths and hosts.
 
-SOON, LATER = "300ms", "2s"  # until a page asks for the first count, and for one that somebody else is making
+SOON, LATER = "300ms", "2s"  # until a page requests the first count, and one that another request is making
 
-DEEPEST = 15  # depths with a bar of their own; those below share one
+MAX_BARS = 15  # depths with a bar of their own; greater ones share one
 
 Bar = dict[str, Any]
-"""One row of a histogram: `name`, `number` in words, `share` of the longest bar in per cent, `tone`."""
+"""One row of a histogram: `name`, `number` as text, `share` of the longest bar in per cent, `tone`."""
 
 
 def quick_figures(crawl: Crawl, now: float) -> dict[str, Any]:
-    """All of it without counting many rows: what is not known yet is asked for when the page is there."""
+    """The figures without counting many rows: the open page requests the others."""
     return figures_of(crawl, cheap_breakdown(crawl, now))
 
 
 def figures_of(crawl: Crawl, counted: Breakdown | None) -> dict[str, Any]:
-    """pace, answers, depths, hosts: what the template shows of each; empty where there is nothing yet. `again_in`: the
-    time after which to ask for a count that is not there yet; "" = it is."""
+    """The context of pace, answers, depths and hosts; empty without data. `again_in`: the time after which to request
+    the count; "" = it is complete."""
     return {
         "pace": _pace(crawl),
         "answers": answer_bars(crawl),
@@ -157,7 +157,7 @@ def _again_in(crawl: Crawl, counted: Breakdown | None) -> str:
 
 
 def answer_bars(crawl: Crawl) -> list[Bar]:
-    """HTTP statuses, then the reasons why pages have none."""
+    """HTTP statuses, then the outcomes without one."""
     tallies = crawl.tallies
     numbers = [
         (code, number, STATUS_TONES.get(code[0], Tone.NEUTRAL)) for code, number in sorted(tallies.statuses.items())
@@ -170,11 +170,11 @@ def answer_bars(crawl: Crawl) -> list[Bar]:
 
 
 def depth_bars(depths: dict[int, int]) -> list[Bar]:
-    """Every depth up to the deepest, empty ones too; the very deep ones as one."""
-    last = min(max(depths, default=-1), DEEPEST)
+    """Every depth up to the greatest, empty ones too; the greatest ones as one bar."""
+    last = min(max(depths, default=-1), MAX_BARS)
     rows = [(str(depth), depths.get(depth, 0), "") for depth in range(last + 1)]
-    below = sum(number for depth, number in depths.items() if depth > DEEPEST)
-    return _bars([*rows, (f"{DEEPEST + 1} and more", below, "")] if below else rows)
+    below = sum(number for depth, number in depths.items() if depth > MAX_BARS)
+    return _bars([*rows, (f"{MAX_BARS + 1} and more", below, "")] if below else rows)
 
 
 def _bars(rows: list[tuple[str, int, str]]) -> list[Bar]:
@@ -186,7 +186,7 @@ def _bars(rows: list[tuple[str, int, str]]) -> list[Bar]:
 
 
 def _pace(crawl: Crawl) -> dict[str, Any] | None:
-    """The line, and what it shows in a sentence for those who do not see it."""
+    """The line chart, and its content in a sentence for screen readers."""
     values = progress.pace(crawl.samples)
     line = progress.line(values)
     if line is None:

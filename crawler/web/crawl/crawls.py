@@ -1,4 +1,4 @@
-"""The doors of a crawl: the list with the form, starting one, its page, and its state as JSON."""
+"""The views of the list of crawls, the form that starts one, the page of a crawl, and its state as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -41,25 +40,24 @@ from crawler.web.decorators import is_part, page
 from crawler.web.forms.crawl_form import CrawlForm
 from crawler.web.forms.fields import SECRETS
 from crawler.web.forms.sharing import permitted, share_as_chosen, sharing_of
+from crawler.web.tables.paging import page_of
 
-# The list of crawls: which of them are asked for, and a page of those.
-
-PER_PAGE = 25  # crawls on one page of the list
-OWNERS = 200  # people to choose from, at most
-SOON, LATER = "3s", "30s"  # until the page asks again: while a crawl goes on, and otherwise
+CRAWLS_PER_PAGE = 25
+MAX_OWNERS = 200  # to choose from
+SOON, LATER = "3s", "30s"  # until the page reloads the list: while a crawl runs, and otherwise
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Which crawls are asked for; "" = any."""
+    """The filters of the list; "" = any."""
 
-    state: str = ""  # a State, or "going" for all that are not over
-    text: str = ""  # found in a start URL or in the name of a list
-    owner: str = ""  # a person's name
+    state: str = ""  # a State, or "going" for all crawls that are not over
+    text: str = ""  # in a start URL or in the name of a list
+    owner: str = ""  # a user name
 
     @classmethod
     def of(cls, typed: QueryDict) -> Filters:
-        """As they stand in the address; a state that does not exist filters nothing."""
+        """From the query string; an unknown state filters nothing."""
         state = typed.get("state", "")
         known = state == "going" or state in set(State)
         return cls(state if known else "", typed.get("q", "").strip(), typed.get("owner", ""))
@@ -68,7 +66,7 @@ class Filters:
         return self != Filters()
 
     def among(self, crawls: QuerySet[Crawl]) -> QuerySet[Crawl]:
-        """Those of these crawls that pass."""
+        """The crawls that pass."""
         if self.state:
             crawls = crawls.filter(state__in=NOT_OVER if self.state == "going" else [self.state])
         if self.owner:
@@ -80,10 +78,10 @@ class Filters:
 
 
 def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
-    """What the list shows: filters, summaries, a page of crawls, and when to ask again."""
+    """The context of the list: filters, summaries, a page of crawls, and when to reload it."""
     filters = Filters.of(request.GET)
     rows = filters.among(visible).select_related("owner").order_by("-created_at")
-    crawls = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    crawls = page_of(request, rows, CRAWLS_PER_PAGE)
     now = clock.epoch_seconds()
     return {
         "filters": filters,
@@ -98,15 +96,15 @@ def list_of(request: HttpRequest, visible: QuerySet[Crawl]) -> dict[str, Any]:
 
 
 def _owners(user: User | AnonymousUser, visible: QuerySet[Crawl]) -> list[str]:
-    """Whose crawls there are to be seen; those who see their own alone are not asked."""
+    """The owners to filter by; only staff see crawls of others."""
     if not user.is_staff:
         return []
     names = visible.filter(owner__isnull=False).order_by("owner__username").values_list("owner__username", flat=True)
-    return list(names.distinct()[:OWNERS])
+    return list(names.distinct()[:MAX_OWNERS])
 
 
 def _asked(typed: QueryDict) -> str:
-    """The filters as they stand in an address, to be followed by more: "state=paused&"."""
+    """The filters as the beginning of a query string: "state=paused&"."""
     kept = typed.copy()
     for name in list(kept):
         if name not in {"state", "q", "owner"} or not kept[name]:
@@ -114,11 +112,8 @@ def _asked(typed: QueryDict) -> str:
     return f"{kept.urlencode()}&" if kept else ""
 
 
-# A list of URLs on the page: starting a crawl over an uploaded one, and what a crawl's page tells of its own.
-
-
 def started(form: CrawlForm, owner: User | None) -> Crawl | None:
-    """The crawl over the list that was uploaded with a valid form; None when there is none. Raises as `load_list`."""
+    """The crawl over the uploaded list; None without one. Raises the errors of `load_list`."""
     typed = form.cleaned_data
     upload: UploadedFile[Any] | None = typed["upload"]
     if upload is None:
@@ -128,7 +123,7 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
     if typed.get("schedule"):
         raise BadInput("list", "A list cannot be crawled by schedule: it would have to be uploaded anew each time.")
     return load_list(
-        cast(BinaryIO, upload),  # it reads like one: from memory when small, else from a file
+        cast(BinaryIO, upload),  # it has the same methods
         upload.name or "list",
         form.options(),
         columns=Columns(typed["list_column"], typed["priority_column"]),
@@ -139,8 +134,8 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
 
 
 def report_of(crawl: Crawl) -> dict[str, Any] | None:
-    """What was read of the crawl's list, for its page: a summary, the first lines that cannot be used, and how many
-    are not among them; None when it has no list."""
+    """The import of the crawl's list: a summary, the first invalid lines, and the number of others; None without a
+    list."""
     if not crawl.source_report:
         return None
     examples = crawl.source_report["examples"]
@@ -154,19 +149,19 @@ def report_of(crawl: Crawl) -> dict[str, Any] | None:
 
 
 MAY_LOOK = {
-    Right.SEE: "",  # whoever may not look is told that nothing is there
+    Right.SEE: "",  # a user who may not look gets a 404
     Right.CONTROL: "You may look at this crawl, but not move it. Ask its owner to let your group control it.",
     Right.OWN: "You may look at this crawl, but this is for its owner to do.",
 }
-"""What somebody is told who may not do more."""
+"""The message for a user who lacks a right."""
 
 
 @never_cache
 @require_GET
 @page
 def crawl_list(request: HttpRequest) -> HttpResponse:
-    """The form, and below it the crawls, newest first. With `again` the form is filled as for that crawl. An open page
-    asks for the list alone when a filter is changed, and now and then."""
+    """The form and the crawls, newest first. `again` fills the form with the options of that crawl. An open page
+    reloads only the list, when a filter changes and at intervals."""
     if is_part(request):
         return render(request, "crawler/crawl_rows.html", list_of(request, visible_crawls(request.user)))
     form = CrawlForm(user=request.user, like=crawl_named(request, request.GET.get("again", "")))
@@ -177,7 +172,7 @@ def crawl_list(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters(*SECRETS, *MAY_BE_SECRET)
 @page
 def crawl_create(request: HttpRequest) -> HttpResponse:
-    """Start a crawl and go to its page; else the list again, with what was typed and what is wrong with it."""
+    """Start a crawl and redirect to its page; or show the form again with its errors."""
     like = crawl_named(request, request.POST.get("again", ""))
     form = CrawlForm(request.POST, request.FILES, user=request.user, like=like)
     if not form.is_valid():
@@ -207,7 +202,7 @@ def crawl_create(request: HttpRequest) -> HttpResponse:
 @require_GET
 @page
 def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Where the crawl stands; without JavaScript a reload brings it up to date."""
+    """The state of the crawl; without JavaScript the user reloads the page."""
     crawl = visible_crawl(request, crawl_id)
     context = {"crawl": crawl, "status": _status_for(request, crawl), "runs": runs_of(request.user, crawl)}
     context |= {
@@ -222,19 +217,19 @@ def crawl_detail(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_status(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """The same as JSON; the open page asks for it every second."""
+    """The same as JSON; the open page requests it every second."""
     crawl = visible_crawl(request, crawl_id)
     return JsonResponse(_status_for(request, crawl))
 
 
 def _status_for(request: HttpRequest, crawl: Crawl) -> dict[str, Any]:
-    """Where the crawl stands, with the buttons this person gets."""
+    """The state of the crawl, with the buttons for this user."""
     status = status_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
     return status | {"can": permitted(status["can"], request.user, crawl)}
 
 
 def _started(form: CrawlForm, owner: User | None) -> Crawl:
-    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    """A crawl, or the first one of a schedule."""
     urls, rule, options = form.cleaned_data["start_urls"], form.cleaned_data["schedule"], form.options()
     allow_private, sealed = form.private_allowed, form.sealed()
     if rule:
@@ -243,8 +238,8 @@ def _started(form: CrawlForm, owner: User | None) -> Crawl:
 
 
 def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
-    """A crawl this person may do this with. One they may not even see is not there; with one they may only look at,
-    they are told whom to ask."""
+    """A crawl the user has this right to. 404 for a crawl the user may not see; 403 with an explanation for one the
+    user may only look at."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     if not may(request.user, right, crawl):
         raise PermissionDenied(MAY_LOOK[right])
@@ -252,15 +247,15 @@ def crawl_for(request: HttpRequest, crawl_id: UUID, right: Right) -> Crawl:
 
 
 def visible_crawl(request: HttpRequest, crawl_id: UUID) -> Crawl:
-    """A crawl to look at; whoever looks at one wakes what shows no sign of life."""
+    """A crawl to look at; looking also wakes crawls without activity."""
     crawls = visible_crawls(request.user)
-    with suppress(ServiceDown, RedisError):  # the table can still be read, and the page says that Redis is away
+    with suppress(ServiceDown, RedisError):  # the page needs the database only, and shows that Redis is down
         reconcile()
     return get_object_or_404(crawls, pk=crawl_id)
 
 
 def crawl_named(request: HttpRequest, typed: str) -> Crawl | None:
-    """The crawl another is to be like. What it sends to sign in, and whom it tells, is for its owner alone to use."""
+    """The crawl whose options fill the form. Its credentials and receivers are for its owner alone."""
     try:
         crawl = visible_crawls(request.user).filter(pk=UUID(typed)).first()
     except ValueError:
@@ -276,14 +271,12 @@ def _list_page(request: HttpRequest, form: CrawlForm, *, status: int) -> HttpRes
     return render(request, "crawler/crawls.html", context, status=status)
 
 
-# The door to the pictures of a crawl. Its page holds them, and asks for them again while the crawl goes on.
-
-
 @never_cache
 @require_GET
 @page
 def crawl_figures(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """As part of the crawl's page, or as a page for those without JavaScript."""
+    """The charts as a part of the crawl's page, which reloads it while the crawl runs, or as a page without
+    JavaScript."""
     crawl = visible_crawl(request, crawl_id)
     now = clock.epoch_seconds()
     context = {"crawl": crawl, "figures": figures_of(crawl, breakdown(crawl, now))}

@@ -1,13 +1,13 @@
-"""The page that says why a crawl is not finished, or the same as JSON. Its button ends the wait for a host."""
+"""The view that explains why a crawl is not finished, as a page or JSON, and the view that ends the wait for a host."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -21,7 +21,7 @@ from crawler.manager.host_waits import end_host_waits, has_pages_of
 from crawler.reports import diagnosis_text, text
 from crawler.reports.diagnosis import why_of
 from crawler.reports.text import Reply
-from crawler.web.crawl.control import NO_REDIS
+from crawler.web.crawl.control import NO_REDIS, redirect_with
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.crawl.status import STATES
 from crawler.web.decorators import page
@@ -34,8 +34,7 @@ JSON = "application/json"
 @require_GET
 @page
 def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """As it stands now; opening it again shows how it stands then. `?format=json`, or a client that would rather have
-    JSON, gets the report itself."""
+    """The current state. `?format=json`, or a client that prefers JSON, gets the report itself."""
     crawl = visible_crawl(request, crawl_id)
     report = why_of(crawl, visible=visible_crawls(request.user))
     if request.GET.get("format") == "json" or request.get_preferred_type(["text/html", JSON]) == JSON:
@@ -59,7 +58,7 @@ def crawl_why(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpResponse:
-    """End what a host of this crawl waits for; for all crawls of it, because they share what is known of a host."""
+    """End the wait for a host, for all crawls of it, because they share its state."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     try:
         if not has_pages_of(crawl, host):
@@ -69,5 +68,4 @@ def crawl_host_forget(request: HttpRequest, crawl_id: UUID, host: str) -> HttpRe
             reply = text.to_forget(host, had_to_wait=done.had_to_wait, crawls=done.crawls)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)
-    return redirect("crawl-why", crawl_id=crawl.id)
+    return redirect_with(request, reply, reverse("crawl-why", args=[crawl.id]))

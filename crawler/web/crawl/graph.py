@@ -1,4 +1,4 @@
-"""The doors to a crawl as a picture: its page, and what is drawn there as JSON."""
+"""The views of a crawl's graph: the page, and its data as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.models import Crawl
 from crawler.reports.graph import folders, graph_of, nodes, summary
 from crawler.web.decorators import page
 
-LONGEST = 4096  # characters of a URL
+MAX_URL_CHARACTERS = 4096
 
 ANSWERS = {
     Answer.OK: "OK",
@@ -26,14 +26,14 @@ ANSWERS = {
     Answer.NOT_ASKED: "Not asked",
     Answer.OPEN: "Open",
 }
-DEEPEST = 6  # the colour for this depth is that of all below it
+DEEPEST = 6  # this and all greater depths share a colour
 
 
 @never_cache
 @require_GET
 @page
 def crawl_graph(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """The page. With `?within` the pages alone whose URLs begin so."""
+    """The page. `?within` limits it to pages whose URLs begin so."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     within = _within(request)
     context = {
@@ -51,13 +51,13 @@ def crawl_graph(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_graph_data(request: HttpRequest, crawl_id: UUID) -> JsonResponse:
-    """What the page draws.
+    """The data the page draws.
 
     nodes      pages, or folders of a large crawl
-    lines      [from, to, links]: places among the nodes, and how many links there are
-    summary    what there is to see, in sentences
+    lines      [from, to, links]: indexes of two nodes, and the number of links
+    summary    the graph in sentences
     has_links, has_counts   whether the lines are all links, and whether `linked_from` is known
-    pages_url  where the pages have their own views, each by its id
+    pages_url  the address before the id of a page
     """
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     graph = graph_of(crawl, _within(request))
@@ -74,7 +74,7 @@ def crawl_graph_data(request: HttpRequest, crawl_id: UUID) -> JsonResponse:
 
 
 def _within(request: HttpRequest) -> str:
-    return request.GET.get("within", "")[:LONGEST]
+    return request.GET.get("within", "")[:MAX_URL_CHARACTERS]
 
 
 def _pages_url(crawl: Crawl) -> str:

@@ -1,12 +1,12 @@
-"""The log of a crawl's deliveries, and the door that sends a notice again."""
+"""The log of a crawl's deliveries, and the view that sends a notice again."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -26,8 +26,9 @@ from crawler.reports.text import event_word
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
 from crawler.web.crawl.crawls import crawl_for
 from crawler.web.decorators import page
+from crawler.web.tables.paging import paged
 
-PER_PAGE = 50
+DELIVERIES_PER_PAGE = 50
 NO_REDIS = "Redis does not answer; it is sent as soon as Redis is back."
 
 
@@ -39,11 +40,14 @@ def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     in_full = sees_addresses(request.user, crawl)
     deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
-    found = Paginator(deliveries.order_by("-created_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
-    rows = [_row(delivery, in_full=in_full) for delivery in found]
-    count = text.counted(found.paginator.count, "delivery")
-    context = {"crawl": crawl, "found": found, "rows": rows, "count": count}
-    return render(request, "crawler/notices.html", context)
+    listed = paged(
+        request,
+        deliveries.order_by("-created_at", "-id"),
+        partial(_row, in_full=in_full),
+        noun="delivery",
+        rows_per_page=DELIVERIES_PER_PAGE,
+    )
+    return render(request, "crawler/notices.html", {"crawl": crawl, **listed})
 
 
 @require_POST
@@ -79,7 +83,7 @@ def _row(delivery: Delivery, *, in_full: bool) -> dict[str, Any]:
 
 
 def _about(delivery: Delivery) -> str:
-    """Which of several it is."""
+    """The round, and the number of pages, of a notice."""
     notice = delivery.notice
     parts = [f"round {notice.round}"] if notice.round > 1 else []
     if notice.event == Event.PAGE:

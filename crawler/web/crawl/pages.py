@@ -1,14 +1,13 @@
-"""The pages of a crawl: one page with its content, lists (dead letters, orphans, traps), and downloads."""
+"""The views of pages: one page with its content, lists of dead letters, orphans and traps, and exports."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -20,6 +19,7 @@ from crawler.core.access.permissions import Right
 from crawler.core.crawl import options
 from crawler.core.errors import BadInput, ServiceDown
 from crawler.core.text.gzip import Broken
+from crawler.core.urls.normalise import href_of
 from crawler.crawls.retry import release
 from crawler.exports.formats import FORMATS, file_name, formats_for
 from crawler.models import Crawl, Page, PageFacts
@@ -28,12 +28,13 @@ from crawler.reports import text, traps
 from crawler.reports.links import dead_letters, knows_orphans, orphans
 from crawler.reports.page_detail import LINKS, page_report
 from crawler.reports.text import Reply
-from crawler.web.crawl.control import LONGEST_ID, NO_REDIS
+from crawler.web.crawl.control import LONGEST_ID, NO_REDIS, redirect_with
 from crawler.web.crawl.crawls import crawl_for, visible_crawl
 from crawler.web.decorators import page
 from crawler.web.decorators import page as page_for_people
 from crawler.web.forms.sharing import is_locked
-from crawler.web.tables.rows import dead_letter_row, page_row, paged, trap_row
+from crawler.web.tables.paging import paged
+from crawler.web.tables.rows import dead_letter_row, page_row, trap_row
 
 Line = dict[str, Any]
 
@@ -42,15 +43,15 @@ Line = dict[str, Any]
 @require_GET
 @page_for_people
 def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpResponse:
-    """Its links stand on leaves: `out` and `in` are the numbers of those that are shown, from 1 on."""
+    """One page. `out` and `in` are the numbers of the shown parts of its lists of links, from 1 on."""
     crawl = visible_crawl(request, crawl_id)
     page = get_object_or_404(Page.objects.filter(crawl=crawl), pk=page_id)
-    out_leaf, in_leaf = (_leaf(request.GET.get(name, "")) for name in ("out", "in"))
-    report = page_report(crawl, page, out_at=(out_leaf - 1) * LINKS, in_at=(in_leaf - 1) * LINKS, links=LINKS)
+    out_part, in_part = (_part(request.GET.get(name, "")) for name in ("out", "in"))
+    report = page_report(crawl, page, out_at=(out_part - 1) * LINKS, in_at=(in_part - 1) * LINKS, links=LINKS)
     context = {
         "crawl": crawl,
         "page": page,
-        "href": _href(page.url),
+        "href": href_of(page.url),
         "title": page.title or page.url,
         "tone": text.tone(report["outcome"]),
         "answer": page_text.answer(report),
@@ -69,18 +70,18 @@ def page_detail(request: HttpRequest, crawl_id: UUID, page_id: int) -> HttpRespo
         "sources": [{**_line(crawl, step), "hops": step["hops"]} for step in report["redirects"]["sources"]],
         "links_out": [_line(crawl, link) for link in report["links_out"]["links"]],
         "links_in": [{**link, "address": _address(crawl, link["page"])} for link in report["links_in"]["links"]],
-        "out_ways": _ways(out_leaf, report["links_out"]["number"], "out", in_leaf, "in"),
-        "in_ways": _ways(in_leaf, report["links_in"]["number"], "in", out_leaf, "out"),
+        "out_ways": _ways(out_part, report["links_out"]["number"], "out", in_part, "in"),
+        "in_ways": _ways(in_part, report["links_in"]["number"], "in", out_part, "out"),
     }
     return render(request, "crawler/page.html", context)
 
 
 def _line(crawl: Crawl, page: Line) -> Line:
-    """A page in a list: where its own view is, and what came of it."""
+    """A page in a list, with the address of its view and its outcome."""
     return {
         **page,
         "address": _address(crawl, page["page"]),
-        "href": _href(page["url"]),
+        "href": href_of(page["url"]),
         "answer": page_text.answer(page),
         "tone": text.tone(page["outcome"]),
     }
@@ -94,13 +95,8 @@ def _address(crawl: Crawl, page_id: int | None) -> str:
     return reverse("page-detail", args=[crawl.pk, page_id]) if page_id else ""
 
 
-def _href(url: str) -> str:
-    """The URL where it can be opened: nothing but a web address can."""
-    return url if url.startswith(("http://", "https://")) else ""
-
-
 def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
-    """The forms its content was to be kept in, each with the address it can be had at, or why it was not kept."""
+    """The forms of kept content, each with its address, or why it was not kept."""
     return [
         (form, reverse("page-content", args=[crawl.pk, page.pk, form]), "")
         if isinstance(place, list)
@@ -109,25 +105,24 @@ def _kept(crawl: Crawl, page: Page, kept: Line) -> list[tuple[str, str, str]]:
     ]
 
 
-def _leaf(typed: str) -> int:
-    """What is no number of a leaf is the first."""
+def _part(typed: str) -> int:
+    """The number of a part; 1 for an invalid one."""
     return int(typed) if typed.isdecimal() and len(typed) <= LONGEST_ID and int(typed) > 0 else 1
 
 
-def _ways(leaf: int, links: int, name: str, other_leaf: int, other: str) -> Line:
-    """The query strings of the leaves before and behind; the other list stays where it is."""
+def _ways(part: int, links: int, name: str, other_part: int, other: str) -> Line:
+    """The query strings of the parts before and after; the other list does not move."""
     last = max(1, -(-links // LINKS))
-    beside = f"&{other}={other_leaf}" if other_leaf > 1 else ""
+    beside = f"&{other}={other_part}" if other_part > 1 else ""
     return {
-        "number": leaf,
+        "number": part,
         "last": last,
-        "earlier": f"?{name}={min(leaf - 1, last)}{beside}#links-{name}" if leaf > 1 else "",
-        "later": f"?{name}={leaf + 1}{beside}#links-{name}" if leaf < last else "",
+        "earlier": f"?{name}={min(part - 1, last)}{beside}#links-{name}" if part > 1 else "",
+        "later": f"?{name}={part + 1}{beside}#links-{name}" if part < last else "",
     }
 
 
-# The kept content of one page, to be looked at or taken away. It was written by strangers, so none of it is ever run:
-# it goes out as plain text, or as a file to be saved, in a sandbox without any rights.
+# Kept content is untrusted, so the browser must not run it: it is sent as plain text or as a download, in a sandbox.
 
 POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -136,7 +131,7 @@ POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; fram
 @require_GET
 @page
 def page_content(request: HttpRequest, crawl_id: UUID, page_id: int, form: str) -> HttpResponse:
-    """One form of a page's content as plain text; a WARC, and with `?download` anything, as a file."""
+    """One form of a page's content as plain text; a WARC, and with `?download` any form, as a file."""
     crawl = visible_crawl(request, crawl_id)
     found = get_object_or_404(Page, pk=page_id, crawl=crawl)
     facts = PageFacts.objects.filter(page_id=found.id).first()
@@ -164,14 +159,11 @@ def _guarded(response: HttpResponse) -> HttpResponse:
     return response
 
 
-# All the dead letters of a crawl, a page of them at a time.
-
-
 @never_cache
 @require_GET
 @page
 def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Each with its reason, and a button that sends it again; one button for all of them."""
+    """Each dead letter with its reason and a button to retry it; one button for all of them."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     letters = paged(request, dead_letters(crawl), dead_letter_row)
     return render(
@@ -179,37 +171,32 @@ def crawl_dead_letters(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
     )
 
 
-# All the orphans of a crawl, a page of them at a time.
-
-
 @never_cache
 @require_GET
 @page
 def crawl_orphans(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Each with what came of it. Of a crawl that is not over they are those of the moment."""
+    """Each orphan with its outcome; while the crawl runs, the current ones."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     context = {"crawl": crawl, "knows": knows_orphans(crawl), "over": crawl.is_over}
     return render(request, "crawler/orphans.html", context | paged(request, orphans(crawl), page_row))
 
 
-# All the traps of a crawl with examples, and the door that releases them.
-
-SHOWN = 200  # traps on a page; a crawl with more has a site that wants other rules
+MAX_TRAPS = 200  # on a page; a crawl with more needs other rules
 
 
 @never_cache
 @require_GET
 @page
 def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Each with its reason, some of its pages, and a button that releases it; one button for all of them."""
+    """Each trap with its reason, some of its pages, and a button to release it; one button for all of them."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
-    found = traps.traps_of(crawl, SHOWN)
+    found = traps.traps_of(crawl, MAX_TRAPS)
     context = {
         "crawl": crawl,
         "locked": is_locked(request.user, crawl),
         "summary": traps.summary(crawl),
         "rows": [trap_row(caught) for caught in found],
-        "more": len(found) == SHOWN,
+        "more": len(found) == MAX_TRAPS,
     }
     return render(request, "crawler/traps.html", context)
 
@@ -217,7 +204,7 @@ def crawl_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Release the traps named by `trap` (ids), or all when none is named."""
+    """Release the traps named by `trap` (ids), or all without `trap`."""
     crawl = crawl_for(request, crawl_id, Right.CONTROL)
     ids = _ids(request.POST.getlist("trap")) if "trap" in request.POST else None
     try:
@@ -225,23 +212,20 @@ def crawl_release_traps(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
         reply = traps.to_release(done.traps, done.pages, done.left_out)
     except (ServiceDown, RedisError):
         reply = Reply(NO_REDIS, is_so=False)
-    messages.add_message(request, messages.SUCCESS if reply.is_so else messages.WARNING, reply.line)
-    return redirect("crawl-traps" if "back" in request.POST else "crawl-detail", crawl_id=crawl.id)
+    view = "crawl-traps" if "back" in request.POST else "crawl-detail"
+    return redirect_with(request, reply, reverse(view, args=[crawl.id]))
 
 
 def _ids(typed: list[str]) -> list[int]:
-    """The ids among what was sent. None of them means no trap, never all traps."""
+    """The valid ids. An empty list means no trap, never all traps."""
     return [int(value) for value in typed if value.isdecimal() and len(value) <= LONGEST_ID]
-
-
-# The doors to a crawl as a file: which formats there are, and each as a download.
 
 
 @never_cache
 @require_GET
 @page
 def crawl_exports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Every format, with what is in it."""
+    """Every format with its description."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     return _page(request, crawl)
 
@@ -250,8 +234,8 @@ def crawl_exports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
-    """A download, streamed; of a crawl that still runs, what is known by now. With `?externals` the links that leave
-    the site in place of the pages. When it cannot be made, the page of all formats says why."""
+    """A streamed download; of a running crawl, the current state. `?externals` gives links to other sites in place of
+    the pages. When the export is impossible, the page of all formats says why."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     if export_format not in FORMATS:
         raise Http404

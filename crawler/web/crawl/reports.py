@@ -1,4 +1,4 @@
-"""The reports of a crawl: all with their numbers; each with its lines, what lies behind one, and as a file."""
+"""The views of reports and comparisons: lists with numbers, lines, the parts of a line, and files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from crawler.web.tables.rows import names, table_of, table_response
 @require_GET
 @page
 def crawl_reports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """All reports with their numbers. What takes long to count is counted when the page is asked for again, which it
-    does by itself."""
+    """All reports with their numbers. The page reloads itself until all of them are counted."""
     crawl = visible_crawl(request, crawl_id)
     numbers = numbers_of(crawl, BUDGET)
     entries = [_entry(crawl, report, numbers) for report in REPORTS]
@@ -42,7 +41,7 @@ def crawl_reports(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpResponse:
-    """One report, a page of its lines at a time."""
+    """One report with a page of its lines."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
     context: dict[str, Any] = {"crawl": crawl, "report": report, "lacking": report.lacking(crawl)}
     if not context["lacking"]:
@@ -58,7 +57,7 @@ def crawl_report(request: HttpRequest, crawl_id: UUID, slug: str) -> HttpRespons
 @require_GET
 @page
 def crawl_report_part(request: HttpRequest, crawl_id: UUID, slug: str, key: str) -> HttpResponse:
-    """What lies behind one line of a report."""
+    """The part of one line of a report."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
     part = None if report.lacking(crawl) else report.part(crawl, key)
     if part is None:
@@ -73,7 +72,7 @@ def crawl_report_part(request: HttpRequest, crawl_id: UUID, slug: str, key: str)
 @require_GET
 @page
 def crawl_report_export(request: HttpRequest, crawl_id: UUID, slug: str, export_format: str) -> StreamingHttpResponse:
-    """All of a report as a file, streamed."""
+    """A whole report as a file, streamed."""
     crawl, report = visible_crawl(request, crawl_id), _named(slug)
     rows = () if report.lacking(crawl) else report.rows(crawl)
     return table_response(f"{slug}-{crawl.id}", export_format, names(report.whole_columns), rows)
@@ -90,8 +89,8 @@ def _part_address(crawl: Crawl, report: Report, key: str) -> str:
 
 
 def _entry(crawl: Crawl, report: Report, numbers: Numbers) -> dict[str, Any]:
-    """One line of the list of reports. `tone`: good = there is nothing, warn = there is something, calm = no judgement,
-    none = it cannot be told, or not yet."""
+    """One line of the list of reports. `tone`: good = no lines, warn = some, calm = neither good nor bad, none = no
+    data yet."""
     lacking, number = report.lacking(crawl), numbers.get(report.slug)
     entry: dict[str, Any] = {"group": report.group.value, "slug": report.slug, "title": report.title}
     entry |= {"is_counting": not lacking and number is None, "number": "", "tone": ""}
@@ -103,9 +102,6 @@ def _entry(crawl: Crawl, report: Report, numbers: Numbers) -> dict[str, Any]:
         return entry | {"said": report.praise, "tone": "good", "number": "0"}
     tone = "warn" if report.is_finding else "calm"
     return entry | {"said": report.about, "tone": tone, "number": text.counted(number, report.noun)}
-
-
-# Two crawls side by side: which others there are to compare with, what differs, and each difference as a file.
 
 
 @never_cache
@@ -122,7 +118,7 @@ def crawl_compare(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_comparison(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> HttpResponse:
-    """How many pages are new, gone and changed since the other crawl."""
+    """The numbers of pages that are new, gone and changed since the other crawl."""
     context = _sides(request, crawl_id, other_id)
     numbers = changes_between(context["crawl"], context["other"])
     context["changes"] = [_compared_entry(change, numbers[change.slug]) for change in CHANGES]
@@ -133,7 +129,7 @@ def crawl_comparison(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> Ht
 @require_GET
 @page
 def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID, slug: str) -> HttpResponse:
-    """The pages that differ in one way, a page of them at a time."""
+    """A page of the pages that differ in one way."""
     context, change = _sides(request, crawl_id, other_id), _comparison_named(slug)
     known = changes_between(context["crawl"], context["other"])[slug]
     lines = Compared(context["crawl"], context["other"], change, known)
@@ -148,14 +144,14 @@ def crawl_comparison_change(request: HttpRequest, crawl_id: UUID, other_id: UUID
 def crawl_comparison_export(
     request: HttpRequest, crawl_id: UUID, other_id: UUID, slug: str, export_format: str
 ) -> StreamingHttpResponse:
-    """All of them as a file, streamed."""
+    """All pages that differ in one way as a file, streamed."""
     sides, change = _sides(request, crawl_id, other_id), _comparison_named(slug)
     rows = comparison.rows(sides["crawl"], sides["other"], change)
     return table_response(f"{slug}-{crawl_id}-{other_id}", export_format, names(change.columns), rows)
 
 
 def _sides(request: HttpRequest, crawl_id: UUID, other_id: UUID) -> dict[str, Any]:
-    """Both crawls, if this person may see both, and what makes them hard to compare."""
+    """Both crawls, if the user may see both, and what makes them hard to compare."""
     crawl = visible_crawl(request, crawl_id)
     other: Crawl = get_object_or_404(visible_crawls(request.user), pk=other_id)
     if crawl.pk == other.pk:

@@ -1,14 +1,14 @@
-"""The page of the schedules, and its doors: pause, resume, remove. A schedule is made with the form of a crawl."""
+"""The list of schedules, and the views that pause, resume and remove one. The form of a crawl makes a schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -20,19 +20,19 @@ from crawler.crawls.schedules import pause_schedule, remove_schedule, resume_sch
 from crawler.models import Crawl, Schedule
 from crawler.reports.comparison import compared
 from crawler.web.decorators import page
+from crawler.web.tables.paging import paged
 
-PER_PAGE = 25
+SCHEDULES_PER_PAGE = 25
 
 
 @never_cache
 @require_GET
 @page
 def schedule_list(request: HttpRequest) -> HttpResponse:
-    """The schedules, the one that is due next first; those that are paused last."""
+    """The schedules by their next run; paused ones last."""
     ordered = visible_schedules(request.user).order_by("-enabled", "next_at")
-    schedules = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
-    rows = [_row(request, schedule) for schedule in schedules]
-    return render(request, "crawler/schedules.html", {"schedules": schedules, "rows": rows})
+    listed = paged(request, ordered, partial(_row, request), noun="schedule", rows_per_page=SCHEDULES_PER_PAGE)
+    return render(request, "crawler/schedules.html", listed)
 
 
 @require_POST
@@ -60,8 +60,8 @@ def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
 
 
 def runs_of(user: Anybody, crawl: Crawl) -> dict[str, Any]:
-    """What a crawl's page says of its schedule and of the runs before and after it, as far as this person may see them;
-    empty for a crawl on its own."""
+    """A crawl's schedule and the runs before and after it, as far as the user may see them; empty for a single
+    crawl."""
     schedule = visible_schedules(user).filter(pk=crawl.schedule_id).first() if crawl.schedule_id else None
     previous = visible_crawls(user).filter(pk=crawl.previous_id).first() if crawl.previous_id else None
     following = visible_crawls(user).filter(previous=crawl).order_by("created_at").first()
@@ -92,5 +92,5 @@ def _move(
     if move(schedule_id):
         messages.success(request, done)
     else:
-        messages.warning(request, "Somebody else was quicker: nothing had to be done.")
+        messages.warning(request, "Nothing to do: another user or request has done it already.")
     return redirect("schedule-list")

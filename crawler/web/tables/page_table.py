@@ -15,7 +15,8 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, Sort, read
+from crawler.core.crawl.page_fields import SORTED_BY, Sort, label
+from crawler.core.crawl.page_query import MAX_TEXT, PagesQuery, Show, read
 from crawler.core.errors import BadInput
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl, Page, PageFacts
@@ -24,14 +25,14 @@ from crawler.reports.links import knows_orphans
 from crawler.reports.page_table import (
     Column,
     Facet,
-    Leaf,
+    TablePage,
     chosen,
     columns_of,
     facts_of,
-    leaf_of,
     outcome_facets,
     shown_columns,
     status_facets,
+    table_page,
 )
 from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
@@ -48,22 +49,18 @@ SHOWN: dict[Show, str] = {
     Show.EXTERNALS: "Links to other sites",
 }
 
-ORDERS = {
-    "": "Found first",
-    "-found": "Found last",
-    "url": "URL, A to Z",
-    "-url": "URL, Z to A",
-    "title": "Title, A to Z",
-    "-title": "Title, Z to A",
-    "-status": "Highest status",
-    "status": "Lowest status",
-    "-depth": "Deepest",
-    "depth": "Shallowest",
-    "-size": "Largest",
-    "size": "Smallest",
-    "-time": "Slowest",
-    "time": "Fastest",
-}
+
+def _orders() -> dict[str, str]:
+    """Text in ascending order first, numbers in descending order, each with its opposite."""
+    orders = {"": "Found first", f"-{Sort.FOUND}": "Found last"}
+    for key, field in sorted(SORTED_BY.items(), key=lambda item: [*Sort].index(item[0])):
+        if ordering := field.ordering:
+            both = [(str(key), ordering.ascending), (f"-{key}", ordering.descending)]
+            orders.update(both if field.is_text else reversed(both))
+    return orders
+
+
+ORDERS = _orders()
 
 COMMON_TYPES = ("text/html", "application/pdf", "image/", "text/css", "application/javascript", "application/json")
 
@@ -76,10 +73,10 @@ class PagesForm(forms.Form):
 
     q = forms.CharField(required=False, label="Text in URL or title")
     show = forms.CharField(required=False, label="Show")
-    outcome = forms.CharField(required=False, label="Outcome")
-    status = forms.CharField(required=False, label="Status")
-    depth = forms.CharField(required=False, label="Depth")
-    type = forms.CharField(required=False, label="Type")
+    outcome = forms.CharField(required=False, label=label("outcome"))
+    status = forms.CharField(required=False, label=label("http_status"))
+    depth = forms.CharField(required=False, label=label("depth"))
+    type = forms.CharField(required=False, label=label("content_type"))
     sort = forms.CharField(required=False, label="Order")
 
     def __init__(self, given: QueryDict, crawl: Crawl) -> None:
@@ -108,7 +105,7 @@ class PagesForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         try:
             query = read(dict(self._given.lists()))
-            usual = {column.name for column in self._columns if column.is_usual}
+            usual = {column.name for column in self._columns if column.is_default}
             self.query = replace(query, columns=()) if set(query.columns) == usual else query
         except BadInput as error:
             self.add_error(error.field if error.field in self.fields else None, error.message)
@@ -139,7 +136,7 @@ class Head:
 
 def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
     """The answer, the URL, and what was chosen besides."""
-    fixed = [_head(query, "Response", Sort.STATUS), _head(query, "Page", Sort.URL)]
+    fixed = [_head(query, "Response", Sort.STATUS), _head(query, label("url"), Sort.URL)]
     return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
 
 
@@ -150,7 +147,7 @@ def _head(query: PagesQuery, title: str, sort: Sort | None, is_number: bool = Fa
     return Head(title, f"?{urlencode(query.sorted_by(sort).pairs())}", order, is_number)
 
 
-def rows(crawl: Crawl, query: PagesQuery, leaf: Leaf) -> tuple[list[Head], list[dict[str, object]]]:
+def rows(crawl: Crawl, query: PagesQuery, leaf: TablePage) -> tuple[list[Head], list[dict[str, object]]]:
     """The heads, and a row for each page of the leaf."""
     columns = shown_columns(crawl, query.columns)
     facts = facts_of(leaf.pages)
@@ -169,7 +166,7 @@ def _cell(column: Column, page: Page, facts: PageFacts | None) -> dict[str, obje
         "title": column.title,
         "text": column.cell(page, facts),
         "is_number": column.is_number,
-        "moment": page.fetched_at if column.is_moment else None,
+        "moment": page.fetched_at if column.is_time else None,
     }
 
 
@@ -179,7 +176,7 @@ def _note(page: Page) -> str:
     return ": ".join(filter(None, [KINDS.get(page.kind), said]))
 
 
-def ways(query: PagesQuery, leaf: Leaf) -> dict[str, str]:
+def ways(query: PagesQuery, leaf: TablePage) -> dict[str, str]:
     """The query strings that lead to the rows before and behind these, to the first and to the last; "" where there
     are none."""
     start, end = query.from_the_start(), query.from_the_end()
@@ -198,7 +195,7 @@ def _to(query: PagesQuery) -> str:
     return f"?{urlencode(query.pairs())}"
 
 
-def counted(leaf: Leaf) -> str:
+def counted(leaf: TablePage) -> str:
     """ "1,170 pages", or "More than 10,000 pages"."""
     return text.counted(leaf.count, "page") if leaf.is_counted else f"More than {text.counted(leaf.count, 'page')}"
 
@@ -254,7 +251,7 @@ def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
         return {}
     query: PagesQuery = form.query
     try:
-        leaf = leaf_of(crawl, query)
+        leaf = table_page(crawl, query)
     except BadInput as error:
         form.add_error(None, error.message)
         return {}

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.urls import NoReverseMatch, reverse
 
 from crawler.core.crawl.messages import EXTERNAL, SITEMAP
 from crawler.core.crawl.outcomes import STATUS_TONES, Tone
+from crawler.core.urls.normalise import href_of
 from crawler.exports.csv import MEDIA_TYPES, TABLES, Cells, table_pieces
 from crawler.models import Crawl, Page
 from crawler.reports import text
+from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import Cell, Column, Kind, Line, Lines
+from crawler.reports.page_table import size, total_time
 from crawler.reports.traps import Caught
+from crawler.web.tables.paging import page_of_lines
 
 Row = dict[str, str]
 """One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
@@ -29,13 +31,13 @@ def page_row(page: Page) -> Row:
     """What came of it: the answer, and beside the URL what there is to say."""
     return {
         "key": str(page.pk),
-        "answer": str(page.http_status) if page.http_status else text.outcome(page.outcome),
+        "answer": answer(page.outcome, page.http_status),
         "meaning": text.outcome(page.outcome),
         "url": page.url,
-        "href": page.url if page.url.startswith(("http://", "https://")) else "",
+        "href": href_of(page.url),
         "note": ": ".join(filter(None, [KINDS.get(page.kind), page.error or _leads_to(page) or page.title])),
-        "time": _time(page),
-        "size": text.size(page.bytes) if page.http_status else "",
+        "time": total_time(page),
+        "size": size(page),
         "tone": text.tone(page.outcome),
     }
 
@@ -49,12 +51,6 @@ def _leads_to(page: Page) -> str:
     return f"→ {page.redirect_to}" if page.redirect_to else ""
 
 
-def _time(page: Page) -> str:
-    if page.reused:
-        return "not asked"
-    return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
-
-
 def trap_row(caught: Caught) -> Row:
     """A trap with some of its pages; without a key it cannot be released any more."""
     return {
@@ -65,24 +61,6 @@ def trap_row(caught: Caught) -> Row:
         "remedy": "" if caught.trap.released else caught.remedy,
         "number": caught.number,
         "tone": "calm" if caught.trap.released else "warn",
-    }
-
-
-# A long table, shown a page at a time.
-
-PER_PAGE = 100
-
-
-ListRow = TypeVar("ListRow", bound=Model)
-
-
-def paged(request: HttpRequest, rows: QuerySet[ListRow], shown: Callable[[ListRow], Any]) -> dict[str, Any]:
-    """What a template needs: the paginator's page that is asked for, its rows, and how many there are in all."""
-    found = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    return {
-        "found": found,
-        "rows": [shown(row) for row in found],
-        "count": text.counted(found.paginator.count, "page"),
     }
 
 
@@ -113,8 +91,7 @@ def table_of(
 ) -> dict[str, Any]:
     """What the template of a table needs; `opened` gives the address of what lies behind a line. With `bars` the number
     that leads there has a bar beside it, as long as the number is large."""
-    paginator: Paginator[Line] = Paginator(lines, PER_PAGE)  # type: ignore[arg-type]  # it only counts and slices
-    found = paginator.get_page(request.GET.get("page"))
+    found = page_of_lines(request, lines)
     rows = [_row(crawl, columns, line, opened) for line in found.object_list]
     if bars:
         _draw_bars([cell for row in rows for cell in row if "opens" in cell])
@@ -149,8 +126,7 @@ def _cell(column: Column, cell: Cell) -> dict[str, Any]:
 
 
 def _link(url: str) -> dict[str, str]:
-    """Only what is a web address can be opened: what sites write may be a script."""
-    return {"text": url, "href": url if url.startswith(("http://", "https://")) else ""}
+    return {"text": url, "href": href_of(url)}
 
 
 def _text(kind: Kind, cell: Cell) -> str:

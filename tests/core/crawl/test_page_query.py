@@ -10,7 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.core.crawl.outcomes import Outcome
-from crawler.core.crawl.page_query import PagesQuery, Show, Sort, Span, read
+from crawler.core.crawl.page_fields import Sort
+from crawler.core.crawl.page_query import PagesQuery, Show, Span, read
 from crawler.core.errors import BadInput
 
 

@@ -15,6 +15,7 @@ from crawler.core.urls.normalise import (
     from_person,
     host_and_port,
     host_of,
+    href_of,
     key_of,
     linker,
     normalise,
@@ -278,3 +279,9 @@ def test_a_url_far_too_long_is_not_decoded_first() -> None:
     assert normalise("http://example.com/" + "%61" * 4000) == "http://example.com/" + "a" * 4000
     assert normalise("http://example.com/" + "%61" * 4090) is None
     assert normalise("http://example.com/" + "%61" * 400_000) is None
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "ftp://site.test/", "//site.test/", ""])
+def test_only_web_addresses_become_links(url: str) -> None:
+    assert href_of(url) == ""
+    assert href_of("https://site.test/a") == "https://site.test/a"

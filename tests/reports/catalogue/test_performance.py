@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.models import Crawl
-from crawler.reports.catalogue.performance import DEEP, LARGE_BYTES, SLOW_FIRST_BYTE_MS, SLOW_MS
+from crawler.reports.catalogue.performance import DEEP_LINKS, LARGE_BYTES, SLOW_FIRST_BYTE_MS, SLOW_MS
 from tests.reports.catalogue.factories import SITE, crawl_with, make, paths, rows, told
 
 pytestmark = pytest.mark.django_db
@@ -31,8 +31,8 @@ def test_errors_can_be_slow_too(crawl: Crawl) -> None:
 
 
 def test_large_and_deep_are_html_pages_beyond_a_limit(crawl: Crawl) -> None:
-    make(crawl, "/a", bytes=LARGE_BYTES, depth=DEEP)
-    make(crawl, "/b", bytes=LARGE_BYTES - 1, depth=DEEP + 1)
+    make(crawl, "/a", bytes=LARGE_BYTES, depth=DEEP_LINKS)
+    make(crawl, "/b", bytes=LARGE_BYTES - 1, depth=DEEP_LINKS + 1)
     make(crawl, "/c", content_type="application/pdf", bytes=10 * LARGE_BYTES, depth=9)
     assert paths(told(crawl, "large-pages")) == ["/a"]
     assert paths(told(crawl, "deep-pages")) == ["/b"]

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from crawler.core.crawl.completion import State
-from crawler.web.crawl.crawls import LATER, PER_PAGE, SOON
+from crawler.web.crawl.crawls import CRAWLS_PER_PAGE, LATER, SOON
 from tests.factories import a_crawl, a_finished_crawl, a_person
 
 PART = {"HTTP_HX_REQUEST": "true"}
@@ -62,7 +62,7 @@ def test_it_asks_again_soon_only_while_a_crawl_goes_on(as_ann: Client, ann: User
 
 
 def test_the_next_page_keeps_the_filter(as_ann: Client, ann: User) -> None:
-    for _ in range(PER_PAGE + 1):
+    for _ in range(CRAWLS_PER_PAGE + 1):
         a_crawl(ann, state=State.PAUSED)
     assert 'href="/?state=paused&amp;page=2"' in as_ann.get("/?state=paused").content.decode()
 

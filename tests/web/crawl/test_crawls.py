@@ -16,7 +16,7 @@ from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
-from crawler.web.crawl.crawls import PER_PAGE
+from crawler.web.crawl.crawls import CRAWLS_PER_PAGE
 from tests.factories import SITE, a_crawl, a_finished_crawl, a_page, a_person
 
 TYPED = {"start_urls": "https://example.com/", "include": "/docs/", "max_pages": "7"}
@@ -74,7 +74,7 @@ def test_superusers_see_all_crawls(as_root: Client, ann: User) -> None:
 
 
 def test_a_long_list_is_cut_into_pages(as_ann: Client, ann: User) -> None:
-    for number in range(PER_PAGE + 1):
+    for number in range(CRAWLS_PER_PAGE + 1):
         a_crawl(ann, start_urls=[f"https://site{number}.example/"])
     assert "site0.example" not in as_ann.get("/").content.decode()
     assert "site0.example" in as_ann.get("/?page=2").content.decode()
@@ -83,7 +83,7 @@ def test_a_long_list_is_cut_into_pages(as_ann: Client, ann: User) -> None:
 def test_the_list_costs_the_same_few_queries_however_long(
     as_ann: Client, ann: User, django_assert_max_num_queries: object
 ) -> None:
-    for _ in range(PER_PAGE):
+    for _ in range(CRAWLS_PER_PAGE):
         a_finished_crawl(ann)
     with django_assert_max_num_queries(5):  # type: ignore[operator]
         as_ann.get("/")

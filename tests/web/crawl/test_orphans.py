@@ -10,7 +10,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl
 from crawler.reports.progress import SHOWN
-from crawler.web.tables import rows
+from crawler.web.tables import paging
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
 OPTIONS = CrawlOptions(sitemaps=True)
@@ -49,7 +49,7 @@ def test_while_the_crawl_runs_its_page_names_none(as_ann: Client, ann: User) -> 
 
 
 def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "PER_PAGE", 2)
+    monkeypatch.setattr(paging, "ROWS_PER_PAGE", 2)
     crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS), 3)
     first = as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()
     second = as_ann.get(f"/crawls/{crawl.id}/orphans/?page=2").content.decode()

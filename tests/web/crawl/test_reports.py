@@ -15,7 +15,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
 from crawler.reports.catalogue import entries as counted
 from crawler.reports.catalogue.entries import REPORTS
-from crawler.web.tables import rows
+from crawler.web.tables import paging
 from tests.factories import a_crawl, a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, link, make
 
@@ -77,7 +77,7 @@ def test_a_report_leads_to_what_lies_behind_its_lines(as_ann: Client, crawl: Cra
 
 
 def test_lines_are_shown_a_page_at_a_time(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "PER_PAGE", 2)
+    monkeypatch.setattr(paging, "ROWS_PER_PAGE", 2)
     for number in range(3):
         make(crawl, f"/untitled/{number}", title="")
     first = html_at(as_ann, f"/crawls/{crawl.id}/reports/missing-titles/")

@@ -75,14 +75,14 @@ def test_heads_sort_and_say_how_it_is_sorted(as_ann: Client, crawl: Crawl) -> No
 def test_chosen_columns_are_shown_and_stay_chosen(as_ann: Client, crawl: Crawl) -> None:
     html = html_of(as_ann, crawl, "?column=type&column=sitemap")
     heads = [re.sub(r"<[^>]+>", "", head) for head in re.findall(r"<th scope.*?</th>", html)]
-    assert heads == ["Response", "Page", "Type", "In a sitemap"]
+    assert heads == ["Response", "Page", "Content type", "In a sitemap"]
     assert "?sort=-status&" not in html
     assert "column=type&amp;column=sitemap" in html
     assert re.search(r'value="type" checked', html)
 
 
 def test_it_is_leafed_through_by_links(as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 2)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 2)
     first = html_of(as_ann, crawl, "?sort=url")
     assert ('rel="prev"' in first, len(urls_in(first))) == (False, 2)
     later = re.search(r'<a href="([^"]+)" id="later-rows"', first)
@@ -98,7 +98,7 @@ def test_it_is_leafed_through_by_links(as_ann: Client, crawl: Crawl, monkeypatch
 def test_a_link_leads_to_the_last_rows_and_earlier_ones_back(
     as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 1)
     first = html_of(as_ann, crawl, "?sort=-url")
     assert 'href="?sort=-url&amp;end=1" id="last-rows"' in first
     last = html_of(as_ann, crawl, "?sort=-url&end=1")
@@ -147,7 +147,7 @@ def test_unknown_orphans_are_not_called_none(as_ann: Client, crawl: Crawl) -> No
 def test_the_rows_are_had_as_a_file_in_their_order(
     as_ann: Client, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_table, "PER_LEAF", 1)
+    monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 1)
     html = html_of(as_ann, crawl, "?depth=1&sort=size&column=type")
     address = f"/crawls/{crawl.id}/pages/export.csv?depth=1&amp;sort=size&amp;column=type"
     assert f'href="{address}"' in html

@@ -1,0 +1,357 @@
+"""The fields of a page, each described once: exports, API, web table, sort keys and documentation derive from it.
+
+It is in `core` because `reports` and `exports`, which do not import each other, and `page_query` all read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class ValueType(StrEnum):
+    """The type of a value, for formats that have types. Any value may be missing."""
+
+    TEXT = "text"
+    URL = "URL"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    DATETIME = "datetime"  # ISO 8601 in UTC
+    DATE = "date"  # ISO 8601: a day, or a time with or without its zone
+    JSON = "JSON"
+
+
+class Unit(StrEnum):
+    """The unit of a number, for readers."""
+
+    NONE = ""
+    MILLISECONDS = "ms"
+    BYTES = "bytes"
+
+
+class Table(StrEnum):
+    """The table that has the value."""
+
+    PAGE = "page"
+    METADATA = "metadata"  # `PageFacts`; a page without a response has no row there
+
+
+class Sort(StrEnum):
+    """Sort keys of a list of pages; pages with equal values are in the order of their discovery."""
+
+    FOUND = "found"
+    URL = "url"
+    TITLE = "title"
+    STATUS = "status"
+    DEPTH = "depth"
+    SIZE = "size"
+    TIME = "time"
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """How a list of pages is sorted by a field."""
+
+    key: Sort
+    ascending: str  # the label of this choice
+    descending: str
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """The column of the web table that shows a field."""
+
+    position: int
+    name: str  # in the query string
+    is_default: bool = False  # shown unless the user chooses other columns
+
+
+@dataclass(frozen=True)
+class PageField:
+    """One field of a page."""
+
+    name: str  # in exports and the API; also the database column, except `parent`
+    label: str
+    description: str
+    example: Any
+    type: ValueType = ValueType.TEXT
+    unit: Unit = Unit.NONE
+    table: Table = Table.PAGE
+    is_nullable: bool = False  # the database column can be NULL
+    empty_is_null: bool = False  # exports and lists of pages have null in place of ""
+    is_exported: bool = True
+    column: TableColumn | None = None  # None = the web table has no such column
+    ordering: Ordering | None = None  # None = pages cannot be sorted by it
+
+    @property
+    def is_text(self) -> bool:
+        return self.type in (ValueType.TEXT, ValueType.URL)
+
+    @property
+    def path(self) -> str:
+        """The lookup of the database column from a page."""
+        return self.name if self.table is Table.PAGE else f"facts__{self.name}"
+
+
+PARENT = "parent"  # its database column is `parent_id`; its value is the URL of that page
+
+PAGE_FIELDS = (
+    PageField(
+        "url",
+        "Page",
+        "The normalised URL.",
+        "https://example.com/docs/",
+        ValueType.URL,
+        ordering=Ordering(Sort.URL, "URL, A to Z", "URL, Z to A"),
+    ),
+    PageField(
+        "status",
+        "State",
+        "0 = open: its outcome is not known yet; 1 = closed.",
+        1,
+        ValueType.INTEGER,
+    ),
+    PageField(
+        "outcome",
+        "Outcome",
+        "How it closed: `2xx`, `3xx`, `4xx`, `5xx`, `timeout`, `robots` ...; null while it is open.",
+        "2xx",
+        empty_is_null=True,
+    ),
+    PageField(
+        "http_status",
+        "Status",
+        "The HTTP status of the response; null without one.",
+        200,
+        ValueType.INTEGER,
+        is_nullable=True,
+        ordering=Ordering(Sort.STATUS, "Lowest status", "Highest status"),
+    ),
+    PageField(
+        "content_type",
+        "Content type",
+        "The media type of the response.",
+        "text/html",
+        column=TableColumn(5, "type"),
+    ),
+    PageField(
+        "title",
+        "Title",
+        "The text of the title element.",
+        "Documentation",
+        column=TableColumn(1, "title", is_default=True),
+        ordering=Ordering(Sort.TITLE, "Title, A to Z", "Title, Z to A"),
+    ),
+    PageField(
+        "depth",
+        "Depth",
+        "Links from the nearest start URL.",
+        1,
+        ValueType.INTEGER,
+        column=TableColumn(2, "depth", is_default=True),
+        ordering=Ordering(Sort.DEPTH, "Shallowest", "Deepest"),
+    ),
+    PageField(
+        PARENT,
+        "Found on",
+        "The URL of the page it was first found on; null for a start URL.",
+        "https://example.com/",
+        ValueType.URL,
+        empty_is_null=True,
+    ),
+    PageField(
+        "redirect_to",
+        "Redirects to",
+        "The target of a 3xx response; null without one.",
+        None,
+        ValueType.URL,
+        empty_is_null=True,
+    ),
+    PageField(
+        "bytes",
+        "Size",
+        "The size of the body.",
+        18_204,
+        ValueType.INTEGER,
+        Unit.BYTES,
+        column=TableColumn(4, "size", is_default=True),
+        ordering=Ordering(Sort.SIZE, "Smallest", "Largest"),
+    ),
+    PageField(
+        "elapsed_ms",
+        "Total time",
+        "Milliseconds from the request to the end of the response.",
+        41,
+        ValueType.INTEGER,
+        Unit.MILLISECONDS,
+        column=TableColumn(3, "time", is_default=True),
+        ordering=Ordering(Sort.TIME, "Fastest", "Slowest"),
+    ),
+    PageField(
+        "attempts",
+        "Attempts",
+        "How often the page was requested.",
+        1,
+        ValueType.INTEGER,
+        column=TableColumn(7, "attempts"),
+    ),
+    PageField(
+        "fetched_at",
+        "Fetched at",
+        "When the response arrived, in UTC; null without one.",
+        "2026-11-21T10:00:00.700Z",
+        ValueType.DATETIME,
+        is_nullable=True,
+        column=TableColumn(8, "fetched"),
+    ),
+    PageField(
+        "error",
+        "Error",
+        "Why there is no usable response.",
+        "",
+    ),
+    PageField(
+        "directives",
+        "Directives",
+        "What meta robots and X-Robots-Tag say.",
+        "",
+        column=TableColumn(13, "directives"),
+    ),
+    PageField(
+        "rel",
+        "Rel of the first link",
+        "The rel of the first link to it: `nofollow ugc sponsored`.",
+        "",
+    ),
+    PageField(
+        "not_followed",
+        "Links not followed",
+        "How many addresses it links to were left out because of nofollow.",
+        0,
+        ValueType.INTEGER,
+    ),
+    PageField(
+        "reused",
+        "From the cache",
+        "Whether the response was taken from the cache: nothing was requested.",
+        False,
+        ValueType.BOOLEAN,
+    ),
+    PageField(
+        "kind",
+        "Type",
+        "`page`, `sitemap`, or `external` for a link to another site.",
+        "page",
+    ),
+    PageField(
+        "in_sitemap",
+        "In a sitemap",
+        "Whether a sitemap names it.",
+        False,
+        ValueType.BOOLEAN,
+        column=TableColumn(14, "sitemap"),
+    ),
+    PageField(
+        "linked",
+        "Linked from a page",
+        "Whether a link leads to it, or it is a start URL; false when a sitemap alone names it.",
+        True,
+        ValueType.BOOLEAN,
+    ),
+    PageField(
+        "lastmod",
+        "Last modified, by the sitemap",
+        "The date of the last change that the sitemap gives.",
+        "",
+    ),
+    PageField(
+        "given_up",
+        "Dead letter",
+        "A dead letter: it failed, and another attempt might succeed.",
+        False,
+        ValueType.BOOLEAN,
+        is_exported=False,
+    ),
+    PageField(
+        "description",
+        "Description",
+        "The text of the meta description.",
+        "How to use it.",
+        table=Table.METADATA,
+        column=TableColumn(10, "description"),
+    ),
+    PageField(
+        "h1",
+        "Heading (h1)",
+        "The text of the first h1.",
+        "Documentation",
+        table=Table.METADATA,
+        column=TableColumn(11, "h1"),
+    ),
+    PageField(
+        "h1_count",
+        "Headings (h1)",
+        "How many h1 it has; null when they were not counted.",
+        1,
+        ValueType.INTEGER,
+        table=Table.METADATA,
+        is_nullable=True,
+        is_exported=False,
+    ),
+    PageField(
+        "canonical",
+        "Canonical address",
+        "The URL of link rel=canonical, normalised.",
+        "https://example.com/docs/",
+        ValueType.URL,
+        table=Table.METADATA,
+        empty_is_null=True,
+        column=TableColumn(12, "canonical"),
+    ),
+    PageField(
+        "canonicals",
+        "Canonical addresses",
+        "How many links rel=canonical it has.",
+        1,
+        ValueType.INTEGER,
+        table=Table.METADATA,
+        is_exported=False,
+    ),
+    PageField(
+        "words",
+        "Words",
+        "Words of the visible text; null when they were not counted.",
+        412,
+        ValueType.INTEGER,
+        table=Table.METADATA,
+        is_nullable=True,
+        column=TableColumn(9, "words"),
+    ),
+    PageField(
+        "first_byte_ms",
+        "Time to first byte",
+        "Milliseconds from the request until the headers of the response arrived.",
+        30,
+        ValueType.INTEGER,
+        Unit.MILLISECONDS,
+        Table.METADATA,
+        column=TableColumn(6, "first-byte"),
+    ),
+)
+"""In the order of the columns of an export: those of a page first, then its metadata."""
+
+FIELDS = {field.name: field for field in PAGE_FIELDS}
+EXPORTED = tuple(field for field in PAGE_FIELDS if field.is_exported)
+SORTED_BY = {field.ordering.key: field for field in PAGE_FIELDS if field.ordering}
+
+
+def fields_from(table: Table) -> tuple[PageField, ...]:
+    """The fields whose values are in one table."""
+    return tuple(field for field in PAGE_FIELDS if field.table is table)
+
+
+def label(name: str) -> str:
+    """What readers call a field."""
+    return FIELDS[name].label

@@ -1,0 +1,88 @@
+"""The counters of a crawl: one transaction collects its changes and writes them to the crawl's row at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import transaction
+
+from crawler.core.crawl.completion import Limit
+from crawler.core.crawl.counters import with_closed
+from crawler.core.crawl.messages import PageResult
+from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.progress import with_sample
+from crawler.models import Crawl
+from crawler.storage import sql
+
+COUNTER_FIELDS = (
+    *("discovered", "outcomes", "statuses", "limits", "requests", "bytes", "retries"),
+    *("samples", "priorities", "recent"),
+)
+"""Columns of the crawl's row that a transaction updates."""
+
+
+@dataclass
+class CounterChange:
+    """The changes of the counters by one transaction."""
+
+    discovered: int = 0
+    requests: int = 0
+    bytes: int = 0
+    retries: int = 0
+    requested: int = 0  # closed pages that were requested: they count against the owner's daily quota
+    outcomes: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    limits: Counter[str] = field(default_factory=Counter)  # Limit -> pages it closed
+    priorities: set[int] = field(default_factory=set)  # of the pages that were opened
+    results: list[PageResult] = field(default_factory=list)  # those that closed pages, in their order
+
+    def count_closed(
+        self, outcome: Outcome, pages: int = 1, http_status: int | None = None, limit: Limit | None = None
+    ) -> None:
+        self.outcomes[outcome.value] += pages
+        if outcome.category.is_requested:
+            self.requested += pages
+        if http_status is not None:
+            self.statuses[str(http_status)] += pages
+        if limit is not None:
+            self.limits[limit] += pages
+
+    def count_requests(self, result: PageResult) -> None:
+        self.requests += result.requests
+        self.bytes += result.bytes
+
+    def count_reopened(self, outcome: str, http_status: int | None, pages: int) -> None:
+        self.outcomes[outcome] -= pages
+        if http_status is not None:
+            self.statuses[str(http_status)] -= pages
+
+
+@contextmanager
+def change_of(crawl: UUID, now: float) -> Iterator[tuple[Crawl, CounterChange]]:
+    """One transaction with the crawl's row locked; at its end the crawl's counters are updated."""
+    with transaction.atomic():
+        row, change = Crawl.objects.select_for_update().get(id=crawl), CounterChange()
+        yield row, change
+        _add(row, change, now)
+
+
+def _add(crawl: Crawl, change: CounterChange, now: float) -> None:
+    """Add the changes of this transaction to the crawl's row, which is locked until it ends."""
+    tallies = crawl.tallies.plus(discovered=change.discovered, outcomes=change.outcomes, statuses=change.statuses)
+    crawl.discovered, crawl.outcomes, crawl.statuses = tallies.discovered, tallies.outcomes, tallies.statuses
+    limits = Counter(crawl.limits)
+    limits.update(change.limits)
+    crawl.limits = {limit: limits[limit] for limit in Limit if limits[limit] > 0}
+    crawl.requests += change.requests
+    crawl.bytes += change.bytes
+    crawl.retries += change.retries
+    crawl.samples = with_sample(crawl.samples, now, tallies.discovered, tallies.closed, tallies.asked)
+    crawl.priorities = sorted(change.priorities.union(crawl.priorities), reverse=True)
+    crawl.recent = with_closed(crawl.recent, change.results)
+    crawl.save(update_fields=COUNTER_FIELDS)
+    if change.requested and crawl.owner_id is not None:
+        sql.add(crawl.owner_id, change.requested, now)
