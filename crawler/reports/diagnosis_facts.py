@@ -43,6 +43,7 @@ from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
+from crawler.queueing.workers import listeners
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
@@ -189,7 +190,7 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     return Seen(
         snapshot=seen,
         queued=queued,
-        workers=queues.listeners(),
+        workers=listeners(),
         batches=batches,
         hosts=_hosts(crawl, seen, judge),
         held_up=_held_up(batches, judge),
