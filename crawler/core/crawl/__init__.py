@@ -17,5 +17,5 @@ cache_policy  which responses may be used again (RFC 9111)
 page_query    filters, sorting and keyset cursors of the page table
 graph         pages and links as a graph, redirect chains
 schedule      when a schedule fires, how long crawls are kept
-notices       events, and receivers of notices
+notices       the events of a crawl that users are notified of
 """
