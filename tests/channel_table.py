@@ -9,7 +9,8 @@ from crawler.core.channels.catalogue import KINDS
 from crawler.core.channels.kind import ChannelKind
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "notices.md"
-HEAD = "| channel | `transport` | option of a crawl | address | stored | shown in full to its owner |\n|---|---|---|---|---|---|\n"
+COLUMNS = ("channel", "`transport`", "option of a crawl", "address", "stored", "shown in full to its owner")
+HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
 
 
 def table() -> str:
