@@ -18,7 +18,7 @@ from crawler.accounts.idempotency import Mine
 from crawler.accounts.logins import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
 from crawler.core.access.permissions import EVERY, Scope, held
-from crawler.frontier.rate_limit import WINDOW_S, count_call
+from crawler.frontier.rate_limit import API_CALLS, Limit, RedisRateLimiter
 from crawler.models import ApiToken
 from crawler.queueing import queues
 
@@ -144,19 +144,19 @@ def counted(caller: Caller) -> dict[str, str]:
     if limit == 0:
         return {}
     try:
-        calls = count_call(queues.connection(), f"user:{caller.user.pk}")
+        calls = RedisRateLimiter(queues.connection(), API_CALLS).take([Limit(f"user:{caller.user.pk}", limit)])
     except RedisError as error:
         log.warning("a call of the API is not counted, because Redis does not answer: %s", error)
         return {}
-    left = max(0, limit - calls.made)
+    left = max(0, limit - calls.made[0])
     headers = {
         "RateLimit-Limit": str(limit),
         "RateLimit-Remaining": str(left),
         "RateLimit-Reset": str(calls.ends_in),
-        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW_S}',
+        "RateLimit-Policy": f'"minute";q={limit};w={API_CALLS.window_s:g}',
         "RateLimit": f'"minute";r={left};t={calls.ends_in}',
     }
-    if calls.made > limit:
+    if calls.wait:
         detail = f"More than {limit} calls within a minute; go on in {calls.ends_in} s."
         raise Problem(429, detail, headers={**headers, "Retry-After": str(calls.ends_in)})
     return headers
