@@ -10,6 +10,7 @@ discovery     which pages a result adds
 completion    states of a crawl, when it is finished, and why it ended
 counters      counts of pages, and the receipt made from them
 progress      speed, time left, its chart and event stream
+holds         why a paused crawl is paused
 politeness    how often a host may be requested: delay, throttle, Retry-After; why it waits
 diagnosis     why a crawl is not finished
 traps         endless series of URLs
