@@ -14,7 +14,7 @@ import msgspec
 
 from crawler import conf
 from crawler.core.access.credentials import NOTHING, Credentials, from_json, masked, to_json
-from crawler.core.crawl.notices import SEALED
+from crawler.core.channels.catalogue import SEALED
 from crawler.core.errors import SealBroken
 
 _PURPOSE = b"site crawler: credentials of crawls, 1"  # a key for this alone, whatever else SECRET_KEY serves for

@@ -13,7 +13,7 @@ from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
-from crawler.core.crawl.notices import ENDS, USUAL, Means
+from crawler.core.crawl.notices import ENDS, USUAL
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 
@@ -397,7 +397,7 @@ class Notice(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)  # see `core.crawl.notices`
+    event = models.CharField(max_length=32)  # see `core.channels`
     round = models.SmallIntegerField(default=1)  # the crawl's, when this became true
     number = models.IntegerField(default=0)  # of those of this event in this round: 0, 1, 2, ...
     receipt = models.JSONField(default=dict)  # of that moment; empty for pages
@@ -427,8 +427,8 @@ class Channel(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="channels")
     name = models.CharField(max_length=80, default="", blank=True)  # as the person calls it
-    transport = models.CharField(max_length=16, choices=[(means.value, means.value) for means in Means])
-    address = models.TextField()  # encrypted where it is a secret, see `core.crawl.notices`
+    transport = models.CharField(max_length=16)
+    address = models.TextField()  # encrypted where it is a secret, see `core.channels`
     events = models.JSONField(default=usual_events)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now, editable=False)

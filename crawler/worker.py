@@ -38,8 +38,9 @@ from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
-from crawler.queueing import queues, startup
+from crawler.queueing import startup
 from crawler.queueing.queues import stop_request
+from crawler.queueing.workers import keep_registered
 
 LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
 """What the doors in `crawler.jobs` import at their first job; here it is there before."""
@@ -210,7 +211,7 @@ class Worker(SimpleWorker):
 
     def _keep_registered(self) -> bool:
         with suppress(RedisError):  # the next time, then
-            queues.keep_registered(self)
+            keep_registered(self)
         return True
 
     def unsubscribe(self) -> None:

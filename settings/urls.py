@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from crawler.api.middleware import behind_the_gate, not_there
+from crawler.api.middleware import api_view, not_there
 from crawler.web.account.login import admin_login
 
 urlpatterns = [
@@ -13,6 +13,6 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="account-password")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("crawler.api.v1")),
-    re_path("^api/", behind_the_gate(not_there)),
+    re_path("^api/", api_view(not_there)),
     path("", include("crawler.web.urls")),
 ]

@@ -20,7 +20,7 @@ import crawler
 from crawler.accounts.login_links import accept, invite, link_for, make_link
 from crawler.accounts.logins import end_sessions
 from crawler.accounts.tokens import make_token, revoke
-from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
@@ -42,7 +42,7 @@ from tests.web.crawl.test_traps import a_trap
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("real_redis")]
 
 HERE = "http://127.0.0.1:8/"
-WANTED = Wanted(name="", means=Means.EMAIL, address="ann@example.com", events=(Event.FINISHED,))
+WANTED = Wanted(name="", transport="email", address="ann@example.com", events=(Event.FINISHED,))
 
 
 def _started(ann: User) -> Crawl:

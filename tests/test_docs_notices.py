@@ -8,18 +8,23 @@ from typing import Any
 
 import pytest
 
+from crawler.core.channels import webhook
 from crawler.core.crawl.notices import OF_PAGES, Event
 from crawler.exports.rows import KEYS
 from crawler.models import Crawl, Delivery, Notice, PageFacts
-from crawler.notices.channels import webhook
 from crawler.notices.delivery import message_of
 from crawler.reports.receipt import receipt_of
-from tests import field_table
+from tests import channel_table, field_table
 from tests.factories import a_crawl, a_finished_crawl, a_page
 from tests.stack import ROOT
 
 TEXT = (ROOT / "docs" / "notices.md").read_text()
 EXAMPLES = {event: json.loads(body) for event, body in re.findall(r"```json (\S+)\n(.*?)```", TEXT, re.DOTALL)}
+
+
+def test_the_table_of_channels_is_current() -> None:
+    """`python -m tests.channel_table` writes it."""
+    assert f"\n\n{channel_table.table()}\n" in TEXT
 
 
 def sent(crawl: Crawl, event: Event, **fields: Any) -> dict[str, Any]:

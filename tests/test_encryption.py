@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from crawler import encryption
 from crawler.core.access.credentials import NOTHING, parse
-from crawler.core.crawl.notices import SEALED
+from crawler.core.channels.catalogue import SEALED
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
 from crawler.encryption import is_readable, opened, opened_address, seal, seal_address

@@ -1,11 +1,11 @@
-"""How often somebody may try to come in. What is counted are failures: whoever gets in gives their try back.
+"""Limits failed logins, stores sessions, and logs users out.
 
-Of strangers a name has so many tries within a quarter of an hour, and an address three times as many, whatever names
-they try. A browser that was logged in to this account before has a count of its own: whoever keeps failing at somebody
-else's name keeps strangers out, but not them; and every count ends by itself. Links and tokens cannot be guessed: a
-good one always opens, whatever was tried before.
+Only failures count: a successful attempt is given back. From unknown browsers a user name has a number of attempts
+within a quarter of an hour, and an address three times as many over all names. A browser that was logged in to this
+account before has a counter of its own, so that an attacker who exhausts a name's attempts does not lock out its user.
+Links and tokens cannot be guessed: a valid one is always accepted, whatever failed before.
 
-All processes share the counts, in Redis. While that is away each counts for itself.
+All processes share the counters, in Redis. While Redis is down, each process counts for itself.
 """
 
 from __future__ import annotations
@@ -30,25 +30,34 @@ from crawler import clock, conf
 from crawler.accounts import audit
 from crawler.core.access.client_address import NOBODY, home_of
 from crawler.core.errors import CrawlerError
-from crawler.frontier.rate_limit import Limit, LimitResult, MemoryRateLimiter, RateLimiter, RedisRateLimiter
+from crawler.frontier.rate_limit import (
+    FAILED_LOGINS,
+    Limit,
+    LimitResult,
+    MemoryRateLimiter,
+    RateLimiter,
+    RedisRateLimiter,
+)
 from crawler.queueing import queues
 
-WHILE = 900.0  # seconds a count lasts
-OF_AN_ADDRESS = 3  # times as many as of a name: several people may share one
-KNOWN_FOR = 365 * 24 * 3600  # seconds a browser is known after its last login
-NO_LIMIT = 10**9  # tries that nobody can make within that
-TOLD_AT = (1, 5)  # failures of one name that the audit log is told of; and the one that fills the count
+ADDRESS_FACTOR = 3  # an address has this many times the attempts of a name: several users may share it
+BROWSER_MARK_TTL_S = 365 * 24 * 3600  # after the last login in this browser
+UNLIMITED = 10**9  # more attempts than can be made within the window
+AUDITED_FAILURES = (
+    1,
+    5,
+)  # failures of one name that are written to the audit log, beside the one that reaches the limit
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-_own = MemoryRateLimiter(WHILE)
+_in_memory = MemoryRateLimiter(FAILED_LOGINS)
 _salt = "crawler.accounts.logins.browser"
 
 
 class TooManyTries(CrawlerError):
-    """There is no room for another try."""
+    """The limit is reached."""
 
     def __init__(self, wait: int) -> None:
         minutes = -(-wait // 60)
@@ -58,29 +67,29 @@ class TooManyTries(CrawlerError):
 
 @dataclass(frozen=True)
 class Attempt:
-    """A try that was counted."""
+    """An attempt that was counted."""
 
     counts: tuple[Limit, ...]
-    made: int  # of the name, or of the browser, this one among them
+    made: int  # attempts of the name or browser, including this one
 
     def succeeded(self) -> None:
-        """It came to something, so it does not count."""
+        """Give the attempt back."""
         if self.counts:
-            _asked(lambda counts: counts.give_back(self.counts))
+            _with_limiter(lambda limiter: limiter.give_back(self.counts))
 
     @property
-    def is_to_be_told(self) -> bool:
-        """Whether the audit log is to hear of it, should it fail. Not of each: a log can be filled."""
-        return bool(self.counts) and (self.made in TOLD_AT or self.made == self.counts[0].limit)
+    def is_audited(self) -> bool:
+        """Whether a failure is written to the audit log: not each, so that an attacker cannot fill the log."""
+        return bool(self.counts) and (self.made in AUDITED_FAILURES or self.made == self.counts[0].limit)
 
 
 def begin(name: str, address: str, browser: str = "") -> Attempt:
-    """Count a try to log in as `name` with a password, from an address ("" = not known) and a browser (its mark, ""
-    = it has none). TooManyTries, and nothing is counted, when there is no room; whether there is such an account makes
-    no difference."""
+    """Count an attempt to log in as `name` with a password, from an address ("" = unknown) and a browser (its mark, ""
+    = none). TooManyTries, without counting it, if a limit is reached; whether the account exists makes no
+    difference."""
     limit = conf.login_tries()
-    if limit == 0:  # counted all the same, for the audit log
-        return _begun((Limit(f"name:{_digest(name)}", NO_LIMIT),))
+    if limit == 0:  # counted for the audit log only
+        return _begun((Limit(f"name:{_digest(name)}", UNLIMITED),))
     known = _known(browser, name)
     if known:
         return _begun((Limit(f"browser:{known}", limit),))
@@ -91,67 +100,65 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
 
 
 def begin_change(account: int) -> Attempt:
-    """Count a try to say the password one has, in order to change it."""
+    """Count an attempt to enter the current password in order to change it."""
     limit = conf.login_tries()
     return _begun((Limit(f"password:{account}", limit),)) if limit else Attempt((), 0)
 
 
 def failed(address: str) -> None:
-    """Count a link or a token that is none. TooManyTries when that happened too often from there: then it is not even
-    said that it is none."""
+    """Count an invalid link or token. TooManyTries if there were too many from this address: then the response does
+    not even say that it is invalid."""
     limit = conf.login_tries()
     if limit and address != NOBODY:
         _begun((_of_address(address, limit),))
 
 
 def mark_of(name: str, browser: str) -> str:
-    """The mark by which a browser is known from now on, in which somebody of this name has just logged in. It lets
-    nobody in; it says which count a try belongs to."""
+    """The mark of a browser in which the user of this name has just logged in. It grants no access; it selects the
+    counter for an attempt."""
     return signing.dumps([_digest(name), _known(browser, name) or token_hex(8)], salt=_salt)
 
 
 def _known(browser: str, name: str) -> str:
-    """What the browser is counted by, if it was logged in by this name before."""
+    """The name of the browser's counter, if this user was logged in there before."""
     try:
-        of, number = signing.loads(browser, salt=_salt, max_age=KNOWN_FOR)
+        of, number = signing.loads(browser, salt=_salt, max_age=BROWSER_MARK_TTL_S)
     except (signing.BadSignature, ValueError, TypeError):
         return ""
     return str(number) if of == _digest(name) else ""
 
 
 def _of_address(address: str, limit: int) -> Limit:
-    return Limit(f"address:{home_of(address)}", limit * OF_AN_ADDRESS)
+    return Limit(f"address:{home_of(address)}", limit * ADDRESS_FACTOR)
 
 
 def _digest(name: str) -> str:
-    """What is typed as a name may be a password: Redis holds neither."""
+    """A user may type a password as the name: neither is stored in Redis."""
     return salted_hmac(_salt, name.strip().casefold(), algorithm="sha256").hexdigest()[:32]
 
 
 def _begun(counts: tuple[Limit, ...]) -> Attempt:
-    counted: LimitResult = _asked(lambda where: where.take(counts))
+    counted: LimitResult = _with_limiter(lambda limiter: limiter.take(counts))
     if counted.wait:
         raise TooManyTries(counted.wait)
     return Attempt(counts, counted.made[0])
 
 
-def _asked(what: Callable[[RateLimiter], Answer]) -> Answer:
+def _with_limiter(call: Callable[[RateLimiter], Result]) -> Result:
     try:
-        return what(RedisRateLimiter(queues.connection(), WHILE))
+        return call(RedisRateLimiter(queues.connection(), FAILED_LOGINS))
     except RedisError as error:
         log.warning("failed logins are counted by each process for itself, because Redis does not answer: %s", error)
-        return what(_own)
+        return call(_in_memory)
 
-
-# Django's sessions in the database, and how long a login lasts: an idle one as Django's own setting says, a busy one
-# no longer than CRAWLER_SESSION_DAYS.
 
 BEGAN, SEEN = "began", "seen"
-SEEN_EVERY = 300.0  # seconds; how often a session in use is written to
+SEEN_INTERVAL_S = 300.0  # how often a session in use is written
 
 
 class SessionStore(InDatabase):
-    """One whose time is over is as good as none."""
+    """Django's sessions in the database. An idle one lasts as long as Django's setting says, one in use no longer than
+    CRAWLER_SESSION_DAYS."""
 
     def load(self) -> dict[str, Any]:
         held: dict[str, Any] = super().load()
@@ -163,30 +170,27 @@ class SessionStore(InDatabase):
 
 
 def begin_session(session: Any) -> None:
-    """Somebody has just logged in."""
+    """Called after a login."""
     session[BEGAN] = session[SEEN] = clock.epoch_seconds()
 
 
 def note_use(session: Any) -> None:
-    """Somebody who is logged in did something: from now on it counts as idle. Where that cannot be written (the disk is
-    full, or they were logged out at this moment) they are shown what they asked for all the same."""
+    """Called at each request of a logged-in user: the idle time begins again. If that cannot be stored (the disk is
+    full, or the user was logged out at this moment), the request is answered all the same."""
     now = clock.epoch_seconds()
-    if now - session.get(SEEN, 0) < SEEN_EVERY:
+    if now - session.get(SEEN, 0) < SEEN_INTERVAL_S:
         return
     session.setdefault(BEGAN, now)
     session[SEEN] = now
     try:
-        session.save()  # now, and not by Django's middleware, which would answer 500 or 400
+        session.save()  # here, because Django's middleware would answer 500 or 400
     except (DatabaseError, UpdateError):
         session.modified = False
 
 
-# Where a person is logged in, and logging them out.
-
-
 def end_sessions(user: User) -> int:
-    """Log this person out of every browser; how many there were. A session's owner stands in what it holds, so all
-    that have not run out are read."""
+    """Log the user out of every browser; returns how many. A session's user is in its encoded data, so all sessions
+    that have not expired are read."""
     sessions = Session.objects.filter(expire_date__gt=clock.now()).iterator()
     theirs = [session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)]
     with transaction.atomic():
@@ -196,5 +200,5 @@ def end_sessions(user: User) -> int:
 
 
 def forget_expired() -> int:
-    """Delete the sessions that have run out; how many there were."""
+    """Delete the expired sessions; returns how many."""
     return Session.objects.filter(expire_date__lte=clock.now()).delete()[0]

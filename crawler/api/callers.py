@@ -1,4 +1,4 @@
-"""Who calls: the person a token acts for, or whoever is logged in."""
+"""Identifies the caller of the API, by token or session, and counts their calls."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from crawler.accounts.idempotency import Mine
 from crawler.accounts.logins import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
 from crawler.core.access.permissions import EVERY, Scope, held
-from crawler.frontier.rate_limit import WINDOW_S, count_call
+from crawler.frontier.rate_limit import API_CALLS, Limit, RedisRateLimiter
 from crawler.models import ApiToken
 from crawler.queueing import queues
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Caller:
-    """A person, and what they may do by this call."""
+    """A user, and what they may do by this call."""
 
     user: User
     scopes: frozenset[Scope]
@@ -33,16 +35,15 @@ class Caller:
 
 
 class ApiRequest(HttpRequest):
-    """A request behind the gate."""
+    """A request inside `api_view`."""
 
     user: User
-    caller: Caller | None  # None = nobody
-    claim: Mine | None  # its claim to be done once, when it asked for that
+    caller: Caller | None  # None = unknown
+    claim: Mine | None  # of its Idempotency-Key, if it has one
 
 
 def caller_of(request: HttpRequest) -> Caller | None:
-    """Who calls; None for nobody. Raises Problem for a token that cannot be used, and for a page elsewhere that has a
-    browser call without its person's knowing."""
+    """The caller; None if unknown. Raises Problem for an invalid token, and for a cross-site request (CSRF)."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return _by_token(secret.strip())
@@ -53,9 +54,9 @@ def caller_of(request: HttpRequest) -> Caller | None:
     return None
 
 
-def recall(request: ApiRequest) -> None:
-    """Look at the caller anew, for an answer that lasts: the token may have been revoked since, the login have ended,
-    the person be another by now. Raises Problem for one who would not be let in any more."""
+def recheck_caller(request: ApiRequest) -> None:
+    """Check the caller again during a long response: the token may have been revoked, the session ended, or its user
+    changed. Raises Problem if the caller would be refused now."""
     caller = request.caller
     if caller is None:
         raise nobody(was_sent_a_token=False)
@@ -65,17 +66,17 @@ def recall(request: ApiRequest) -> None:
             raise nobody(was_sent_a_token=True)
         request.user = token.user
         return
-    person = _by_session_anew(request)
+    person = _session_user_now(request)
     if person is None or person != caller.user:
         raise nobody(was_sent_a_token=False)
     request.user = person
 
 
-def _by_session_anew(request: ApiRequest) -> User | None:
-    """Who is logged in by this session now: it may have run out, been ended, or been made with an older password."""
-    anew = HttpRequest()
-    anew.session = type(request.session)(request.session.session_key)
-    person = get_user(anew)
+def _session_user_now(request: ApiRequest) -> User | None:
+    """The user of this session now: it may have expired, been ended, or begun with an older password."""
+    fresh = HttpRequest()
+    fresh.session = type(request.session)(request.session.session_key)
+    person = get_user(fresh)
     return person if isinstance(person, User) else None
 
 
@@ -103,7 +104,7 @@ class BearerToken(AuthBase):
         super().__init__()
         self.scope = scope
 
-    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # the gate made it one
+    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # `api_view` made it one
         if request.caller is None or request.caller.token is None:
             return None
         if self.scope is not None and self.scope not in request.caller.scopes:
@@ -112,51 +113,47 @@ class BearerToken(AuthBase):
 
 
 class Session(AuthBase):
-    """Whoever is logged in."""
+    """A logged-in user."""
 
     openapi_type = "apiKey"
     openapi_in = "cookie"
     openapi_name = "sessionid"
     openapi_description = "Being logged in on the web pages; calls that change something need X-CSRFToken besides."
 
-    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # the gate made it one
+    def __call__(self, request: ApiRequest) -> Caller | None:  # type: ignore[override]  # `api_view` made it one
         return request.caller if request.caller is not None and request.caller.token is None else None
 
 
 def needs(scope: Scope) -> list[AuthBase]:
-    """What an operation asks of its caller."""
+    """The authentication of an operation."""
     return [BearerToken(scope), Session()]
 
 
-# How often one person may call. All their tokens share one count, so that making more tokens gives nothing more.
-
-log = logging.getLogger(__name__)
-
-
 def counted(caller: Caller) -> dict[str, str]:
-    """Count this call; the headers that tell how many are left, or Problem when none is.
+    """Count this call; returns the headers that state how many are left, or raises Problem if none is. All tokens of a
+    user share one counter.
 
     Two generations of one draft (draft-ietf-httpapi-ratelimit-headers): `RateLimit-Limit`, `-Remaining` and `-Reset` as
-    clients read them today, `RateLimit-Policy` and `RateLimit` as it has them now. Without Redis nothing is counted:
-    what the table can answer is answered.
+    clients read them today, `RateLimit-Policy` and `RateLimit` as it has them now. While Redis is down nothing is
+    counted, and what the database can answer is answered.
     """
     limit = conf.api_per_minute()
     if limit == 0:
         return {}
     try:
-        calls = count_call(queues.connection(), f"user:{caller.user.pk}")
+        calls = RedisRateLimiter(queues.connection(), API_CALLS).take([Limit(f"user:{caller.user.pk}", limit)])
     except RedisError as error:
         log.warning("a call of the API is not counted, because Redis does not answer: %s", error)
         return {}
-    left = max(0, limit - calls.made)
+    left = max(0, limit - calls.made[0])
     headers = {
         "RateLimit-Limit": str(limit),
         "RateLimit-Remaining": str(left),
         "RateLimit-Reset": str(calls.ends_in),
-        "RateLimit-Policy": f'"minute";q={limit};w={WINDOW_S}',
+        "RateLimit-Policy": f'"minute";q={limit};w={API_CALLS.window_s:g}',
         "RateLimit": f'"minute";r={left};t={calls.ends_in}',
     }
-    if calls.made > limit:
+    if calls.wait:
         detail = f"More than {limit} calls within a minute; go on in {calls.ends_in} s."
         raise Problem(429, detail, headers={**headers, "Retry-After": str(calls.ends_in)})
     return headers

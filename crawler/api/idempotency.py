@@ -1,4 +1,4 @@
-"""Calls with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): done once, answered as often as asked."""
+"""Calls with an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): run once, answered each time."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from crawler.accounts.idempotency import Done, Mine, OtherCall, UnderWay
 from crawler.api.callers import ApiRequest, Caller
 from crawler.api.problems import Problem
 
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 KEPT_HEADERS = ("Content-Type", "Location")
 
 
 def key_of(request: HttpRequest) -> str | None:
-    """The call's key; None when it has none, or is of a kind that can be repeated anyway. Firecrawl's clients send it
-    with an "x-" before its name."""
+    """The call's key; None if it has none, or if its method is idempotent anyway. Clients of Firecrawl send it with the
+    prefix "x-"."""
     key = request.headers.get("Idempotency-Key") or request.headers.get("X-Idempotency-Key")
     if key is None or request.method != "POST":
         return None
-    if len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()):
-        raise Problem(400, f"An Idempotency-Key has 1 to {LONGEST_KEY} plain ASCII characters, such as a UUID.")
+    if len(key) > MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
+        raise Problem(400, f"An Idempotency-Key has 1 to {MAX_KEY_LENGTH} plain ASCII characters, such as a UUID.")
     return key
 
 
 def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """The answer to the call: made now, or made before."""
+    """The response to the call, made now or by an earlier call."""
     digest = idempotency.digest_of("POST", request.path, _sent(request), caller.scopes)
     match idempotency.claim(caller.user, key, digest, clock.now()):
         case Mine() as mine:
@@ -46,28 +46,28 @@ def done_once(request: ApiRequest, caller: Caller, key: str, call: Callable[[], 
 
 
 def id_to_make(request: ApiRequest) -> UUID | None:
-    """The id that what this call makes is to have; None = any."""
+    """The id for the object that this call creates; None = any."""
     return request.claim.made_id if request.claim else None
 
 
 def may_be_made(request: ApiRequest) -> UUID | None:
-    """The id under which an earlier try, which died, may have made what this call is to make."""
+    """The id under which an earlier attempt of this call, which crashed, may have created the object."""
     return request.claim.made_id if request.claim and request.claim.is_second_try else None
 
 
 def _sent(request: ApiRequest) -> bytes:
-    """What tells this call's body from another's. A form is packed anew each time it is sent, between other marks; so
-    its parts are what counts, of which files may be large."""
+    """The bytes that distinguish this call's body. A form has another boundary each time it is sent, so its parts are
+    hashed; files may be large."""
     if request.content_type != "multipart/form-data":
         return request.body
-    told = hashlib.sha256(repr(sorted(request.POST.lists())).encode())
+    digest = hashlib.sha256(repr(sorted(request.POST.lists())).encode())
     for name, files in sorted(request.FILES.lists()):
         for file in files:
-            told.update(repr((name, file.name, file.size)).encode())
+            digest.update(repr((name, file.name, file.size)).encode())
             for piece in file.chunks():
-                told.update(piece)
+                digest.update(piece)
             file.seek(0)
-    return told.digest()
+    return digest.digest()
 
 
 def _done(request: ApiRequest, mine: Mine, call: Callable[[], HttpResponseBase]) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""What stands before every door of the API, and what every answer has."""
+"""The wrapper of every API view: authentication, rate limit, idempotency, errors, headers."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ ALWAYS = {
         "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
     ),
 }
-"""Headers of every answer that does not say otherwise."""
+"""Headers of every response that does not set them itself."""
 
 log = logging.getLogger(__name__)
 
 
-def behind_the_gate(door: View) -> View:
-    """The door, for those who may come in:
+def api_view(view: View) -> View:
+    """Wraps a view in these steps:
 
-    1. Nothing is read that no table could keep.
-    2. Whoever calls is known, or is nobody: then the door decides.
-    3. The call is counted.
-    4. One that has an Idempotency-Key is done once.
+    1. Refuse an address that no table could store.
+    2. Identify the caller; the view decides what an unknown caller may do.
+    3. Count the call against the rate limit.
+    4. Run a call with an Idempotency-Key once.
     """
 
-    @csrf_exempt  # `caller_of` asks for the token of those who come by session
-    @wraps(door)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    @csrf_exempt  # `caller_of` checks the CSRF token of callers by session
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         limit_headers: dict[str, str] = {}
         try:
-            response = _let_in(cast(ApiRequest, request), lambda: door(request, *args, **kwargs), limit_headers)
+            response = _respond(cast(ApiRequest, request), lambda: view(request, *args, **kwargs), limit_headers)
         except Problem as trouble:
             response = trouble.response()
         except RequestDataTooBig:
@@ -59,15 +59,15 @@ def behind_the_gate(door: View) -> View:
             response = service_down(database_error_message(error)).response()
         return _finished(response, limit_headers)
 
-    return guarded
+    return wrapped
 
 
 def not_there(request: HttpRequest) -> HttpResponse:
-    """No door has this address."""
+    """The response for an unknown address."""
     return problem(404, NOTHING_HERE)
 
 
-def _let_in(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> HttpResponseBase:
+def _respond(request: ApiRequest, call: Call, limit_headers: dict[str, str]) -> HttpResponseBase:
     if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
         raise Problem(400, "The address has a NUL character in it; leave it out.")
     request.claim = None

@@ -1,4 +1,4 @@
-"""The API as django-ninja knows it: its routers, and what becomes of errors."""
+"""The NinjaAPI object: its routers, and the responses to errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from redis import RedisError
 
 from crawler import __version__
 from crawler.api.firecrawl import routes as firecrawl
-from crawler.api.middleware import behind_the_gate, not_there
+from crawler.api.middleware import api_view, not_there
 from crawler.api.openapi import Document, docs
 from crawler.api.problems import TROUBLE, Problem, StrictParser, no_form, nobody, place, problem, service_down
 from crawler.api.routes import (
@@ -164,13 +164,13 @@ def _guarded(pattern: URLPattern) -> URLPattern:
     door = pattern.callback
     if pattern.name == "openapi-json":  # django-ninja gives it to every method
         door = require_safe(door)
-    return URLPattern(pattern.pattern, behind_the_gate(door), pattern.default_args, pattern.name)
+    return URLPattern(pattern.pattern, api_view(door), pattern.default_args, pattern.name)
 
 
 _doors, _, _namespace = api.urls
 app_name = _namespace
 urlpatterns = [
-    path("docs", behind_the_gate(docs), name="docs"),
+    path("docs", api_view(docs), name="docs"),
     *(_guarded(door) for door in _doors if isinstance(door, URLPattern)),
-    re_path("", behind_the_gate(not_there)),
+    re_path("", api_view(not_there)),
 ]

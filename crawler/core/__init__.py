@@ -8,6 +8,7 @@ extraction/   extraction rules and how they are applied
 url_lists/    lists of URLs that a user uploads
 text/         patterns, numbers and durations, escaping, gzip
 crawl/        the rules of a crawl: options, outcomes, politeness, completion, traps, diagnosis
+channels/     notice channels: a file for each kind
 access/       permissions, quotas, credentials, client addresses
 installation/ deployment checks, back-pressure, shutdown
 errors        every error raised on purpose

@@ -9,7 +9,7 @@
     ├── NotUpgradable       the tables are between two that this version can upgrade; says which version can
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
     ├── FetchTrouble        raised and caught within `http`, where it becomes an outcome
-    └── TransportError      a notice was not delivered; says whether another try may help (`notices.channels.transport`)
+    └── TransportError      a notice was not delivered; says whether another try may help (`notices.send`)
 
 Expected trouble while fetching (a 404, a time-out, robots.txt) is not an error: it is an `Outcome`.
 """

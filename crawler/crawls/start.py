@@ -13,8 +13,10 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit, quotas
-from crawler.core.crawl.notices import USUAL, Event, Means, chosen_events, is_secret
-from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS, CrawlOptions, check_options
+from crawler.core.channels.catalogue import KINDS, is_secret
+from crawler.core.channels.kind import ChannelKind
+from crawler.core.crawl.notices import USUAL, Event, chosen_events
+from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
 from crawler.core.sitemaps.formats import to_begin_with
@@ -145,21 +147,22 @@ def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptio
         private_hosts=allowed,
         notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
         **{
-            field: _encrypted_addresses(guard_of(allowed), means, getattr(options, field), field)
-            for means, field in RECEIVERS.items()
-            if field in MAY_BE_SECRET
+            kind.option: _encrypted_addresses(guard_of(allowed), kind, getattr(options, kind.option))
+            for kind in KINDS
+            if kind.is_web
         },
     )
 
 
-def _encrypted_addresses(guard: Guard, means: Means, addresses: Sequence[str], field: str) -> tuple[str, ...]:
+def _encrypted_addresses(guard: Guard, kind: ChannelKind, addresses: Sequence[str]) -> tuple[str, ...]:
     """Web addresses as stored in a crawl's row: encrypted."""
     try:
         for address in addresses:
-            check_web_address(guard, encryption.opened_address(address), field, is_secret=is_secret(means, address))
+            hidden = is_secret(kind.name, address)
+            check_web_address(guard, encryption.opened_address(address), kind.option, is_secret=hidden)
         return tuple(map(encryption.seal_address, addresses))
     except SealBroken:
-        raise BadInput(field, "This address was stored under another SECRET_KEY; type it again.") from None
+        raise BadInput(kind.option, "This address was stored under another SECRET_KEY; type it again.") from None
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Rate limits by fixed windows that begin with the first attempt: in Redis, shared by all processes, and in the memory
-of one process for when Redis is down."""
+"""Rate limiters with fixed windows that begin with the first attempt: in Redis, shared by all processes, and in the
+memory of one process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ from crawler.frontier import keys, scripts
 MAX_COUNTERS = 10_000  # in memory
 
 
+@dataclass(frozen=True)
+class RateLimit:
+    """A kind of attempts that is limited."""
+
+    window_s: float
+    key_of: Callable[[str], str]  # the key in Redis of a counter's name
+
+
+FAILED_LOGINS = RateLimit(900, keys.tries_of)
+API_CALLS = RateLimit(60, keys.calls_of)
+
+
 class Limit(NamedTuple):
     """One counter, and its limit."""
 
@@ -29,6 +41,7 @@ class LimitResult:
     """The result of an attempt."""
 
     wait: int  # whole seconds until the next attempt is possible; 0 = it was counted
+    ends_in: int  # whole seconds until the last of the windows ends
     made: tuple[int, ...]  # attempts by now, in the order of the limits
 
 
@@ -43,23 +56,26 @@ class RateLimiter(Protocol):
 class RedisRateLimiter:
     """Each method is one atomic step, so that concurrent attempts cannot exceed the limit."""
 
-    def __init__(self, redis: Redis, seconds: float) -> None:
-        self._redis, self._seconds = redis, seconds
+    def __init__(self, redis: Redis, rate: RateLimit) -> None:
+        self._redis, self._rate = redis, rate
 
     def take(self, counts: Sequence[Limit]) -> LimitResult:
-        limits = [count.limit for count in counts]
-        answer = scripts.run(self._redis, "rate_limit_take", _keys(counts), [int(self._seconds * 1000), *limits])
-        return LimitResult(ceil(answer[0] / 1000), tuple(answer[1:]))
+        args = [int(self._rate.window_s * 1000), *(count.limit for count in counts)]
+        wait, ends_in, *made = scripts.run(self._redis, "rate_limit_take", self._keys(counts), args)
+        return LimitResult(ceil(wait / 1000), max(1, ceil(ends_in / 1000)), tuple(made))
 
     def give_back(self, counts: Sequence[Limit]) -> None:
-        scripts.run(self._redis, "rate_limit_give_back", _keys(counts), [])
+        scripts.run(self._redis, "rate_limit_give_back", self._keys(counts), [])
+
+    def _keys(self, counts: Sequence[Limit]) -> list[str]:
+        return [self._rate.key_of(count.name) for count in counts]
 
 
 class MemoryRateLimiter:
     """The same for the threads of one process."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds, self._clock = seconds, clock
+    def __init__(self, rate: RateLimit, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds, self._clock = rate.window_s, clock
         self._counts: dict[str, tuple[int, float]] = {}  # name -> attempts, when its window ends
         self._lock = Lock()
 
@@ -72,7 +88,8 @@ class MemoryRateLimiter:
             if not full:
                 found = [(made + 1, ends) for made, ends in found]
                 self._counts.update(zip((count.name for count in counts), found, strict=True))
-        return LimitResult(ceil(max(full, default=0)), tuple(made for made, _ in found))
+        ends_in = max((ends - now for _, ends in found), default=self._seconds)
+        return LimitResult(ceil(max(full, default=0)), max(1, ceil(ends_in)), tuple(made for made, _ in found))
 
     def give_back(self, counts: Sequence[Limit]) -> None:
         with self._lock:
@@ -87,25 +104,3 @@ class MemoryRateLimiter:
             self._counts = {name: count for name, count in self._counts.items() if count[1] > now}
         while len(self._counts) >= MAX_COUNTERS:
             del self._counts[next(iter(self._counts))]
-
-
-def _keys(counts: Sequence[Limit]) -> list[str]:
-    return [keys.tries_of(count.name) for count in counts]
-
-
-# Calls of the API within a minute that begins with the first of them.
-
-WINDOW_S = 60
-
-
-class CallCount(NamedTuple):
-    """Calls in the current window."""
-
-    made: int  # this one among them
-    ends_in: int  # whole seconds, rounded up, until the next window
-
-
-def count_call(redis: Redis, who: str) -> CallCount:
-    """Count one call; `who` names the user or address that the limit applies to."""
-    made, left = scripts.run(redis, "rate_limit_count", [keys.calls_of(who)], [WINDOW_S * 1000])
-    return CallCount(made, max(1, ceil(left / 1000)))

@@ -58,7 +58,7 @@ def run(arguments: list[str], children: Children, early: EarlyWorker) -> None:
     from crawler import conf
     from crawler.launch.services import bring_up_to_date, ensure_redis
     from crawler.launch.workers import Workers
-    from crawler.queueing.queues import live_workers
+    from crawler.queueing.workers import live_workers
 
     bring_up_to_date()
     with ensure_redis(conf.data_dir()) as redis:

@@ -25,7 +25,7 @@ from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
 from crawler.exports.file import Piece
 from crawler.models import Crawl
-from crawler.queueing import queues
+from crawler.queueing.workers import live_workers
 from crawler.reports.text import Reply
 from crawler.storage.database import is_lock_timeout
 
@@ -153,7 +153,7 @@ class Door(BaseCommand):
 
     def mention_workers(self) -> None:
         """Say so when there is nobody who would do what was just asked for."""
-        if queues.live_workers() == 0:
+        if live_workers() == 0:
             self.say(NO_WORKER)
 
     def save(self, target: str, pieces: Iterable[Piece]) -> None:

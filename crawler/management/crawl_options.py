@@ -6,7 +6,8 @@ from argparse import ArgumentParser, BooleanOptionalAction, _ArgumentGroup
 from functools import partial
 from typing import Any, assert_never
 
-from crawler.core.crawl.notices import USUAL, chosen_events, receiver_of
+from crawler.core.channels.catalogue import KINDS, listed, receiver_of
+from crawler.core.crawl.notices import USUAL, chosen_events
 from crawler.core.crawl.option_kinds import (
     Choice,
     Lines,
@@ -18,7 +19,7 @@ from crawler.core.crawl.option_kinds import (
     Switch,
     Whole,
 )
-from crawler.core.crawl.options import FORMS, OPTIONS, RECEIVERS, SITE, CrawlOptions
+from crawler.core.crawl.options import FORMS, OPTIONS, SITE, CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
@@ -132,7 +133,7 @@ def _add_content(parser: ArgumentParser) -> None:
 
 def _add_notices(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("notices")
-    _add_list(group, "--notify", "ADDRESS", "tell this e-mail, webhook, Slack or Discord")
+    _add_list(group, "--notify", "ADDRESS", f"tell this {listed([kind.noun for kind in KINDS])}")
     _add_list(group, "--notify-on", "EVENT", "of this: started, paused, page, finished, ...")
 
 
@@ -219,6 +220,6 @@ def _receivers(typed: list[str]) -> dict[str, Any]:
     """The options that hold the addresses. Whether each can be used is judged with the other options."""
     receivers = [receiver_of("notify", address) for address in typed]
     return {
-        field: tuple(receiver.address for receiver in receivers if receiver.means is means)
-        for means, field in RECEIVERS.items()
+        kind.option: tuple(receiver.address for receiver in receivers if receiver.transport == kind.name)
+        for kind in KINDS
     }

@@ -18,7 +18,7 @@ from crawler.core.errors import ServiceDown
 from crawler.management.base import NO_WORKER, NOT_ANSWERING, in_one_line
 from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
-from crawler.queueing import queues
+from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
 from crawler.reports.diagnosis_facts import held_because
 
@@ -152,7 +152,7 @@ class Waiting:
             self._looked_at = now
             if why := held_because(crawl, clock.epoch_seconds()):
                 self._once(why)
-            elif queues.live_workers() == 0:
+            elif live_workers() == 0:
                 self._once(NO_WORKER)
         if now - self._moved_at >= STILL_SECONDS and now - self._told_at >= TOLD_EVERY:
             self._told_at = now

@@ -25,6 +25,7 @@ from crawler.models import Crawl
 from crawler.notices.outbox import closed_page_notifier
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
+from crawler.queueing.workers import worker_count
 from crawler.storage import queries, writer
 from crawler.storage.queries import OpenPage
 
@@ -156,7 +157,7 @@ def _remaining_quota(context: TickContext, let_in: int) -> int:
 def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
     get batches of their own."""
-    now, leases, workers = context.now(), context.frontier.leases, queues.worker_count()
+    now, leases, workers = context.now(), context.frontier.leases, worker_count()
     outstanding, waiting_now = leases.outstanding(), leases.unclaimed()
     room = min(MAX_OUTSTANDING_BATCHES - outstanding, workers + PREFETCH_BATCHES - waiting_now)
     if room <= 0:

@@ -24,6 +24,7 @@ from crawler.manager.reconcile import reconcile, seconds_until_scan
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
 from crawler.queueing.wakeups import HELD, RUNNING, ensure_poller, ensure_poller_if_idle, update_rescue_job
+from crawler.queueing.workers import registration_of_stock_worker
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ def _poll(wait: Callable[[float], None], clock: Callable[[], float]) -> str:
         return "nothing to watch over"
     crash_point("watch: begun")
     ensure_poller_if_idle()
-    until, keep_registered = clock() + MAX_POLL_S, queues.registration_of_stock_worker()
+    until, keep_registered = clock() + MAX_POLL_S, registration_of_stock_worker()
     for look in count():
         if clock() >= until or queues.is_stopping():
             break

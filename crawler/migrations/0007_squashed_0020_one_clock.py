@@ -220,18 +220,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ("name", models.CharField(blank=True, default="", max_length=80)),
-                (
-                    "transport",
-                    models.CharField(
-                        choices=[
-                            ("email", "email"),
-                            ("webhook", "webhook"),
-                            ("slack", "slack"),
-                            ("discord", "discord"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
+                ("transport", models.CharField(max_length=16)),
                 ("address", models.TextField()),
                 ("events", models.JSONField(default=crawler.models.usual_events)),
                 ("enabled", models.BooleanField(default=True)),

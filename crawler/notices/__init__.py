@@ -3,5 +3,5 @@
 outbox         writes deliveries in the transaction that makes them true; claims and results of attempts
 delivery       sends what is due, and sends again on request
 user_channels  channels of an account
-channels/      one file for each kind of channel
+send           sends one message: a POST request or an e-mail
 """

@@ -6,7 +6,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -17,25 +16,20 @@ from rq.timeouts import BaseTimeoutException
 
 from crawler import clock, conf, logs
 from crawler.accounts import audit
+from crawler.core.channels.kind import Message
 from crawler.core.crawl.completion import State
-from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.notices import Event
 from crawler.core.errors import SealBroken
-from crawler.core.urls.addresses import is_public, parse_private_hosts
-from crawler.core.urls.normalise import host_and_port
+from crawler.core.urls.addresses import parse_private_hosts
 from crawler.crashpoints import crash_point
 from crawler.encryption import opened_address
 from crawler.exports.rows import page_rows
 from crawler.frontier.leases import Heartbeat
-from crawler.http.client import HttpFetcher, gateway_of
-from crawler.http.connector import Gateway
-from crawler.http.errors import FetchTrouble
 from crawler.http.fetcher import Limits
-from crawler.http.guard import Guard, guard_of
 from crawler.models import Crawl, Delivery, Notice
 from crawler.notices import outbox
-from crawler.notices.channels import discord, email, slack, webhook
-from crawler.notices.channels.transport import Message, TransportError
 from crawler.notices.outbox import CLAIM_TTL_S
+from crawler.notices.send import TransportError, send
 from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
@@ -52,26 +46,6 @@ def deliver(delivery: Delivery, limits: Limits | None = None) -> str:
     except SealBroken as error:
         raise TransportError(UNREADABLE_ADDRESS, permanent=False) from error
     return send(message_of(delivery), delivery.transport, address, allowed_hosts(delivery), limits)
-
-
-def send(
-    message: Message, transport: str, address: str, private_hosts: Sequence[str], limits: Limits | None = None
-) -> str:
-    """Hand a message to a transport."""
-    match transport:
-        case Means.EMAIL:
-            return email.send(message, address)
-        case Means.WEBHOOK:
-            with _poster(address, private_hosts, limits) as poster:
-                return webhook.send(message, address, secret=conf.webhook_secret(), poster=poster)
-        case Means.SLACK:
-            with _poster(address, private_hosts, limits) as poster:
-                return slack.send(message, address, poster=poster)
-        case Means.DISCORD:
-            with _poster(address, private_hosts, limits) as poster:
-                return discord.send(message, address, poster=poster)
-        case unknown:
-            raise TransportError(f"there is no way to send by {unknown!r}", permanent=True)
 
 
 def message_of(delivery: Delivery) -> Message:
@@ -116,24 +90,6 @@ def allowed_hosts(delivery: Delivery) -> tuple[str, ...]:
 
 def hosts_of_channels() -> tuple[str, ...]:
     return parse_private_hosts(conf.private_hosts())
-
-
-def _poster(address: str, private_hosts: Sequence[str], limits: Limits | None) -> AbstractContextManager[HttpFetcher]:
-    guard = guard_of(private_hosts)
-    return HttpFetcher(guard, conf.user_agent(), limits, gateway=_gateway_to(address, guard))
-
-
-def _gateway_to(address: str, guard: Guard) -> Gateway | None:
-    """The operator's proxy, except for a receiver in this network: the proxy may not reach it, or resolve its name to
-    another host. The guard checks the address again when it connects."""
-    gateway = gateway_of(None, guard)
-    if gateway is None:
-        return None
-    try:
-        endpoints = guard.resolve(*host_and_port(address))
-    except (FetchTrouble, ValueError):
-        return gateway  # the request will report the error
-    return gateway if all(is_public(str(endpoint.sockaddr[0])) for endpoint in endpoints) else None
 
 
 def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:

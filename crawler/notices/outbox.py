@@ -14,9 +14,10 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from crawler import clock
+from crawler.core.channels.catalogue import KINDS
 from crawler.core.crawl.messages import PageResult
-from crawler.core.crawl.notices import ENDS, Event, Means
-from crawler.core.crawl.options import RECEIVERS, CrawlOptions
+from crawler.core.crawl.notices import ENDS, Event
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import SealBroken
 from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery, Notice
@@ -106,26 +107,25 @@ def _postpone_others(failed: Delivery) -> None:
 class Receiver:
     """One receiver of a notice."""
 
-    means: Means
+    transport: str
     stored_address: str  # the address as tables hold it
     channel: UUID | None = None  # of the account; None = the crawl was started with it
 
 
 def receivers_of(crawl: Crawl, event: Event) -> list[Receiver]:
     """Each receiver once, whether named by the crawl, a channel, or both."""
-    found: dict[tuple[Means, str], Receiver] = {}
+    found: dict[tuple[str, str], Receiver] = {}
     for to in (*_crawl_receivers(crawl.chosen, event), *_account_receivers(crawl, event)):
-        found.setdefault((to.means, _decrypted(to.stored_address)), to)
+        found.setdefault((to.transport, _decrypted(to.stored_address)), to)
     return list(found.values())
 
 
 def _crawl_receivers(options: CrawlOptions, event: Event) -> Iterator[Receiver]:
     if event not in options.notify_events:
         return
-    for means, field in RECEIVERS.items():
-        if event is Event.PAGE and means is not Means.WEBHOOK:
-            continue  # a crawl has thousands; they are for programs
-        yield from (Receiver(means, address) for address in getattr(options, field))
+    for kind in KINDS:
+        if kind.takes_pages or event is not Event.PAGE:
+            yield from (Receiver(kind.name, address) for address in getattr(options, kind.option))
 
 
 def _account_receivers(crawl: Crawl, event: Event) -> Iterator[Receiver]:
@@ -134,7 +134,7 @@ def _account_receivers(crawl: Crawl, event: Event) -> Iterator[Receiver]:
         return
     for channel in Channel.objects.filter(owner=crawl.owner_id, enabled=True).order_by("created_at"):
         if event in channel.events:
-            yield Receiver(Means(channel.transport), channel.address, channel.id)
+            yield Receiver(channel.transport, channel.address, channel.id)
 
 
 def _decrypted(stored: str) -> str:
@@ -192,9 +192,7 @@ def request_delivery(crawl: Crawl) -> None:
 def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float = 0.0) -> None:
     due_at = clock.now() + timedelta(seconds=after)
     Delivery.objects.bulk_create(
-        Delivery(
-            notice=notice, channel_id=to.channel, transport=to.means.value, address=to.stored_address, due_at=due_at
-        )
+        Delivery(notice=notice, channel_id=to.channel, transport=to.transport, address=to.stored_address, due_at=due_at)
         for to in receivers
     )
 

@@ -13,29 +13,21 @@ from django.db.models import Q
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit
-from crawler.core.crawl.notices import (
-    EXAMPLES,
-    OF_A_CRAWL,
-    SEALED,
-    Event,
-    Means,
-    check_address,
-    chosen_events,
-    is_sealed,
-    is_secret,
-)
+from crawler.core.channels.catalogue import CHANNELS, SEALED, check_address, is_encrypted, is_secret
+from crawler.core.channels.kind import Message
+from crawler.core.crawl.notices import OF_A_CRAWL, Event, chosen_events
 from crawler.core.errors import BadInput, SealBroken
 from crawler.http.fetcher import Limits
 from crawler.http.guard import check_web_address, guard_of
 from crawler.models import Channel, Delivery
-from crawler.notices.channels.transport import Message, TransportError
-from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels, send
+from crawler.notices.delivery import UNREADABLE_ADDRESS, hosts_of_channels
+from crawler.notices.send import TransportError, send
 from crawler.reports.text import SENTENCES
 
 MAX_CHANNELS = 20  # channels of one account
 NAME_LENGTH = 80
 TEST_INTERVAL_S = 10.0  # seconds between two tests of one channel
-TEST_LIMITS = Limits(connect_seconds=5.0, read_seconds=10.0, total_seconds=10.0)  # somebody waits for the page
+TEST_LIMITS = Limits(connect_seconds=5.0, read_seconds=10.0, total_seconds=10.0)  # the user waits for the page
 REMOVED = "the channel was removed"
 
 
@@ -44,7 +36,7 @@ class Wanted:
     """A user's input for a channel."""
 
     name: str
-    means: Means
+    transport: str
     address: str  # "" = as it is
     events: tuple[str, ...]
 
@@ -119,23 +111,23 @@ def send_test(channel: Channel) -> TestResult:
 
 
 def _fill(channel: Channel, wanted: Wanted) -> None:
-    address = wanted.address or _kept(channel, wanted.means)
+    address = wanted.address or _kept(channel, wanted.transport)
     if address.startswith(SEALED) and wanted.address:
-        raise BadInput("address", "That is no address; type it as you got it.")
-    check_address("address", wanted.means, address)
+        raise BadInput("address", "This is not an address; type it as you got it.")
+    check_address("address", wanted.transport, address)
     events = _events(wanted.events)
-    if wanted.address and wanted.means is not Means.EMAIL:
-        hidden = is_secret(wanted.means, address)
+    if wanted.address and CHANNELS[wanted.transport].is_web:
+        hidden = is_secret(wanted.transport, address)
         check_web_address(guard_of(hosts_of_channels()), address, "address", is_secret=hidden)
-    channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.means.value
-    channel.address = encryption.seal_address(address) if is_sealed(wanted.means) else address
+    channel.name, channel.transport = " ".join(wanted.name.split())[:NAME_LENGTH], wanted.transport
+    channel.address = encryption.seal_address(address) if is_encrypted(wanted.transport) else address
     channel.events = list(events)
 
 
-def _kept(channel: Channel, means: Means) -> str:
-    """The address it has, when none was typed."""
-    if not channel.address or channel.transport != means:
-        raise BadInput("address", f"Type the address, such as {EXAMPLES[means]}.")
+def _kept(channel: Channel, transport: str) -> str:
+    """The stored address, if the user typed none."""
+    if not channel.address or channel.transport != transport:
+        raise BadInput("address", f"Type the address, such as {CHANNELS[transport].example}.")
     try:
         encryption.opened_address(channel.address)
     except SealBroken:

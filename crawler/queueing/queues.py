@@ -1,4 +1,4 @@
-"""The interface to RQ: its two queues, the names and descriptions of jobs, and which workers are alive.
+"""The interface to RQ's two queues: the names and descriptions of jobs, and whether this process is shutting down.
 
 Jobs are enqueued by dotted name, so that nothing here imports `crawler.jobs`. Arguments are plain values.
 """
@@ -6,28 +6,23 @@ Jobs are enqueued by dotted name, so that nothing here imports `crawler.jobs`. A
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from typing import Any, cast
 
-import click
 import django_rq
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import RedisError
-from rq import Queue, Worker, get_current_job, worker_registration
+from rq import Queue, Worker, get_current_job
 from rq.exceptions import DeserializationError, NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.queue import EnqueueData
 from rq.registry import StartedJobRegistry
-from rq.utils import now
-from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
 from crawler.core.crawl.messages import Batch
@@ -37,6 +32,7 @@ CRAWL, FETCH = "crawl", "fetch"
 
 log = logging.getLogger(__name__)
 
+_JOB_TIMEOUT_S = 300
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
 _PAGE_NOTICES_LOCK_MS = 20_000  # longer than one delivery of page notices takes
@@ -95,20 +91,8 @@ def new_id(kind: str) -> str:
 
 def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
     """Add a manager job to the pipeline's transaction."""
-    _crawl_queue().enqueue_many(
-        [
-            Queue.prepare_data(
-                "crawler.jobs.manage",
-                args=(crawl,),
-                job_id=job,
-                timeout=300,
-                result_ttl=_RESULT_TTL_S,
-                failure_ttl=_FAILURE_TTL_S,
-                description=f"manage the crawl of {site}",
-            )
-        ],
-        pipeline=pipe,
-    )
+    data = _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
+    _queue(CRAWL).enqueue_many([data], pipeline=pipe)
     _ring_bell(pipe)
 
 
@@ -154,7 +138,7 @@ def ensure_rescue_job() -> None:
         id=job_id,
         connection=conn,
         origin=CRAWL,
-        timeout=300,
+        timeout=_JOB_TIMEOUT_S,
         result_ttl=0,
         failure_ttl=_FAILURE_TTL_S,
         status=JobStatus.STARTED,
@@ -168,7 +152,7 @@ def ensure_rescue_job() -> None:
 
 
 def remove_rescue_job() -> None:
-    """No crawl runs any more."""
+    """Called when no crawl is running or held."""
     for member in _rescue_jobs():
         connection().zrem(_started_registry(CRAWL).key, member)
         connection().delete(Job.key_for(member.decode().partition(":")[0]))
@@ -211,9 +195,9 @@ def send_notify() -> None:
     """Enqueue the job that delivers the outbox, unless one was sent within the last seconds: RQ may lose a job."""
     job = new_id("notify")
     if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
-        data = _job_data("crawler.jobs.notify", job, "tell people about a crawl", result_ttl=_RESULT_TTL_S)
+        data = _job_data("crawler.jobs.notify", job, "tell people about a crawl")
         with connection().pipeline() as pipe:
-            _crawl_queue().enqueue_many([data], pipeline=pipe)
+            _queue(CRAWL).enqueue_many([data], pipeline=pipe)
             _ring_bell(pipe)
             pipe.execute()
 
@@ -242,9 +226,15 @@ def page_notices_wait() -> float:
     return max(0, int(connection().pttl(keys.NOTIFY_PAGES))) / 1000
 
 
-def _job_data(func: str, job: str, description: str, *, result_ttl: int) -> EnqueueData:
+def _job_data(func: str, job: str, description: str, *args: Any, result_ttl: int = _RESULT_TTL_S) -> EnqueueData:
     return Queue.prepare_data(
-        func, job_id=job, timeout=300, result_ttl=result_ttl, failure_ttl=_FAILURE_TTL_S, description=description
+        func,
+        args=args,
+        job_id=job,
+        timeout=_JOB_TIMEOUT_S,
+        result_ttl=result_ttl,
+        failure_ttl=_FAILURE_TTL_S,
+        description=description,
     )
 
 
@@ -320,42 +310,6 @@ def stop_listener() -> Callable[[], bool]:
     return is_stopping
 
 
-def keep_registered(worker: BaseWorker) -> None:
-    """Ensure that this worker is registered. RQ registers it only at its start, and Redis may have lost its data since;
-    RQ's heartbeats then write only a part of its hash."""
-    with worker.connection.pipeline() as pipe:
-        worker_registration.register(worker, pipe)
-        pipe.hexists(worker.key, "birth")
-        *added, is_whole = pipe.execute()
-        if any(added) or not is_whole:
-            pipe.hset(worker.key, mapping={**worker.serialize(), "state": worker.get_state()})
-            pipe.expire(worker.key, worker.worker_ttl + 60)
-            pipe.execute()
-
-
-def registration_of_stock_worker() -> Callable[[], None]:
-    """A function the job calls every few seconds, from any thread, to keep the stock worker that forked for it
-    registered. That worker never registers again; its fork knows its name, and its queues from the command line of
-    `rq worker`. The function does nothing in other workers: the project's own registers itself."""
-    job, command = get_current_job(), click.get_current_context(silent=True)
-    names = command.params.get("queues") if command is not None else None
-    if job is None or not names or not job.worker_name or os.environ.get("RQ_WORKER_ID") != job.worker_name:
-        return lambda: None
-    own = Redis.from_url(conf.redis_url())  # RQ gives the connection of a worker another timeout
-    worker = Worker(list(names), job.worker_name, connection=own, prepare_for_work=False)
-    worker.hostname, worker.pid, worker._state = socket.gethostname(), os.getppid(), WorkerStatus.BUSY
-    worker.birth_date = worker.last_heartbeat = now()
-    return partial(keep_registered, worker)
-
-
-def is_idle() -> bool:
-    """Whether both queues are empty."""
-    with connection().pipeline(transaction=False) as pipe:
-        for name in (CRAWL, FETCH):
-            pipe.llen(_queue(name).key)
-        return not any(pipe.execute())
-
-
 def waiting_jobs() -> dict[str, int]:
     """How many jobs wait in each of the two queues, including idle pollers."""
     names = (CRAWL, FETCH)
@@ -365,65 +319,22 @@ def waiting_jobs() -> dict[str, int]:
         return dict(zip(names, pipe.execute(), strict=True))
 
 
+def is_idle() -> bool:
+    """Whether both queues are empty."""
+    return not any(waiting_jobs().values())
+
+
 def has_work() -> bool:
     """Whether a job other than an idle poller waits in either queue."""
-    with connection().pipeline(transaction=False) as pipe:
-        for name in (CRAWL, FETCH):
-            pipe.lrange(_queue(name).key, 0, 7)
-        waiting = [job for jobs in pipe.execute() for job in jobs]
-    return not all(is_poller(job.decode()) for job in waiting)
-
-
-def worker_count() -> int:
-    """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
-    return Worker.count(queue=_queue(FETCH))
-
-
-def live_workers() -> int:
-    """Workers that listen to both queues and, as far as this machine can tell, are alive.
-
-    RQ lists a killed worker for minutes; one of this machine is checked by its process.
-    """
-    return len([names for names in _listening() if {CRAWL, FETCH} <= names])
-
-
-def listeners() -> dict[str, int]:
-    """How many workers listen to each of the two queues and, as far as this machine can tell, are alive."""
-    listening = _listening()
-    return {queue: len([names for names in listening if queue in names]) for queue in (CRAWL, FETCH)}
-
-
-def _listening() -> list[set[str]]:
-    """The names of the queues that each living worker listens to."""
-    return [set(worker.queue_names()) for worker in Worker.all(connection=connection()) if _is_alive(worker)]
-
-
-def _is_alive(worker: BaseWorker) -> bool:
-    if worker.hostname != socket.gethostname() or not worker.pid:
-        return True
-    try:
-        os.kill(worker.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # a process of another user: it exists
-    return True
+    return not all(map(is_poller, next_jobs()))
 
 
 def _fetch_data(batch: Batch) -> EnqueueData:
     pages = sum(len(part.pages) for part in batch.slices)
     hosts = list(dict.fromkeys(part.host for part in batch.slices))
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
-    plain: dict[str, Any] = batch.to_plain()
-    return Queue.prepare_data(
-        "crawler.jobs.fetch",
-        args=(plain,),
-        job_id=batch.id,
-        timeout=300,
-        result_ttl=_RESULT_TTL_S,
-        failure_ttl=_FAILURE_TTL_S,
-        description=f"fetch {pages} page{'' if pages == 1 else 's'} of {where}",
-    )
+    description = f"fetch {pages} page{'' if pages == 1 else 's'} of {where}"
+    return _job_data("crawler.jobs.fetch", batch.id, description, batch.to_plain())
 
 
 def _queue(name: str) -> Queue:
@@ -432,7 +343,3 @@ def _queue(name: str) -> Queue:
 
 def _started_registry(name: str) -> StartedJobRegistry:
     return StartedJobRegistry(name, connection=connection())
-
-
-def _crawl_queue() -> Queue:
-    return _queue(CRAWL)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +20,7 @@ from crawler.clock import Clock
 from crawler.core.crawl import retries
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import Facts, HandedOut, Hold, Manager, hold_of, manager_of
+from crawler.core.crawl.holds import hold_message, hold_reason
 from crawler.core.crawl.politeness import (
     HOLD_UP_A_WORKER,
     HostLook,
@@ -32,7 +32,7 @@ from crawler.core.crawl.politeness import (
     what_holds,
 )
 from crawler.core.errors import ServiceDown
-from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Memory, Shortage, concerns, paused_for, waits_for
+from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity
 from crawler.frontier.frontier import Frontier
@@ -43,46 +43,30 @@ from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
+from crawler.queueing.workers import listeners
 from crawler.storage import queries
 from crawler.storage.database import silent_lock
 
-# Why a crawl that is not over is held, or cannot go on although it runs: its owner's quota, or no room for more.
-
-_SOON = timedelta(minutes=1)
-
 
 def held_because(crawl: Crawl, now: float) -> str:
-    """What to tell a person; "" when nothing holds it, or a person paused it."""
+    """Why a crawl is held, or waits although it runs; "" if it does not, or a user paused it."""
     state = State(crawl.state)
     if state is State.RUNNING:
         short = shortage_for(crawl)
         return waits_for(short) if short is not None else ""
     if state is not State.PAUSED or crawl.held_until is None:
         return ""
-    short = shortage_for(crawl)
-    if short is not None:
-        return paused_for(short)
-    return of_the_day(crawl.held_until) if is_for_the_day(crawl.held_until, now) else PAUSED_FOR_ROOM
+    short, until = shortage_for(crawl), crawl.held_until
+    return hold_message(hold_reason(until, short, now), short, f"on {until.day} {until:%b %Y, %H:%M} UTC")
 
 
 def shortage_for(crawl: Crawl) -> Shortage | None:
-    """What this crawl has no room in, as far as Redis can tell."""
+    """What lacks capacity for this crawl, as far as Redis knows."""
     try:
         short = capacity.shortage(queues.connection(), held=crawl.held_until is not None)
     except (ServiceDown, RedisError):
         return None
     return short if short is not None and concerns(short, keeps=bool(crawl.chosen.keep)) else None
-
-
-def of_the_day(until: datetime) -> str:
-    """Why a crawl is paused that its owner's quota holds."""
-    why = "It is paused, because the pages its owner may ask for in a day are used up."
-    return f"{why} It goes on by itself on {until.day} {until:%b %Y, %H:%M} UTC."
-
-
-def is_for_the_day(until: datetime, now: float) -> bool:
-    """Whether a hold is the quota's, which ends at midnight; one for want of room lasts seconds, again and again."""
-    return until.astimezone(UTC).time() == time.min or until - datetime.fromtimestamp(now, UTC) > _SOON
 
 
 # What is remembered of the robots.txt files a crawl began with.
@@ -189,7 +173,7 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
     return Seen(
         snapshot=seen,
         queued=queued,
-        workers=queues.listeners(),
+        workers=listeners(),
         batches=batches,
         hosts=_hosts(crawl, seen, judge),
         held_up=_held_up(batches, judge),
@@ -325,6 +309,7 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
     """`rows` open pages were found in the table, SHOWN at most; beyond that the crawl's counters tell their number."""
     tallies, deadline = crawl.tallies, crawl.chosen.deadline
     next_expiry = queries.next_expiry(crawl.id)
+    shortage = None if crawl.is_over else shortage_for(crawl)
     of_the_table = Facts(
         State(crawl.state),
         open_pages=rows if rows < SHOWN else max(rows, tallies.open),
@@ -333,10 +318,11 @@ def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
         ends_in=None if deadline is None else crawl.round_began_at.timestamp() + deadline - now,
         expires_in=None if next_expiry is None else next_expiry - now,
         disagreements=crawl.disagreements.count(),
-        is_sealed_shut=not encryption.is_readable(crawl.sealed),
+        hold=hold_reason(
+            crawl.held_until, shortage, now, has_credentials=encryption.is_readable(crawl.sealed) or not rows
+        ),
         held_for=crawl.held_until.timestamp() - now if crawl.held_until else None,
-        held_for_the_day=crawl.held_until is not None and is_for_the_day(crawl.held_until, now),
-        shortage=None if crawl.is_over else shortage_for(crawl),
+        shortage=shortage,
         locked=None if crawl.is_over else silent_lock(crawl.id),
     )
     return of_the_table if seen is None else _with_queue_side(of_the_table, crawl, seen, now)

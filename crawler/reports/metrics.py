@@ -22,6 +22,7 @@ from crawler.frontier import metrics
 from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
+from crawler.queueing.workers import listeners
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def of_redis(running: Sequence[UUID]) -> FromRedis | None:
         redis = queues.connection()
         return FromRedis(
             jobs=queues.waiting_jobs(),
-            workers=queues.listeners(),
+            workers=listeners(),
             frontier=metrics.read_queue_metrics(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),
         )

@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from crawler import clock, conf
+from crawler.core.channels.catalogue import is_encrypted, masked, shown
 from crawler.core.crawl import schedule
 from crawler.core.crawl.completion import Ended, State, ended, sentence
 from crawler.core.crawl.counters import adds_up
-from crawler.core.crawl.notices import ENDS, is_sealed, masked, shown
+from crawler.core.crawl.notices import ENDS
 from crawler.core.crawl.outcomes import Category
 from crawler.core.crawl.progress import ran_seconds
 from crawler.core.errors import SealBroken
@@ -80,7 +81,7 @@ def _notifications(crawl: Crawl) -> list[dict[str, str]]:
 
 def _shown(delivery: Delivery) -> str:
     """A receipt is stored as it is, and sent to all of them: no web address stands in it in full."""
-    in_full = delivery.channel_id is None and not is_sealed(delivery.transport)
+    in_full = delivery.channel_id is None and not is_encrypted(delivery.transport)
     return address_shown(delivery, in_full=in_full)
 
 
@@ -95,10 +96,10 @@ def address_shown(delivery: Delivery, *, in_full: bool) -> str:
     return stored_shown(delivery.transport, delivery.address, in_full=in_full)
 
 
-def stored_shown(means: str, stored: str, *, in_full: bool) -> str:
+def stored_shown(transport: str, stored: str, *, in_full: bool) -> str:
     """An address as tables hold it, for people."""
     try:
-        return shown(means, opened_address(stored), in_full=in_full)
+        return shown(transport, opened_address(stored), in_full=in_full)
     except SealBroken:
         return "an address that cannot be read"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import email
 import json
 
-from crawler.notices.channels.webhook import signature
+from crawler.core.channels.webhook import signature
 from tests.site import Reply, Site, page
 from tests.stack import Stack
 

@@ -144,7 +144,7 @@ ENDS: dict[Callable[[User], None], int] = {revoked: 401, run_out: 401, closed: 4
 
 def looks(caller: Any, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
     """The pieces of a stream, which waits for nothing between two looks."""
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "POLL_INTERVAL_S", 0.0)
     response = caller.get(f"/crawls/{crawl.id}/events")
     assert response.status_code == 200
     return iter(response.streaming_content)
@@ -214,7 +214,7 @@ def test_a_stream_ends_with_the_login_it_was_opened_by(
 ) -> None:
     browser, crawl = Client(), a_crawl(ann)
     browser.force_login(ann)
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "POLL_INTERVAL_S", 0.0)
     stream = iter(browser.get(f"{ROOT}/crawls/{crawl.id}/events").streaming_content)  # type: ignore[attr-defined]
     next(stream)
     next(stream)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler.api.routes.progress import AT_ONCE
+from crawler.api.routes.progress import MAX_STREAMS
 from tests.site import Site
 from tests.stack import Stack
 
@@ -54,7 +54,7 @@ def test_head_and_get_take_turns_on_one_connection(connection: Connection, crawl
 
 
 def test_a_stream_that_is_only_looked_at_keeps_no_place(connection: Connection, crawl: str) -> None:
-    for _ in range(2 * AT_ONCE):
+    for _ in range(2 * MAX_STREAMS):
         assert connection.ask("HEAD", f"{crawl}/events")[:2] == (200, "text/event-stream")
     assert connection.ask("GET", f"{crawl}/events")[2].startswith(b"retry: 1000\n")
 

@@ -14,6 +14,7 @@ from rq.worker import WorkerStatus
 
 from crawler.fetcher import loop
 from crawler.queueing import queues
+from crawler.queueing.workers import keep_registered, live_workers, worker_count
 from crawler.worker import REGISTER_EVERY, Worker
 from tests.site import Site, page
 from tests.stack import OWN_WORKER, ROOT, Stack
@@ -49,16 +50,16 @@ def test_it_is_registered_whole_though_rqs_heartbeat_wrote_a_part_of_it(
     real_redis.flushall()
     worker.heartbeat()
     assert known(real_redis) == []
-    queues.keep_registered(worker)
+    keep_registered(worker)
     assert known(real_redis) == [(state, worker.pid, ["crawl", "fetch"])]
-    assert queues.worker_count() == queues.live_workers() == 1
+    assert worker_count() == live_workers() == 1
     assert 0 < real_redis.ttl(worker.key) <= worker.worker_ttl + 60
 
 
 def test_one_that_is_registered_costs_no_more_than_a_look(worker: Worker, real_redis: Redis) -> None:
-    queues.keep_registered(worker)
+    keep_registered(worker)
     real_redis.config_resetstat()
-    queues.keep_registered(worker)
+    keep_registered(worker)
     said = real_redis.info("commandstats")
     assert "cmdstat_hset" not in said
     assert sum(said[f"cmdstat_{name}"]["calls"] for name in ("sadd", "hexists", "multi", "exec")) == 6

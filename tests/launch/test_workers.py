@@ -17,6 +17,7 @@ from crawler.launch.process_group import Children
 from crawler.launch.services import RedisServer
 from crawler.launch.workers import Workers
 from crawler.queueing import queues
+from crawler.queueing.workers import live_workers
 from tests.launch.conftest import eventually, is_alive
 from tests.stack import new_database
 
@@ -42,13 +43,13 @@ def test_as_many_are_started_as_are_wanted(
     server: RedisServer, tmp_path: Path, wanted: int | None, others: int, expected: int
 ) -> None:
     with make(server, tmp_path, wanted, others):
-        assert eventually(lambda: queues.live_workers() == expected)
-    assert queues.live_workers() == 0
+        assert eventually(lambda: live_workers() == expected)
+    assert live_workers() == 0
 
 
 def test_those_of_others_are_enough(server: RedisServer, tmp_path: Path) -> None:
     with make(server, tmp_path, None, others=1):
-        assert not eventually(lambda: queues.live_workers() > 0, patience=2.0)
+        assert not eventually(lambda: live_workers() > 0, patience=2.0)
 
 
 def test_ours_take_over_when_those_of_others_are_gone(
@@ -58,7 +59,7 @@ def test_ours_take_over_when_those_of_others_are_gone(
     counts = iter([1, 1])
     ours = Workers(None, live=lambda: next(counts, 0), redis=server, log_file=tmp_path / "workers.log")
     with ours:
-        assert eventually(lambda: queues.live_workers() == 2)
+        assert eventually(lambda: live_workers() == 2)
 
 
 def test_workers_that_do_not_stay_are_said_once(
@@ -76,7 +77,7 @@ def test_the_first_is_the_one_that_was_loaded_early(server: RedisServer, tmp_pat
     children = Children(GRACE)
     early = EarlyWorker(children)
     with Workers(2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
-        assert eventually(lambda: queues.live_workers() == 2)
+        assert eventually(lambda: live_workers() == 2)
         assert early.pid in {worker.pid for worker in Worker.all(connection=queues.connection())}
     assert not is_alive(early.pid)
 
@@ -86,7 +87,7 @@ def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> Non
     early = EarlyWorker(children)
     with Workers(0, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
         assert eventually(lambda: not is_alive(early.pid))
-    assert queues.live_workers() == 0
+    assert live_workers() == 0
 
 
 def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_path: Path) -> None:
@@ -95,4 +96,4 @@ def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_
     os.kill(early.pid, signal.SIGKILL)
     assert eventually(lambda: not is_alive(early.pid))
     with Workers(1, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
-        assert eventually(lambda: queues.live_workers() == 1)
+        assert eventually(lambda: live_workers() == 1)

@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 
 from crawler import encryption
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.notices import Event, Means
+from crawler.core.channels.kind import Message
+from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import RefusedAddress
 from crawler.core.extraction.rules import FieldRule
@@ -29,8 +30,7 @@ from crawler.frontier.robots import RobotsCache
 from crawler.http import guard
 from crawler.http.guard import Guard
 from crawler.models import Page
-from crawler.notices.channels.transport import Message, TransportError
-from crawler.notices.delivery import send
+from crawler.notices.send import TransportError, send
 from crawler.notices.user_channels import Wanted, add_channel
 from crawler.queueing import queues
 from tests.bench import Bench
@@ -61,9 +61,9 @@ def crawled(bench: Bench, **options: Any) -> dict[str, str]:
     return dict(Page.objects.filter(crawl=bench.crawl).values_list("url", "outcome"))
 
 
-def tell(address: str, *private_hosts: str, means: Means = Means.WEBHOOK) -> str:
+def tell(address: str, *private_hosts: str, transport: str = "webhook") -> str:
     message = Message(id="1", event=Event.TEST, crawl="", receipt={}, subject="s", text="t")
-    return send(message, means, address, private_hosts)
+    return send(message, transport, address, private_hosts)
 
 
 def test_links_and_redirects_of_pages(bench: Bench, canary: str) -> None:
@@ -150,18 +150,18 @@ def test_a_trial_that_goes_from_one_slow_page_to_the_next_ends(bench: Bench, mon
     assert (tried.url, tried.trouble) == (f"{bench.site.url}/2", trial.TOO_SLOW)
 
 
-@pytest.mark.parametrize("transport", [Means.WEBHOOK, Means.SLACK, Means.DISCORD])
-def test_notices(canary: str, transport: Means) -> None:
+@pytest.mark.parametrize("transport", ["webhook", "slack", "discord"])
+def test_notices(canary: str, transport: str) -> None:
     with pytest.raises(TransportError, match=r"127\.0\.0\.1 is a private address") as refused:
-        tell(f"{canary}/hook", means=transport)
+        tell(f"{canary}/hook", transport=transport)
     assert refused.value.permanent
 
 
-@pytest.mark.parametrize("means", [Means.WEBHOOK, Means.SLACK, Means.DISCORD])
-def test_channels_of_an_account(canary: str, means: Means) -> None:
+@pytest.mark.parametrize("transport", ["webhook", "slack", "discord"])
+def test_channels_of_an_account(canary: str, transport: str) -> None:
     ann = User.objects.create_user("ann")
     with pytest.raises(RefusedAddress):
-        add_channel(ann, Wanted(name="", means=means, address=f"{canary}/hook", events=(Event.FINISHED,)))
+        add_channel(ann, Wanted(name="", transport=transport, address=f"{canary}/hook", events=(Event.FINISHED,)))
 
 
 @pytest.mark.parametrize("field", ["sitemap_urls", "notify_webhooks", "notify_slack", "notify_discord"])

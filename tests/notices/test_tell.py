@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from crawler.core.crawl.notices import SEALED, Event
+from crawler.core.channels.catalogue import SEALED
+from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput
 from crawler.crawls import control

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from django.core import mail
 
+from crawler.core.channels import discord, slack, webhook
+from crawler.core.channels.kind import Message
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Delivery, Notice, Page
-from crawler.notices.channels import discord, email, slack, webhook
-from crawler.notices.channels.transport import Message
 from crawler.notices.delivery import message_of
+from crawler.notices.send import send_mail
 from tests.evil import ADDRESSES, MARK, TEXTS
 from tests.shown.looking import STEERS
 
@@ -40,7 +41,7 @@ def a_message(text: str) -> Message:
 
 @EVERY
 def test_a_mail_is_one_mail_to_one_person(text: str) -> None:
-    email.send(a_message(text), "me@example.com")
+    send_mail(a_message(text), "me@example.com")
     [sent] = mail.outbox
     read: Any = message_from_bytes(sent.message().as_bytes(), policy=policy.default)
     assert {name.lower() for name in read} == HEADERS
@@ -93,7 +94,7 @@ def test_a_webhook_gets_json_in_which_all_of_it_is_one_value(text: str) -> None:
 @EVERY
 def test_what_a_notice_says_of_a_crawl_is_as_harmless(text: str) -> None:
     message = message_of(a_delivery_of(text))
-    email.send(message, "me@example.com")
+    send_mail(message, "me@example.com")
     [sent] = mail.outbox
     assert not STEERS.search(sent.subject + sent.body)
     assert not re.search(r"^(Bcc|Set-Cookie):", sent.body, re.MULTILINE)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from crawler.accounts import logins
 from crawler.accounts.login_links import invite, link_for
-from crawler.frontier.rate_limit import MemoryRateLimiter
+from crawler.frontier.rate_limit import FAILED_LOGINS, MemoryRateLimiter
 from crawler.web.account.login import make_link
 from tests.factories import a_person
 
@@ -22,7 +22,7 @@ OFFICE, STRANGER = "198.51.100.7", "203.0.113.5"
 @pytest.fixture(autouse=True)
 def three_tries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CRAWLER_LOGIN_TRIES = 3
-    monkeypatch.setattr(logins, "_own", MemoryRateLimiter(logins.WHILE))
+    monkeypatch.setattr(logins, "_in_memory", MemoryRateLimiter(FAILED_LOGINS))
 
 
 def log_in(browser: Client, password: str, name: str = "ann", address: str = STRANGER) -> Any:

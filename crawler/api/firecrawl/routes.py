@@ -22,6 +22,7 @@ from crawler.api.openapi import CRAWL_ID, described
 from crawler.api.paging import Cursor, Limit, by_id
 from crawler.api.problems import Problem
 from crawler.core.access.permissions import Right, Scope
+from crawler.core.channels import webhook
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.options import CrawlOptions
@@ -61,8 +62,8 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     made = may_be_made(request)
     started = visible_crawls(request.user).filter(pk=made).first() if made else None
     if started is None:
-        options = CrawlOptions(**schemas.options_of(body.asked()), notify_webhooks=_webhooks(body))
-        started = start_crawl([body.url], options, owner=request.user, crawl_id=id_to_make(request))
+        chosen: dict[str, Any] = {**schemas.options_of(body.asked()), webhook.KIND.option: _webhooks(body)}
+        started = start_crawl([body.url], CrawlOptions(**chosen), owner=request.user, crawl_id=id_to_make(request))
     other = [name for name in map(_name_of, body.scrapeOptions.formats) if name not in {"links", "markdown"}]
     return {
         "success": True,

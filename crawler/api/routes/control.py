@@ -1,4 +1,4 @@
-"""The doors that move a crawl: pause, resume, cancel, and send its dead letters again."""
+"""Operations that change a crawl: pause, resume, cancel, retry, end the wait for a host, share, keep."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ router = Router(tags=["crawls"])
 
 
 class Again(Schema):
-    """Which dead letters to send again."""
+    """The dead letters to retry."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,11 +41,11 @@ class Sent(Schema):
 
 
 class NotWaiting(Schema):
-    """What came of ending the wait for a host."""
+    """The result of ending the wait for a host."""
 
     host: str
-    had_to_wait: bool = Field(description="Whether there was something to end.")
-    crawls: int = Field(description="That run or are paused and have pages of it.")
+    had_to_wait: bool = Field(description="Whether the host had to wait.")
+    crawls: int = Field(description="Running and paused crawls that have pages of it.")
     message: str = Field(description="The same in words.")
 
 
@@ -58,7 +58,7 @@ class NotWaiting(Schema):
     openapi_extra=described(MOVED_EXAMPLE),
 )
 def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Hand out nothing new. What is on its way is taken in."""
+    """No further page is requested. Results under way are still processed."""
     return _move(request, crawl_id, Verb.PAUSE, control.pause)
 
 
@@ -71,7 +71,7 @@ def pause(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described({**MOVED_EXAMPLE, "state": "running", "message": "Resumed. It goes on where it stopped."}),
 )
 def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Go on with a paused crawl."""
+    """Continue a paused crawl."""
     return _move(request, crawl_id, Verb.RESUME, control.resume)
 
 
@@ -84,7 +84,7 @@ def resume(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described({**MOVED_EXAMPLE, "state": "cancelled", "message": "Cancelled."}),
 )
 def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """End it; what is open closes as cancelled, what was fetched stays."""
+    """End it. Open pages are closed as cancelled; fetched pages are kept."""
     return _move(request, crawl_id, Verb.CANCEL, control.cancel)
 
 
@@ -97,7 +97,7 @@ def cancel(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"sent": 2, "message": "Sent again: 2 pages."}, sends={"pages": [4711, 4712]}),
 )
 def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -> dict[str, Any]:
-    """All of them, or those named. A crawl that was over runs again and is finished anew."""
+    """All of them, or those named. A crawl that was over runs again."""
     sent = retry_failed(crawl_named(request, crawl_id, Right.CONTROL).id, body.pages if body else None)
     return {"sent": sent, "message": text.to_retry(sent).line}
 
@@ -118,8 +118,8 @@ def send_again(request: ApiRequest, crawl_id: UUID, body: Again | None = None) -
     ),
 )
 def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any]:
-    """Ask a host at once, whatever it asked for by Retry-After and however slow it was; for all crawls, because they
-    share what is known of a host. Its Crawl-delay is kept. 404 when this crawl has no page that waits for it."""
+    """Request pages of a host at once, despite its Retry-After and the automatic throttle; for all crawls, because they
+    share the state of a host. Its Crawl-delay is kept. 404 if this crawl has no page that waits for it."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     if not has_pages_of(crawl, host):
         raise Problem(404, text.no_pages_of(host).line)
@@ -129,7 +129,7 @@ def forget_host(request: ApiRequest, crawl_id: UUID, host: str) -> dict[str, Any
 
 
 def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID], bool]) -> dict[str, Any]:
-    """409 when the crawl cannot be moved so, 404 when somebody deleted it in this moment."""
+    """409 if the crawl's state does not allow it, 404 if the crawl was deleted meanwhile."""
     crawl = crawl_named(request, crawl_id, Right.CONTROL)
     moved = move(crawl.id)
     reply = text.to_verb(verb, moved, crawl.id)
@@ -139,17 +139,15 @@ def _move(request: ApiRequest, crawl_id: UUID, verb: Verb, move: Callable[[UUID]
     return {"id": crawl.id, "state": state, "moved": moved, "message": reply.line}
 
 
-# The doors by which an owner shares a crawl and says that it is to be kept.
-
 sharing_router = Router(tags=["crawls"])
 
 
 class Share(Schema):
-    """Who else sees a crawl."""
+    """The group that sees a crawl."""
 
     model_config = ConfigDict(extra="forbid")
 
-    group: str | None = Field(max_length=150, description="The name of a group you are in; null: nobody else.")
+    group: str | None = Field(max_length=150, description="The name of a group you are in; null: not shared.")
     group_controls: bool = Field(False, description="Its members may pause, resume and cancel it, too.")
 
 
@@ -161,7 +159,7 @@ class Shared(Schema):
 
 
 class Keep(Schema):
-    """Whether a crawl is kept."""
+    """Whether a crawl is exempt from deletion by age."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -185,7 +183,7 @@ class KeptCrawl(Schema):
     ),
 )
 def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, Any]:
-    """With the members of a group you are in, or with nobody any more."""
+    """With the members of a group you are in, or no longer."""
     crawl = crawl_named(request, crawl_id, Right.OWN)
     group = group_named(request.user, body.group, crawl.group)
     changed = share(crawl, request.user, group, group_controls=body.group_controls)
@@ -206,6 +204,6 @@ def share_crawl(request: ApiRequest, crawl_id: UUID, body: Share) -> dict[str, A
     openapi_extra=described({"id": CRAWL_ID, "keep": True, "changed": True}, sends={"keep": True}),
 )
 def keep_crawl(request: ApiRequest, crawl_id: UUID, body: Keep) -> dict[str, Any]:
-    """Until you delete it, whatever its age; or (`false`) no longer."""
+    """Exempt it from deletion by age; or (`false`) no longer."""
     crawl = crawl_named(request, crawl_id, Right.OWN)
     return {"id": crawl.id, "keep": body.keep, "changed": keep(crawl, is_kept=body.keep)}

@@ -1,4 +1,4 @@
-"""The door that tries extraction rules on one page, before a crawl."""
+"""The operation that tries extraction rules on one page, before a crawl."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = Router(tags=["extraction"])
 
 
 class Found(Schema):
-    """What one rule found."""
+    """The result of one rule."""
 
     name: str
     value: Any = Field(None, description="Null: nothing.")
@@ -50,7 +50,7 @@ EXAMPLE = {
     openapi_extra=described(EXAMPLE, sends=SENDS),
 )
 def try_rules(request: ApiRequest, body: PreviewAsked) -> dict[str, Any]:
-    """The page is asked for once, as a crawl with these options would ask; nothing of it is kept."""
+    """The page is requested once, as a crawl with these options would request it; nothing is stored."""
     options, start_urls = body.options(), [from_person(url) for url in body.start_urls]
     tried = preview(
         _page(body.try_url),

@@ -1,4 +1,4 @@
-"""The doors of an account's channels: list, add, look, change, pause, resume, remove, test. Each sees their own."""
+"""Operations on the user's notice channels and on the deliveries of a crawl."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ninja import Router, Status
 
 from crawler.accounts.permissions import own_channels, sees_addresses
 from crawler.api.callers import ApiRequest, needs
-from crawler.api.idempotency import id_to_make, may_be_made
-from crawler.api.lookups import channel_named, crawl_named
+from crawler.api.idempotency import id_to_make
+from crawler.api.lookups import channel_named, crawl_named, created, made_before, switched
 from crawler.api.openapi import described
 from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Right, Scope
-from crawler.models import Channel, Delivery
+from crawler.models import Delivery
 from crawler.notices.delivery import SENT_AGAIN, resend
 from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
 
@@ -35,7 +35,7 @@ channel_router = Router(tags=["channels"])
     openapi_extra=described({"items": [shapes.CHANNEL_EXAMPLE]}),
 )
 def list_channels(request: ApiRequest) -> dict[str, Any]:
-    """Where you are told of all your crawls, the oldest first."""
+    """The channels that notify you of all your crawls, the oldest first."""
     return {"items": [shapes.channel_of(channel) for channel in own_channels(request.user).order_by("created_at")]}
 
 
@@ -48,10 +48,10 @@ def list_channels(request: ApiRequest) -> dict[str, Any]:
     openapi_extra=described(shapes.CHANNEL_EXAMPLE, status=201, sends=shapes.WANTED_EXAMPLE),
 )
 def create_channel(request: ApiRequest, body: shapes.ChannelWanted, response: HttpResponse) -> Status[dict[str, Any]]:
-    """It is told from now on; `test` shows whether it works."""
-    channel = _made_before(request) or add_channel(request.user, body.wanted(), id_to_make(request))
-    response["Location"] = request.build_absolute_uri(f"{ROOT}/{channel.id}")
-    return Status(201, shapes.channel_of(channel))
+    """It gets notices from now on; `test` shows whether it works."""
+    mine = own_channels(request.user)
+    channel = made_before(request, mine) or add_channel(request.user, body.wanted(), id_to_make(request))
+    return created(request, response, f"{ROOT}/{channel.id}", shapes.channel_of(channel))
 
 
 @channel_router.get(
@@ -75,8 +75,7 @@ def get_channel(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     openapi_extra=described(shapes.CHANNEL_EXAMPLE, sends=shapes.WANTED_EXAMPLE),
 )
 def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWanted) -> dict[str, Any]:
-    """Say all of it anew, but for the address, which stays when it is left out. What is on its way still goes where it
-    was to go."""
+    """Replaces all its values; the address is kept if it is left out. Pending deliveries keep their address."""
     channel = channel_named(request, channel_id)
     change_channel(channel, body.wanted())
     return shapes.channel_of(channel)
@@ -91,7 +90,7 @@ def put_channel(request: ApiRequest, channel_id: UUID, body: shapes.ChannelWante
     openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": False, "moved": True}),
 )
 def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
-    """Tell it of nothing for a while."""
+    """It gets no notices until it is resumed."""
     return _switch(request, channel_id, on=False)
 
 
@@ -104,7 +103,7 @@ def pause(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"id": shapes.CHANNEL_ID, "enabled": True, "moved": True}),
 )
 def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
-    """Tell it of your crawls again."""
+    """It gets notices again."""
     return _switch(request, channel_id, on=True)
 
 
@@ -117,7 +116,7 @@ def resume(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"arrived": True, "message": "A test was sent: 200 OK."}),
 )
 def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
-    """Send a notice of nothing, now, and say what came back; once in ten seconds."""
+    """Sends a test notice now and returns the result; once in ten seconds."""
     tried = send_test(channel_named(request, channel_id))
     return {"arrived": tried.is_so, "message": tried.line}
 
@@ -131,22 +130,15 @@ def test(request: ApiRequest, channel_id: UUID) -> dict[str, Any]:
     openapi_extra=described(status=204),
 )
 def delete_channel(request: ApiRequest, channel_id: UUID) -> Status[None]:
-    """What was still to be sent to it is given up."""
+    """Its pending deliveries are given up."""
     remove_channel(channel_named(request, channel_id))
     return Status(204, None)
 
 
-def _made_before(request: ApiRequest) -> Channel | None:
-    made = may_be_made(request)
-    return own_channels(request.user).filter(pk=made).first() if made else None
-
-
 def _switch(request: ApiRequest, channel_id: UUID, *, on: bool) -> dict[str, Any]:
     channel = channel_named(request, channel_id)
-    return {"id": channel.id, "enabled": on, "moved": switch_channel(channel.id, on=on)}
+    return switched(channel, on=on, moved=switch_channel(channel.id, on=on))
 
-
-# The doors of a crawl's notices: the log of deliveries, and sending one again.
 
 router = Router(tags=["notices"])
 
@@ -160,7 +152,7 @@ router = Router(tags=["notices"])
     openapi_extra=described({"items": [shapes.NOTICE_EXAMPLE], "next": None}),
 )
 def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
-    """Every notice to everybody, the newest first, with what came of it."""
+    """All deliveries of the crawl's notices with their results, the newest first."""
     crawl = crawl_named(request, crawl_id)
     in_full = sees_addresses(request.user, crawl)
     deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")
@@ -176,7 +168,7 @@ def list_notices(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     openapi_extra=described({"message": SENT_AGAIN}),
 )
 def send_again(request: ApiRequest, crawl_id: UUID, delivery_id: UUID) -> dict[str, Any]:
-    """To the same place once more. One that is still on its way is tried at once instead."""
+    """To the same receiver. A pending delivery is attempted at once instead."""
     done = resend(crawl_named(request, crawl_id, Right.CONTROL), delivery_id)
     if done is None:
         raise Problem(404, f"This crawl has no delivery {delivery_id}.")

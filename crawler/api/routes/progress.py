@@ -1,8 +1,7 @@
-"""The door of a crawl's progress as a stream of events.
+"""A crawl's progress as server-sent events, and its figures.
 
-A stream holds one of the web server's threads. So it lasts half a minute at most, after which the listener comes back
-by itself and goes on where it was; and there are a few at a time: whoever comes beyond those is told how things stand
-and comes back in five seconds.
+A stream occupies one thread of the web server. So it lasts half a minute at most, after which the client reconnects and
+continues; and each process has a few at a time: further clients get the present state and reconnect in five seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ninja import Router
 
 from crawler import clock
 from crawler.accounts.permissions import sees_addresses
-from crawler.api.callers import ApiRequest, needs, recall
+from crawler.api.callers import ApiRequest, needs, recheck_caller
 from crawler.api.lookups import crawl_named, crawl_watched
 from crawler.api.openapi import described
 from crawler.api.problems import Problem
@@ -30,11 +29,11 @@ from crawler.core.crawl.progress import HEARTBEAT, Seen, event, retry, told
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt
 
-LASTS = 30.0  # seconds a stream lasts at most
-EVERY = 1.0  # seconds between two looks
-SILENT = 10.0  # seconds after which something is said although nothing changed, so that no proxy hangs up
-AT_ONCE = 4  # streams of one process; `bin/up` gives it eight threads
-BACK_IN, BACK_LATER = 1000, 5000  # milliseconds
+MAX_STREAM_S = 30.0
+POLL_INTERVAL_S = 1.0
+HEARTBEAT_INTERVAL_S = 10.0  # without changes, so that no proxy closes the connection
+MAX_STREAMS = 4  # of one process; `bin/up` gives it eight threads
+RECONNECT_MS, RECONNECT_LATER_MS = 1000, 5000
 
 EXAMPLE = """retry: 1000
 
@@ -54,7 +53,7 @@ data: {"state":"finished","discovered":120,"fetched":118,"failed":2}
 """
 
 event_router = Router(tags=["crawls"])
-_places = BoundedSemaphore(AT_ONCE)
+_places = BoundedSemaphore(MAX_STREAMS)
 
 
 @event_router.get(
@@ -65,21 +64,21 @@ _places = BoundedSemaphore(AT_ONCE)
     openapi_extra=described(EXAMPLE, media_type="text/event-stream"),
 )
 def follow(request: ApiRequest, crawl_id: UUID) -> HttpResponseBase:
-    """Server-sent events: `state` when it changes, `progress` every second in which it does, `finished` with the
-    receipt. A stream ends after half a minute; a browser's EventSource comes back by itself with `Last-Event-ID` and
-    misses nothing. After `finished` it is to be closed; whoever comes back all the same gets 204.
+    """Server-sent events: `state` when it changes, `progress` in every second with a change, `finished` with the
+    receipt. A stream ends after half a minute; a browser's EventSource reconnects with `Last-Event-ID` and misses
+    nothing. The client closes it after `finished`; if it reconnects, it gets 204.
     """
     last_id = request.headers.get("Last-Event-ID", "")
     now = _seen(request, crawl_id)
     if now.is_over and now.id == last_id:
         return HttpResponse(status=204)
-    pieces = Stream(lambda: _seen_anew(request, crawl_id), last_id)
-    headers = {"X-Accel-Buffering": "no"}  # nginx is not to keep events back
+    pieces = Stream(lambda: _seen_again(request, crawl_id), last_id)
+    headers = {"X-Accel-Buffering": "no"}  # nginx must not buffer the events
     return StreamingHttpResponse(pieces, content_type="text/event-stream", headers=headers)
 
 
 class Stream:
-    """The pieces of one stream. It has one of the places from its making to its end, whoever ends it."""
+    """The pieces of one stream. It holds one of the places until the server closes it."""
 
     def __init__(
         self,
@@ -94,7 +93,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[bytes]:
         began = spoke_at = self._clock()
-        yield retry(BACK_IN if self._has_place else BACK_LATER)
+        yield retry(RECONNECT_MS if self._has_place else RECONNECT_LATER_MS)
         while True:
             try:
                 seen = self._look()
@@ -105,23 +104,23 @@ class Stream:
                 spoke_at = self._clock()
                 yield piece
             self._last_id = seen.id
-            if seen.is_over or not self._has_place or self._clock() - began >= LASTS:
+            if seen.is_over or not self._has_place or self._clock() - began >= MAX_STREAM_S:
                 return
-            if self._clock() - spoke_at >= SILENT:
+            if self._clock() - spoke_at >= HEARTBEAT_INTERVAL_S:
                 spoke_at = self._clock()
                 yield HEARTBEAT
-            self._sleep(EVERY)
+            self._sleep(POLL_INTERVAL_S)
 
     def close(self) -> None:
-        """Called by the server when the answer is complete, or its listener gone."""
+        """Called by the server when the response is complete, or the client has disconnected."""
         if self._has_place:
             self._has_place = False
             _places.release()
 
 
-def _seen_anew(request: ApiRequest, crawl_id: UUID) -> Seen:
-    """For those who may still see it."""
-    recall(request)
+def _seen_again(request: ApiRequest, crawl_id: UUID) -> Seen:
+    """For a caller who may still see it."""
+    recheck_caller(request)
     return _seen(request, crawl_id)
 
 
@@ -139,8 +138,6 @@ def _seen(request: ApiRequest, crawl_id: UUID) -> Seen:
     )
 
 
-# The door to the figures of a crawl: how fast it went, what came of its pages, how deep they lie, on which hosts.
-
 router = Router(tags=["crawls"])
 
 
@@ -153,6 +150,6 @@ router = Router(tags=["crawls"])
     openapi_extra=described(shapes.EXAMPLE),
 )
 def get_figures(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """While a crawl runs, depths and hosts are counted now and then; `counted_at` says when."""
+    """While a crawl runs, depths and hosts are counted at intervals; `counted_at` says when."""
     crawl = crawl_named(request, crawl_id)
     return shapes.figures_of(crawl, breakdown(crawl, clock.epoch_seconds()))

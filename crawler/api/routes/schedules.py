@@ -1,4 +1,4 @@
-"""The doors of schedules: list, make, look, pause, resume, remove."""
+"""Operations on schedules: list, create, get, pause, resume, delete."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ninja import Router, Schema, Status
 
 from crawler.accounts.permissions import sees_addresses, visible_schedules
 from crawler.api.callers import ApiRequest, needs
-from crawler.api.idempotency import id_to_make, may_be_made
-from crawler.api.lookups import schedule_named
+from crawler.api.idempotency import id_to_make
+from crawler.api.lookups import created, made_before, schedule_named, switched
 from crawler.api.openapi import SCHEDULE_ID, described
 from crawler.api.paging import Cursor, Limit, by_position
 from crawler.api.routes.crawls import sealed_for
@@ -27,7 +27,7 @@ router = Router(tags=["schedules"])
 
 
 class ScheduleMoved(Schema):
-    """What came of asking a schedule to be moved."""
+    """The result of pausing or resuming a schedule."""
 
     id: UUID
     enabled: bool
@@ -47,7 +47,7 @@ def list_schedules(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """The schedules you may see, in the order they were made."""
+    """The schedules you may see, in the order of their creation."""
     schedules = visible_schedules(request.user).order_by("created_at", "pk")
     listed = by_position(request, lambda places: list(schedules[places]), cursor, limit)
     return {**listed, "items": [_shown(request, schedule) for schedule in listed["items"]]}
@@ -64,10 +64,9 @@ def list_schedules(
     ),
 )
 def create_schedule(request: ApiRequest, body: ScheduleStart, response: HttpResponse) -> Status[dict[str, Any]]:
-    """Its first run begins when its time has come. To begin at once, start a crawl with `schedule`."""
-    schedule = _made_before(request) or _made(request, body)
-    response["Location"] = request.build_absolute_uri(f"{ROOT}/{schedule.id}")
-    return Status(201, _shown(request, schedule))
+    """Its first run begins at its first time. To begin at once, start a crawl with `schedule`."""
+    schedule = made_before(request, visible_schedules(request.user)) or _made(request, body)
+    return created(request, response, f"{ROOT}/{schedule.id}", _shown(request, schedule))
 
 
 @router.get(
@@ -91,12 +90,9 @@ def get_schedule(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"id": SCHEDULE_ID, "enabled": False, "moved": True}),
 )
 def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
-    """Begin no more runs."""
-    return {
-        "id": schedule_id,
-        "enabled": False,
-        "moved": pause_schedule(schedule_named(request, schedule_id, Right.CONTROL).id),
-    }
+    """No further run begins until it is resumed."""
+    schedule = schedule_named(request, schedule_id, Right.CONTROL)
+    return switched(schedule, on=False, moved=pause_schedule(schedule.id))
 
 
 @router.post(
@@ -108,12 +104,9 @@ def pause(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     openapi_extra=described({"id": SCHEDULE_ID, "enabled": True, "moved": True}),
 )
 def resume(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
-    """Begin runs again, from the next time on."""
-    return {
-        "id": schedule_id,
-        "enabled": True,
-        "moved": resume_schedule(schedule_named(request, schedule_id, Right.CONTROL).id),
-    }
+    """Runs begin again, from the next time on."""
+    schedule = schedule_named(request, schedule_id, Right.CONTROL)
+    return switched(schedule, on=True, moved=resume_schedule(schedule.id))
 
 
 @router.delete(
@@ -125,14 +118,9 @@ def resume(request: ApiRequest, schedule_id: UUID) -> dict[str, Any]:
     openapi_extra=described(status=204),
 )
 def delete_schedule(request: ApiRequest, schedule_id: UUID) -> Status[None]:
-    """The crawls it began stay."""
+    """The crawls it started are kept."""
     remove_schedule(schedule_named(request, schedule_id, Right.OWN).id)
     return Status(204, None)
-
-
-def _made_before(request: ApiRequest) -> Schedule | None:
-    made = may_be_made(request)
-    return visible_schedules(request.user).filter(pk=made).first() if made else None
 
 
 def _made(request: ApiRequest, body: ScheduleStart) -> Schedule:

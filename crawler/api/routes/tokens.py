@@ -1,5 +1,5 @@
-"""The doors of tokens: who calls, which tokens there are, revoking one. They are made on the web page alone, so that no
-token that leaked can make itself another."""
+"""Operations on the caller and their tokens. Tokens are created on the web page only, so that a leaked token cannot
+create another."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ me = Router(tags=["tokens"])
     ),
 )
 def get_me(request: ApiRequest) -> dict[str, Any]:
-    """The person the call acts for, and what it may do. Any token may ask."""
+    """The user the call acts for, and what it may do. Any token is enough."""
     caller = request.caller
-    if caller is None:  # for the type checker: nobody comes so far
+    if caller is None:  # for the type checker: an unknown caller was refused before
         raise nobody(was_sent_a_token=False)
     who, now = caller.user, clock.now()
     return {
@@ -63,7 +63,7 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
     openapi_extra=described({"items": [shapes.EXAMPLE]}),
 )
 def list_tokens(request: ApiRequest) -> dict[str, Any]:
-    """The newest first; never a secret."""
+    """The newest first, without their secrets."""
     return {"items": [shapes.token_of(token) for token in tokens.tokens_of(request.user)]}
 
 
@@ -76,7 +76,7 @@ def list_tokens(request: ApiRequest) -> dict[str, Any]:
     openapi_extra=described(status=204),
 )
 def revoke_token(request: ApiRequest, token_id: Annotated[int, Path(ge=0, le=MAX_KEY)]) -> Status[None]:
-    """From now on nobody can use it."""
+    """It cannot be used any more."""
     if not tokens.revoke(request.user, token_id, clock.now()):
         raise Problem(404, f"You have no token {token_id}.")
     return Status(204, None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from ninja import Schema
@@ -11,30 +12,38 @@ from pydantic import ConfigDict, Field
 
 from crawler.core.access import quotas
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.notices import USUAL, Means
+from crawler.core.channels.catalogue import ADDRESS_HELP, CHANNELS, SERVICES, listed
+from crawler.core.crawl.notices import USUAL
 from crawler.models import ApiToken, Channel, Delivery
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.receipt import address_shown, channel_shown, error_shown
 
+if TYPE_CHECKING:
+    Means = str
+else:
+    Means = StrEnum("Means", {name.upper(): name for name in CHANNELS}, module=__name__)
+    Means.__doc__ = "The kinds of notice channels."
+
+SECRET_HELP = f"An address of {listed(SERVICES)} is a secret and always masked."
+
 
 class ChannelWanted(Schema):
-    """What a channel is to be."""
+    """A channel to be added, or the new values of one."""
 
     model_config = ConfigDict(extra="forbid")
 
-    transport: Means = Field(description="How you are told.")
+    transport: Means = Field(description="The kind of channel.")
     address: str = Field(
         "",
         max_length=2000,
-        description="An e-mail address, or the web address of the webhook, or that Slack or Discord made for you. When "
-        "a channel is changed, left out it stays as it is.",
+        description=f"{ADDRESS_HELP} If it is left out, a channel keeps its address.",
     )
     events: list[str] = Field(list(USUAL), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
 
     def wanted(self) -> Wanted:
-        """Not judged yet."""
-        return Wanted(name=self.name, means=self.transport, address=self.address, events=tuple(self.events))
+        """The values, not validated yet."""
+        return Wanted(name=self.name, transport=self.transport, address=self.address, events=tuple(self.events))
 
 
 class ChannelWhole(Schema):
@@ -43,7 +52,7 @@ class ChannelWhole(Schema):
     id: UUID
     name: str
     transport: Means
-    address: str = Field(description="That of Slack and Discord is a secret: nobody is shown it again.")
+    address: str = Field(description=SECRET_HELP)
     events: list[str]
     enabled: bool = Field(description="False: paused, it is told of nothing.")
     created_at: datetime
@@ -113,7 +122,7 @@ class DeliveryLine(Schema):
     round: int = Field(description="The crawl's, when it happened.")
     pages: int = Field(description="Pages it tells of; 0 for other events than `crawl.page`.")
     transport: Means
-    address: str = Field(description="Masked for all but the crawl's owner; that of Slack and Discord for everybody.")
+    address: str = Field(description=f"Masked for all but the crawl's owner. {SECRET_HELP}")
     state: Literal["pending", "delivered", "given_up"]
     attempts: int
     again: bool = Field(description="Somebody had it sent once more.")

@@ -13,9 +13,8 @@ from pydantic import ConfigDict, Field
 
 from crawler.api.openapi import CRAWL_ID
 from crawler.api.paging import RowId
+from crawler.core.channels.catalogue import KINDS
 from crawler.core.crawl.completion import Ended, Limit, State
-from crawler.core.crawl.notices import Means
-from crawler.core.crawl.options import RECEIVERS, SECRET_RECEIVERS
 from crawler.encryption import shown
 from crawler.models import Crawl
 from crawler.reports.diagnosis_facts import held_because
@@ -200,13 +199,13 @@ def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
 
 
 def options_shown(options: Mapping[str, Any], *, in_full: bool) -> dict[str, Any]:
-    """Without those that say more of an installation or of people than a caller may know. The addresses of Slack and
-    Discord are secrets, which nobody is shown again."""
-    hidden = {"private_hosts", *SECRET_RECEIVERS, *(() if in_full else RECEIVERS.values())}
-    told = {name: value for name, value in options.items() if name not in hidden}
-    if "notify_webhooks" in told:
-        told["notify_webhooks"] = [stored_shown(Means.WEBHOOK, one, in_full=True) for one in told["notify_webhooks"]]
-    return told
+    """The options without the private hosts, addresses that are secrets, and, unless `in_full`, all receivers."""
+    hidden = {"private_hosts", *(kind.option for kind in KINDS if kind.is_secret or not in_full)}
+    chosen = {name: value for name, value in options.items() if name not in hidden}
+    for kind in KINDS:
+        if kind.option in chosen:
+            chosen[kind.option] = [stored_shown(kind.name, one, in_full=True) for one in chosen[kind.option]]
+    return chosen
 
 
 def links_of(crawl: Crawl) -> dict[str, str]:

@@ -10,6 +10,7 @@ discovery     which pages a result adds
 completion    states of a crawl, when it is finished, and why it ended
 counters      counts of pages by outcome
 progress      speed, time left, its chart and event stream
+holds         why a paused crawl is paused
 politeness    how often a host may be requested: delay, throttle, Retry-After; why it waits
 diagnosis     why a crawl is not finished
 traps         endless series of URLs
@@ -17,5 +18,5 @@ cache_policy  which responses may be used again (RFC 9111)
 page_query    filters, sorting and keyset cursors of the page table
 graph         pages and links as a graph, redirect chains
 schedule      when a schedule fires, how long crawls are kept
-notices       events, and receivers of notices
+notices       the events of a crawl that users are notified of
 """

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import assert_never
 
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.holds import HoldReason, hold_message
 from crawler.core.crawl.politeness import HostWait, Reason, why_not_now
 from crawler.core.errors import SealBroken
-from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage, paused_for, waits_for
+from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
 from crawler.core.text.quantities import count, counted, duration
 
 SILENT_AFTER = 4.0  # seconds without a sign of life; a worker at work gives one every 2.5
@@ -109,9 +110,8 @@ class Facts:
     closing_in: float | None = None  # seconds until pages close that their servers put off; None = others are left
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", ever
-    is_sealed_shut: bool = False  # its credentials cannot be read
-    held_for: float | None = None  # seconds until it goes on by itself
-    held_for_the_day: bool = True  # with `held_for`: its owner's pages of the day are used up; else there was no room
+    hold: HoldReason = HoldReason.USER  # if it is paused: why
+    held_for: float | None = None  # seconds until it resumes by itself
     shortage: Shortage | None = None  # what there is no room in
     locked: SilentLock | None = None  # who keeps the manager from writing
     evicts: bool = False  # Redis makes room by throwing away what the crawl may need
@@ -161,17 +161,10 @@ def _over(facts: Facts) -> str:
 
 
 def _paused(facts: Facts) -> Iterator[str]:
-    if facts.is_sealed_shut and facts.open_pages:
+    if facts.hold is HoldReason.CREDENTIALS:
         yield f"It is paused. {SealBroken()}"
-    elif facts.held_for is not None and facts.shortage is not None:
-        yield paused_for(facts.shortage)
-    elif facts.held_for is not None and not facts.held_for_the_day:
-        yield PAUSED_FOR_ROOM
-    elif facts.held_for is not None:
-        yield (
-            "It is paused, because the pages its owner may ask for in a day are used up. "
-            f"It goes on by itself in {duration(max(facts.held_for, 0.0))}."
-        )
+    elif facts.hold.ends_by_itself:
+        yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
     elif facts.open_pages:
         yield "It is paused: nothing new is asked for until somebody resumes it."
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -230,14 +230,34 @@ def by_hand(default: T, description: str) -> T:
     return cast(T, ByHand(default, description))
 
 
+@dataclass(frozen=True)
+class OptionFamily:
+    """Options with entries from another catalogue, each a field of this type."""
+
+    hint: str
+    options: Mapping[str, Option]
+
+
 class DescribedStruct(msgspec.StructMeta):
     """Makes a struct of a class whose fields have entries: keeps those, and gives the struct their defaults."""
 
     entries: dict[str, Option | ByHand]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> DescribedStruct:
-        found = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
-        defaults = {field: entry.default for field, entry in found.items()}
+        namespace = _with_families(namespace)
+        entries = {field: value for field, value in namespace.items() if isinstance(value, (Option, ByHand))}
+        defaults = {field: entry.default for field, entry in entries.items()}
         made = super().__new__(mcs, name, bases, {**namespace, **defaults}, **config)
-        made.entries = {field: replace(entry, name=field) for field, entry in found.items()}
+        made.entries = {field: replace(entry, name=field) for field, entry in entries.items()}
         return made
+
+
+def _with_families(namespace: dict[str, Any]) -> dict[str, Any]:
+    """The namespace of a class with the fields of each family where the family stands."""
+    values, hints = dict[str, Any](), dict[str, Any]()
+    for field, hint in namespace["__annotations__"].items():
+        family = namespace.get(field)
+        hints |= dict.fromkeys(family.options, family.hint) if isinstance(family, OptionFamily) else {field: hint}
+    for field, value in namespace.items():
+        values |= value.options if isinstance(value, OptionFamily) else {field: value}
+    return values | {"__annotations__": hints}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from crawler.core.crawl.notices import SECRET, USUAL, Event, Means, check_address, chosen_events, is_sealed
+from crawler.core.channels.catalogue import KINDS, check_address
+from crawler.core.channels.kind import ChannelKind
+from crawler.core.crawl.notices import USUAL, Event, chosen_events
 from crawler.core.crawl.option_kinds import (
     Choice,
     DescribedStruct,
     Lines,
     Number,
     Option,
+    OptionFamily,
     OptionGroup,
     Seconds,
     Size,
@@ -60,8 +63,10 @@ def _check_sitemap(field: str, typed: str) -> None:
         )
 
 
-def _receivers(means: Means, example: str) -> Lines:
-    return Lines(example, each(lambda field, address: check_address(field, means, address)))
+def _receivers(kind: ChannelKind) -> Option:
+    """The option with the addresses of a kind of channel."""
+    lines = Lines(kind.placeholder or kind.example, each(lambda field, typed: check_address(field, kind.name, typed)))
+    return Option((), lines, NOTICES, kind.field_label, kind.help)
 
 
 EXTERNALS = Choice("check", {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"})
@@ -237,31 +242,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         (), "Keep the content of pages in these formats: `html`, `text`, `markdown`, `warc`."
     )
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
-    notify_emails: tuple[str, ...] = option(
-        (), _receivers(Means.EMAIL, "me@example.com"), NOTICES, "E-mail to", "Send notices to these addresses."
-    )
-    # On a crawl's row the following addresses are encrypted.
-    notify_webhooks: tuple[str, ...] = option(
-        (),
-        _receivers(Means.WEBHOOK, "https://example.com/hook"),
-        NOTICES,
-        "Call a webhook",
-        "Send notices to these URLs. Each gets the receipt as signed JSON.",
-    )
-    notify_slack: tuple[str, ...] = option(
-        (),
-        _receivers(Means.SLACK, "https://hooks.slack.com/services/…"),
-        NOTICES,
-        "Write to Slack",
-        "Send notices to these incoming webhooks of Slack. They are stored encrypted.",
-    )
-    notify_discord: tuple[str, ...] = option(
-        (),
-        _receivers(Means.DISCORD, "https://discord.com/api/webhooks/…"),
-        NOTICES,
-        "Write to Discord",
-        "Send notices to these channel webhooks of Discord. They are stored encrypted.",
-    )
+    notify: ClassVar[object] = OptionFamily("tuple[str, ...]", {kind.option: _receivers(kind) for kind in KINDS})
     notify_events: tuple[str, ...] = by_hand(
         USUAL,
         "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
@@ -298,21 +279,16 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     check_rules("fields", options.fields)
     check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
     chosen_events("notify_events", options.notify_events)
-    if Event.PAGE in options.notify_events and not options.notify_webhooks:
+    if Event.PAGE in options.notify_events and not any(getattr(options, name) for name in PAGE_RECEIVERS):
         raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")
     return options
 
 
-RECEIVERS = {
-    Means.EMAIL: "notify_emails",
-    Means.WEBHOOK: "notify_webhooks",
-    Means.SLACK: "notify_slack",
-    Means.DISCORD: "notify_discord",
-}
-"""The field that holds the addresses of each transport."""
+RECEIVERS = {kind.name: kind.option for kind in KINDS}
+"""The option that holds the addresses of each kind of channel."""
 
-SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in SECRET)
-"""Those whose addresses are shown to nobody."""
-
-MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if is_sealed(means))
+MAY_BE_SECRET = tuple(kind.option for kind in KINDS if kind.is_web)
 """Those whose addresses are stored encrypted."""
+
+PAGE_RECEIVERS = tuple(kind.option for kind in KINDS if kind.takes_pages)
+"""Those whose receivers can get page notices."""

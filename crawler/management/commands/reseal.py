@@ -12,7 +12,7 @@ from django.db.models import Model
 
 from crawler import encryption
 from crawler.accounts import audit
-from crawler.core.crawl.notices import SEALED, is_sealed
+from crawler.core.channels.catalogue import SEALED, is_encrypted
 from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS
 from crawler.core.errors import SealBroken
 from crawler.management.base import Door, Exit
@@ -86,7 +86,7 @@ def _address(means: str, stored: str) -> str:
     """One that an earlier version stored in plain is sealed, too."""
     if stored.startswith(SEALED):
         return _each(stored, encryption.address_sealed_anew)
-    return encryption.seal_address(stored) if is_sealed(means) else stored
+    return encryption.seal_address(stored) if is_encrypted(means) else stored
 
 
 def _each(sealed: str, anew: Callable[[str], str]) -> str:

@@ -14,7 +14,8 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from crawler.accounts.permissions import own_channels
-from crawler.core.crawl.notices import OF_A_CRAWL, Means
+from crawler.core.channels.catalogue import CHANNELS
+from crawler.core.crawl.notices import OF_A_CRAWL
 from crawler.core.errors import BadInput
 from crawler.models import Channel, Delivery
 from crawler.notices.user_channels import add_channel, change_channel, remove_channel, send_test, switch_channel
@@ -22,7 +23,7 @@ from crawler.reports.receipt import channel_shown
 from crawler.reports.text import EVENTS
 from crawler.web.crawl.crawl_summary import DELIVERIES, DELIVERY_TONES
 from crawler.web.decorators import page
-from crawler.web.forms.channel_form import TRANSPORTS, ChannelForm
+from crawler.web.forms.channel_form import ChannelForm
 
 
 @never_cache
@@ -124,7 +125,7 @@ def _row(channel: Channel) -> dict[str, Any]:
     last = Delivery.objects.filter(channel=channel).select_related("notice").order_by("-created_at").first()
     return {
         "channel": channel,
-        "transport": TRANSPORTS[Means(channel.transport)],
+        "transport": CHANNELS[channel.transport].label,
         "address": channel_shown(channel),
         "events": ", ".join(EVENTS[event] for event in OF_A_CRAWL if event in channel.events),
         "last": last,

@@ -141,7 +141,7 @@ def remembered(request: HttpRequest, response: HttpResponse, account: Any) -> Ht
     response.set_cookie(
         conf.cookie_prefix() + KNOWN_BROWSER,
         logins.mark_of(account.get_username(), known_browser(request)),
-        max_age=logins.KNOWN_FOR,
+        max_age=logins.BROWSER_MARK_TTL_S,
         secure=conf.cookies_are_secure(),
         httponly=True,
         samesite="Lax",
@@ -151,6 +151,6 @@ def remembered(request: HttpRequest, response: HttpResponse, account: Any) -> Ht
 
 def _note_failure(name: str, attempt: Attempt) -> None:
     """In the audit log: the account, if there is one. What was typed as a name may be a password."""
-    if attempt.is_to_be_told:
+    if attempt.is_audited:
         account = User.objects.filter(username=name).first()
         audit.note("login.failed", account, kind="account", after={"tries": attempt.made})

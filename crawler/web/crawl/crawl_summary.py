@@ -6,9 +6,10 @@ from typing import Any
 
 from django.db.models import Count
 
+from crawler.core.channels import webhook
 from crawler.core.crawl import progress
 from crawler.core.crawl.completion import Ended, State
-from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.notices import Event
 from crawler.core.crawl.outcomes import STATUS_TONES, Category, Outcome, Tone
 from crawler.models import Crawl, Delivery
 from crawler.notices.outbox import receivers_of
@@ -71,7 +72,7 @@ def _page_rows(crawl: Crawl) -> list[Row]:
     return [
         {
             "event": event_word(Event.PAGE),
-            "transport": Means.WEBHOOK.value,
+            "transport": webhook.KIND.name,
             "address": text.counted(numbers[state], "notice"),
             "state": DELIVERIES[state],
             "error": "",
@@ -86,8 +87,8 @@ def _planned(crawl: Crawl, *, in_full: bool) -> list[Row]:
     return [
         {
             "event": event_word(Event.FINISHED),
-            "transport": to.means.value,
-            "address": stored_shown(to.means, to.stored_address, in_full=in_full),
+            "transport": to.transport,
+            "address": stored_shown(to.transport, to.stored_address, in_full=in_full),
             "state": "when it is finished",
             "error": "",
             "tone": "calm",

@@ -12,7 +12,7 @@ from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
 from crawler.core.errors import ServiceDown
 from crawler.models import Crawl, Delivery
-from crawler.queueing import queues
+from crawler.queueing.workers import live_workers
 from crawler.reports import text, traps
 from crawler.reports.comparison import from_memory
 from crawler.reports.diagnosis import stands_still, waits_because
@@ -241,7 +241,7 @@ def _alerts(crawl: Crawl, now: float) -> list[Row]:
     if crawl.state != State.RUNNING:
         return alerts
     try:
-        workers = queues.live_workers()
+        workers = live_workers()
     except (ServiceDown, RedisError):
         return [*alerts, {"text": NO_REDIS, "tone": "warn"}]
     if workers or _moved_lately(crawl, now):

@@ -1,5 +1,4 @@
-"""What a person may type for a channel of their account. Whether it can be used is judged in
-`notices.user_channels`."""
+"""The form of a notice channel. `notices.user_channels` checks whether the channel can be used."""
 
 from __future__ import annotations
 
@@ -7,27 +6,26 @@ from typing import Any
 
 from django import forms
 
-from crawler.core.crawl.notices import OF_A_CRAWL, USUAL, Means, is_secret
+from crawler.core.channels.catalogue import ADDRESS_HELP, KINDS, is_secret
+from crawler.core.crawl.notices import OF_A_CRAWL, USUAL
 from crawler.core.errors import BadInput
 from crawler.models import Channel
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.text import EVENTS
-
-TRANSPORTS = {Means.EMAIL: "E-mail", Means.WEBHOOK: "Webhook", Means.SLACK: "Slack", Means.DISCORD: "Discord"}
 
 
 class ChannelForm(forms.Form):
     """A new channel, or one that is to be changed: then a secret address that is left empty stays as it is."""
 
     transport = forms.ChoiceField(
-        label="How", choices=[(means.value, name) for means, name in TRANSPORTS.items()], initial=Means.EMAIL.value
+        label="How", choices=[(kind.name, kind.label) for kind in KINDS], initial=KINDS[0].name
     )
     address = forms.CharField(
         label="Where",
         required=False,
         max_length=2000,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}),
-        help_text="An e-mail address, the web address of your webhook, or the one Slack or Discord made for you.",
+        help_text=ADDRESS_HELP,
     )
     events = forms.MultipleChoiceField(
         label="Of what",
@@ -54,7 +52,7 @@ class ChannelForm(forms.Form):
         """What was typed, not judged yet."""
         return Wanted(
             name=self.cleaned_data["name"],
-            means=Means(self.cleaned_data["transport"]),
+            transport=self.cleaned_data["transport"],
             address=self.cleaned_data["address"],
             events=tuple(self.cleaned_data["events"]),
         )

@@ -10,7 +10,7 @@ from django.forms.boundfield import BoundField
 from django.utils.datastructures import MultiValueDict
 
 from crawler.core.access.credentials import Credentials, parse
-from crawler.core.crawl.notices import SEALED
+from crawler.core.channels.catalogue import SEALED
 from crawler.core.crawl.options import MAY_BE_SECRET
 from crawler.core.text.quantities import bytes_of, exact_size, exact_span, seconds_of
 from crawler.models import Crawl

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from crawler.api.problems import Problem
 from crawler.api.routes import progress
-from crawler.api.routes.progress import AT_ONCE, EVERY, LASTS, Stream
+from crawler.api.routes.progress import MAX_STREAM_S, MAX_STREAMS, POLL_INTERVAL_S, Stream
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.progress import Seen
 from tests.api.calling import Caller
@@ -69,7 +69,7 @@ def test_while_nothing_changes_it_is_heard_now_and_then_and_ends_in_time() -> No
     said = course.said()
     assert names(said) == ["state", "progress"]
     assert said.count(": still here\n\n") == 2
-    assert course.clock() == pytest.approx(LASTS, abs=EVERY)
+    assert course.clock() == pytest.approx(MAX_STREAM_S, abs=POLL_INTERVAL_S)
 
 
 def test_a_crawl_that_is_deleted_meanwhile_ends_it() -> None:
@@ -88,7 +88,7 @@ def test_a_crawl_that_is_deleted_meanwhile_ends_it() -> None:
 
 @pytest.fixture
 def no_place() -> Iterator[None]:
-    streams = [Stream(lambda: seen(1), "") for _ in range(AT_ONCE)]
+    streams = [Stream(lambda: seen(1), "") for _ in range(MAX_STREAMS)]
     yield
     for stream in streams:
         stream.close()
@@ -101,7 +101,7 @@ def test_beyond_its_places_it_tells_how_things_stand_and_ends() -> None:
 
 
 def test_a_place_is_given_back_once_however_it_ends() -> None:
-    for _ in range(AT_ONCE + 1):
+    for _ in range(MAX_STREAMS + 1):
         stream = Stream(lambda: seen(1), "")
         assert stream._has_place
         stream.close()

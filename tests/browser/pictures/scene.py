@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from crawler.accounts.login_links import first_account
 from crawler.accounts.tokens import make_token
-from crawler.core.crawl.notices import Event, Means
+from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import MARKDOWN, TEXT, CrawlOptions
 from crawler.core.extraction.rules import FieldRule
 from crawler.crawls import control
@@ -79,8 +79,8 @@ def make_settings(web: Web, site: str, shop: Site) -> None:
         make_token(person, "dashboard", ["crawls:read"], now=now, expires_at=now + timedelta(days=90))
         slack = seal_address("https://hooks.slack.com/services/T0/B0/secret")
         told = [Event.FAILED.value]
-        Channel.objects.create(owner=person, transport=Means.EMAIL, address=PERSON["email"])
-        Channel.objects.create(owner=person, transport=Means.SLACK, address=slack, name="#website", events=told)
+        Channel.objects.create(owner=person, transport="email", address=PERSON["email"])
+        Channel.objects.create(owner=person, transport="slack", address=slack, name="#website", events=told)
         add_schedule([site], CrawlOptions(), "every 6h", owner=person, allow_private=True)
         add_schedule([shop.url], CrawlOptions(), "0 3 * * 1", owner=person, allow_private=True)
 

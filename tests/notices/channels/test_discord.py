@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from crawler.core.channels import discord
+from crawler.core.channels.kind import Message
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from crawler.notices.channels import discord
-from crawler.notices.channels.transport import Message
+from crawler.notices.send import post
 from tests.http.server import Server, page
 
 NASTY = "@everyone <@1> [click](https://evil.example) **bold** `code`"
@@ -68,5 +69,8 @@ def test_a_failure_is_red_and_an_end_green() -> None:
 def test_it_says_what_came_back() -> None:
     server = Server({"/api/webhooks/1": page("", "204 No Content")})
     with server, HttpFetcher(Guard(("127.0.0.1",)), "Tester/1") as poster:
-        assert discord.send(message(), f"{server.origin}/api/webhooks/1", poster=poster) == "the receiver answered 204"
+        assert (
+            post(discord.KIND, message(), f"{server.origin}/api/webhooks/1", poster=poster)
+            == "the receiver answered 204"
+        )
     assert json.loads(server.bodies[0])["username"] == "Site Crawler"

@@ -9,8 +9,9 @@ import pytest
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
-from crawler.notices.channels import email
-from crawler.notices.channels.transport import Message, TransportError
+from crawler.core.channels.kind import Message
+from crawler.notices import send
+from crawler.notices.send import TransportError, send_mail
 
 MESSAGE = Message(
     id="0b9a", event="crawl.finished", crawl="c1", receipt={"fetched": 3}, subject="Crawl finished", text="3 pages\n"
@@ -33,26 +34,26 @@ def refuse(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_it_sends_what_a_person_reads() -> None:
-    email.send(MESSAGE, "you@example.com")
+    send_mail(MESSAGE, "you@example.com")
     [sent] = mail.outbox
     assert (sent.to, sent.subject, sent.body) == (["you@example.com"], "Crawl finished", "3 pages\n")
 
 
 def test_a_second_copy_has_the_same_message_id(settings: Any) -> None:
     settings.DEFAULT_FROM_EMAIL = "Crawler <crawler@example.com>"
-    email.send(MESSAGE, "you@example.com")
-    email.send(MESSAGE, "you@example.com")
+    send_mail(MESSAGE, "you@example.com")
+    send_mail(MESSAGE, "you@example.com")
     assert [sent.message()["Message-ID"] for sent in mail.outbox] == ["<0b9a@example.com>"] * 2
 
 
 def test_no_machine_is_asked_to_answer() -> None:
-    email.send(MESSAGE, "you@example.com")
+    send_mail(MESSAGE, "you@example.com")
     assert mail.outbox[0].message()["Auto-Submitted"] == "auto-generated"
 
 
 def test_a_subject_cannot_begin_another_header() -> None:
     message = Message(id="a\r\nb", event="e", crawl="c", receipt={}, subject="Done\r\nBcc: them@example.com", text="")
-    email.send(message, "you@example.com")
+    send_mail(message, "you@example.com")
     sent = mail.outbox[0].message()
     assert sent["Subject"] == "Done Bcc: them@example.com"
     assert sent["Bcc"] is None
@@ -60,13 +61,13 @@ def test_a_subject_cannot_begin_another_header() -> None:
 
 
 def test_a_subject_is_no_longer_than_people_read() -> None:
-    email.send(Message(id="a", event="e", crawl="c", receipt={}, subject=f"Crawl: {'x' * 5000}", text=""), "you@a.test")
-    assert len(mail.outbox[0].subject) == email.SUBJECT
+    send_mail(Message(id="a", event="e", crawl="c", receipt={}, subject=f"Crawl: {'x' * 5000}", text=""), "you@a.test")
+    assert len(mail.outbox[0].subject) == send.MAX_SUBJECT
 
 
 def test_an_address_cannot_begin_another_header() -> None:
     with pytest.raises(TransportError) as caught:
-        email.send(MESSAGE, "you@example.com\r\nBcc: them@example.com")
+        send_mail(MESSAGE, "you@example.com\r\nBcc: them@example.com")
     assert caught.value.permanent
     assert mail.outbox == []
 
@@ -88,6 +89,6 @@ def test_an_address_cannot_begin_another_header() -> None:
 def test_a_refusal_says_whether_trying_again_helps(refuse: Any, error: Exception, permanent: bool) -> None:
     refuse(error)
     with pytest.raises(TransportError) as caught:
-        email.send(MESSAGE, "you@example.com")
+        send_mail(MESSAGE, "you@example.com")
     assert caught.value.permanent is permanent
     assert "\n" not in str(caught.value)

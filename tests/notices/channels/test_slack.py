@@ -7,10 +7,11 @@ from html import unescape
 
 import pytest
 
+from crawler.core.channels import slack
+from crawler.core.channels.kind import Message
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from crawler.notices.channels import slack
-from crawler.notices.channels.transport import Message, TransportError
+from crawler.notices.send import TransportError, post
 from tests.http.server import Server, page
 
 NASTY = "<!channel> <https://evil.example|click> *bold* & <@U1>"
@@ -72,7 +73,7 @@ def test_a_refusal_says_whether_trying_again_helps(status: str, permanent: bool)
         HttpFetcher(Guard(("127.0.0.1",)), "Tester/1") as poster,
         pytest.raises(TransportError) as caught,
     ):
-        slack.send(message(), f"{server.origin}/services/T", poster=poster)
+        post(slack.KIND, message(), f"{server.origin}/services/T", poster=poster)
     assert caught.value.permanent is permanent
 
 
@@ -82,5 +83,5 @@ def test_slack_is_asked_through_the_guard() -> None:
         HttpFetcher(Guard(), "Tester/1") as poster,
         pytest.raises(TransportError, match="CRAWLER_PRIVATE_HOSTS"),
     ):
-        slack.send(message(), f"{server.origin}/services/T", poster=poster)
+        post(slack.KIND, message(), f"{server.origin}/services/T", poster=poster)
     assert server.requests == []

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from crawler.core.channels import webhook
+from crawler.core.channels.kind import Message
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
-from crawler.notices.channels import webhook
-from crawler.notices.channels.transport import Message, TransportError
+from crawler.notices.send import TransportError, post
 from tests.http.server import Reply, Server, Then, page
 
 MESSAGE = Message(
@@ -30,7 +31,7 @@ SECRET = "s3cret"
 def send(reply: Reply, *, secret: str = SECRET, guard: Guard = LOOPBACK) -> Server:
     """The receiver, after it was sent the message and gave this reply."""
     with Server({"/hook": reply, "/elsewhere": page()}) as server, HttpFetcher(guard, "Tester/1") as poster:
-        webhook.send(MESSAGE, f"{server.origin}/hook", secret=secret, poster=poster, now=lambda: 1700000000.9)
+        post(webhook.KIND, MESSAGE, f"{server.origin}/hook", secret=secret, poster=poster, now=lambda: 1700000000.9)
     return server
 
 
@@ -122,7 +123,7 @@ def test_a_redirect_is_not_followed() -> None:
         HttpFetcher(LOOPBACK, "Tester/1") as poster,
         pytest.raises(TransportError, match="redirects are not followed"),
     ):
-        webhook.send(MESSAGE, f"{server.origin}/hook", secret="s", poster=poster)
+        post(webhook.KIND, MESSAGE, f"{server.origin}/hook", secret="s", poster=poster)
     assert server.paths() == ["/hook"]
 
 

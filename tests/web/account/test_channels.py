@@ -12,7 +12,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.crawl.notices import SEALED
+from crawler.core.channels.catalogue import SEALED
 from crawler.encryption import opened_address, seal_address
 from crawler.models import Channel, Delivery
 from crawler.notices.user_channels import MAX_CHANNELS

@@ -1,26 +1,29 @@
-"""Sends a message to an incoming webhook of Slack, or of a server that takes what Slack takes (such as Mattermost).
+"""An incoming webhook of Slack, or of a compatible server such as Mattermost.
 
-What comes from a site or a person stands in blocks of plain text, out of which Slack reads no links and no mentions,
-with "&", "<" and ">" escaped, by which those begin (docs.slack.dev, "Formatting message text"). The one link is ours.
+Text from a site or a user is in plain_text blocks, in which Slack parses no links and no mentions, with "&", "<" and
+">" escaped, which begin them (docs.slack.dev, "Formatting message text"). The only link is to the crawl's page.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import SplitResult
 
+from crawler.core.channels import discord
+from crawler.core.channels.kind import ChannelKind, Message, check_service_url
 from crawler.core.text.sanitize import one_line
-from crawler.notices.channels.transport import Message, Poster, post_json
 
-HEADER, TEXT, FIELD, FIELDS = 150, 3000, 2000, 10  # characters and number Slack takes at most
+HEADER, TEXT, FIELD, FIELDS = 150, 3000, 2000, 10  # Slack's limits: characters, and number of fields
+EXAMPLE = "https://hooks.slack.com/services/T000/B000/XXXX"
 
 
-def send(message: Message, url: str, *, poster: Poster) -> str:
-    """Post the message; TransportError unless Slack takes it."""
-    return post_json(poster, url, content(message))
+def recognises(url: SplitResult) -> bool:
+    """Discord accepts Slack's format at addresses that end in /slack."""
+    return url.hostname == "hooks.slack.com" or (discord.recognises(url) and url.path.rstrip("/").endswith("/slack"))
 
 
 def content(message: Message) -> dict[str, Any]:
-    """What is posted: blocks, and for where there is no room for them (a phone's notification) a line of text."""
+    """The blocks, and a line of text for clients that show no blocks (notifications of a phone)."""
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": _plain(message.subject, HEADER)},
         {"type": "section", "text": _plain(message.sentence or message.subject, TEXT)},
@@ -50,7 +53,7 @@ def _plain(text: str, at_most: int) -> dict[str, Any]:
 
 
 def _cut(text: str, at_most: int) -> str:
-    """On one line, escaped, and no longer than Slack takes; no escape is cut in two."""
+    """On one line, escaped, and within Slack's limit; no escape is cut in two."""
     text = one_line(" ".join(text.split()))
     whole = escaped(text)
     while len(whole) > at_most:
@@ -61,3 +64,18 @@ def _cut(text: str, at_most: int) -> str:
 
 def _link(address: str) -> str:
     return f"<{escaped(address).replace('|', '%7C')}|Open the crawl>"
+
+
+KIND = ChannelKind(
+    name="slack",
+    noun="Slack",
+    option="notify_slack",
+    field_label="Write to Slack",
+    help="Incoming webhooks of Slack that get the notices. They are stored encrypted.",
+    example=EXAMPLE,
+    placeholder="https://hooks.slack.com/services/…",
+    check=check_service_url("Slack", EXAMPLE),
+    is_secret=True,
+    recognises=recognises,
+    content=content,
+)

@@ -1,0 +1,49 @@
+"""Why a paused crawl is paused."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from enum import StrEnum
+
+from crawler.core.installation.backpressure import PAUSED_FOR_ROOM, Shortage, paused_for
+
+CAPACITY_HOLD_MAX = timedelta(minutes=1)
+"""A hold for lack of capacity lasts seconds, and is extended; the one for the daily quota ends at midnight (UTC)."""
+
+
+class HoldReason(StrEnum):
+    """The first two wait for a user. The others are holds: the crawl resumes by itself after `held_until`."""
+
+    USER = "user"  # by `crawls.control.pause`
+    CREDENTIALS = "credentials"  # they cannot be decrypted; by `crawls.credentials.check_credentials`
+    DAILY_QUOTA = "daily_quota"  # of its owner; by `crawls.holds.enforce_quota`
+    CAPACITY = "capacity"  # of Redis, the database or the content storage (`Shortage`); by `crawls.holds.hold`
+
+    @property
+    def ends_by_itself(self) -> bool:
+        return self in {HoldReason.DAILY_QUOTA, HoldReason.CAPACITY}
+
+
+def hold_reason(
+    held_until: datetime | None, shortage: Shortage | None, now: float, *, has_credentials: bool = True
+) -> HoldReason:
+    """Of a paused crawl. `has_credentials`: those it needs can be decrypted."""
+    if not has_credentials:
+        return HoldReason.CREDENTIALS
+    if held_until is None:
+        return HoldReason.USER
+    if shortage is not None:
+        return HoldReason.CAPACITY
+    is_midnight = held_until.astimezone(UTC).time() == time.min
+    is_long = held_until - datetime.fromtimestamp(now, UTC) > CAPACITY_HOLD_MAX
+    return HoldReason.DAILY_QUOTA if is_midnight or is_long else HoldReason.CAPACITY
+
+
+def hold_message(reason: HoldReason, shortage: Shortage | None, ends: str) -> str:
+    """For users: why it is held, and when the hold ends ("in 3 h"). "" if it does not resume by itself."""
+    if reason is HoldReason.DAILY_QUOTA:
+        why = "It is paused, because the pages its owner may ask for in a day are used up."
+        return f"{why} It goes on by itself {ends}."
+    if reason is HoldReason.CAPACITY:  # without a shortage: it has ended, or Redis does not respond
+        return PAUSED_FOR_ROOM if shortage is None else paused_for(shortage)
+    return ""

@@ -1,0 +1,81 @@
+"""Which RQ workers are alive and what they listen to, and their registration in Redis."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from functools import partial
+
+import click
+from redis import Redis
+from rq import Queue, Worker, get_current_job, worker_registration
+from rq.utils import now
+from rq.worker import BaseWorker, WorkerStatus
+
+from crawler import conf
+from crawler.queueing.queues import CRAWL, FETCH, connection
+
+
+def worker_count() -> int:
+    """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
+    return Worker.count(queue=Queue(FETCH, connection=connection()))
+
+
+def live_workers() -> int:
+    """Workers that listen to both queues and, as far as this machine can tell, are alive.
+
+    RQ lists a killed worker for minutes; one of this machine is checked by its process.
+    """
+    return len([names for names in _listening() if {CRAWL, FETCH} <= names])
+
+
+def listeners() -> dict[str, int]:
+    """How many workers listen to each of the two queues and, as far as this machine can tell, are alive."""
+    listening = _listening()
+    return {queue: len([names for names in listening if queue in names]) for queue in (CRAWL, FETCH)}
+
+
+def _listening() -> list[set[str]]:
+    """The names of the queues that each living worker listens to."""
+    return [set(worker.queue_names()) for worker in Worker.all(connection=connection()) if _is_alive(worker)]
+
+
+def _is_alive(worker: BaseWorker) -> bool:
+    if worker.hostname != socket.gethostname() or not worker.pid:
+        return True
+    try:
+        os.kill(worker.pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # a process of another user: it exists
+    return True
+
+
+def keep_registered(worker: BaseWorker) -> None:
+    """Ensure that this worker is registered. RQ registers it only at its start, and Redis may have lost its data since;
+    RQ's heartbeats then write only a part of its hash."""
+    with worker.connection.pipeline() as pipe:
+        worker_registration.register(worker, pipe)
+        pipe.hexists(worker.key, "birth")
+        *added, is_whole = pipe.execute()
+        if any(added) or not is_whole:
+            pipe.hset(worker.key, mapping={**worker.serialize(), "state": worker.get_state()})
+            pipe.expire(worker.key, worker.worker_ttl + 60)
+            pipe.execute()
+
+
+def registration_of_stock_worker() -> Callable[[], None]:
+    """A function the job calls every few seconds, from any thread, to keep the stock worker that forked for it
+    registered. That worker never registers again; its fork knows its name, and its queues from the command line of
+    `rq worker`. The function does nothing in other workers: the project's own registers itself."""
+    job, command = get_current_job(), click.get_current_context(silent=True)
+    names = command.params.get("queues") if command is not None else None
+    if job is None or not names or not job.worker_name or os.environ.get("RQ_WORKER_ID") != job.worker_name:
+        return lambda: None
+    own = Redis.from_url(conf.redis_url())  # RQ gives the connection of a worker another timeout
+    worker = Worker(list(names), job.worker_name, connection=own, prepare_for_work=False)
+    worker.hostname, worker.pid, worker._state = socket.gethostname(), os.getppid(), WorkerStatus.BUSY
+    worker.birth_date = worker.last_heartbeat = now()
+    return partial(keep_registered, worker)
