@@ -9,9 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
-from pythonjsonlogger.core import RESERVED_ATTRS
-from pythonjsonlogger.json import JsonFormatter
-
 from crawler.core.crawl.messages import PageResult, PageTask
 from crawler.core.text.sanitize import one_line
 
@@ -118,21 +115,3 @@ class OfOthers(logging.Filter):
             first, *others = map(one_line, record.getMessage().split("\n"))
             record.msg, record.args = "\n".join([first, *(f"    {line}" for line in others)]), ()
         return True
-
-
-# The log as JSON, one object a line, for programs that collect logs.
-
-
-class Json(JsonFormatter):
-    """`time` (ISO 8601, UTC), `level`, `logger`, `message`, what `crawler.logs` adds, and `exc_info` where there was an
-    error. Whatever is not ASCII is written as an escape, control characters among it."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "{levelname}{name}{message}",
-            style="{",
-            timestamp="time",
-            rename_fields={"levelname": "level", "name": "logger"},
-            json_ensure_ascii=True,
-            reserved_attrs=[*RESERVED_ATTRS, "request"],  # Django's, with all that stands in its address
-        )

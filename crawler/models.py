@@ -1,23 +1,50 @@
-"""The tables: what a crawl is, what became of each page, and whom to tell. The database holds the truth."""
+"""The tables of crawls, pages, links, traps and schedules. The database holds the truth; Redis can be rebuilt from it.
+
+The tables of accounts and notices are in `crawler.accounts.models` and `crawler.notices.models`; they are imported here
+so that Django finds them."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import models
 
 from crawler import clock
+from crawler.accounts.models import Allowance, ApiToken, AuditEntry, RepeatedCall, Usage
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
-from crawler.core.crawl.notices import ENDS, USUAL
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.notices.models import Channel, Delivery, Notice, usual_events
 
-_ENDS = [event.value for event in ENDS]
+__all__ = [
+    "NOT_OVER",
+    "Allowance",
+    "Answer",
+    "ApiToken",
+    "AuditEntry",
+    "Channel",
+    "Crawl",
+    "Delivery",
+    "Disagreement",
+    "LinkIndex",
+    "Notice",
+    "Page",
+    "PageFacts",
+    "PageLinks",
+    "PageVariants",
+    "RepeatedCall",
+    "Schedule",
+    "Trap",
+    "Usage",
+    "VaryingPart",
+    "usual_events",
+]
+
 NOT_OVER = [state for state in State if not state.is_over]
 
 
@@ -29,24 +56,24 @@ class Crawl(models.Model):
     start_urls = models.JSONField()
     options = models.JSONField(default=dict)
     sealed = models.TextField(default="", blank=True)  # its credentials and proxy, encrypted; "" = none
-    source = models.CharField(max_length=255, default="", blank=True)  # the name of its list of URLs; "" = none
-    source_report = models.JSONField(default=dict, blank=True)  # what was read of that list, see `crawls.import_urls`
-    loaded_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of whoever reads the list
+    source = models.CharField(max_length=255, default="", blank=True)  # the name of the imported URL list; "" = none
+    source_report = models.JSONField(default=dict, blank=True)  # counts of the import, see `crawls.import_urls`
+    loaded_at = models.DateTimeField(null=True, blank=True)  # when the import last made progress
     previous = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="next_runs")
     schedule = models.ForeignKey("Schedule", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
-    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # sees it too
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # may see it
     group_controls = models.BooleanField(default=False)  # whether the group's members may pause, resume and so on
-    keep = models.BooleanField(default=False)  # whatever its age, it is not deleted
-    held_until = models.DateTimeField(null=True, blank=True)  # paused till then: its owner's pages of the day are used
-    paused_at = models.DateTimeField(null=True, blank=True)  # since when it is paused or held; None = it is not
-    idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between an end and the next round
+    keep = models.BooleanField(default=False)  # exempt from retention
+    held_until = models.DateTimeField(null=True, blank=True)  # paused until then: the daily page quota is exhausted
+    paused_at = models.DateTimeField(null=True, blank=True)  # None = neither paused nor held
+    idle_seconds = models.FloatField(default=0)  # earlier pauses, and the time between rounds
     created_at = models.DateTimeField(default=clock.now, editable=False)
-    finished_at = models.DateTimeField(null=True, blank=True)  # when it was over: finished or cancelled
-    round = models.SmallIntegerField(default=1)  # one more each time dead letters reopen it
-    round_began_at = models.DateTimeField(default=clock.now)  # what a deadline counts from
+    finished_at = models.DateTimeField(null=True, blank=True)  # or cancelled
+    round = models.SmallIntegerField(default=1)  # incremented each time a retry of dead letters reopens it
+    round_began_at = models.DateTimeField(default=clock.now)  # a deadline counts from here
 
-    # Moved in the transaction that changes the rows they count, by the number of rows changed.
+    # Changed in the transaction that changes the rows they count, by the number of rows changed.
     discovered = models.BigIntegerField(default=0)
     outcomes = models.JSONField(default=dict)
     statuses = models.JSONField(default=dict)
@@ -55,8 +82,8 @@ class Crawl(models.Model):
     bytes = models.BigIntegerField(default=0)
     retries = models.BigIntegerField(default=0)
     samples = models.JSONField(default=list)  # recent progress, see `core.crawl.progress`
-    priorities = models.JSONField(default=list)  # of its pages, the most urgent first
-    recent = models.JSONField(default=dict)  # the pages closed last, see `core.crawl.counters`
+    priorities = models.JSONField(default=list)  # of its pages, highest first
+    recent = models.JSONField(default=dict)  # the most recently closed pages, see `core.crawl.counters`
 
     class Meta:
         indexes: ClassVar = [
@@ -69,7 +96,7 @@ class Crawl(models.Model):
 
     @property
     def site(self) -> str:
-        """A short name for people: its list, or the first start URL without its scheme."""
+        """A short label: the name of its URL list, or the first start URL without the scheme."""
         if self.source:
             return f"{self.source} ({self.discovered:,} URL{'' if self.discovered == 1 else 's'})"
         first: str = self.start_urls[0]
@@ -101,20 +128,20 @@ class Page(models.Model):
     status = models.SmallIntegerField(default=OPEN, choices=[(OPEN, "open"), (CLOSED, "closed")])
     priority = models.SmallIntegerField(default=USUAL_PRIORITY)  # 0 = last, 10 = first
     depth = models.IntegerField(default=0)  # links from the nearest start URL it was found from
-    hops = models.SmallIntegerField(default=0)  # redirects in a row that led here
+    hops = models.SmallIntegerField(default=0)  # length of the redirect chain that led here
     parent_id = models.BigIntegerField(null=True)  # the page of this crawl it was first found on; None = start URL
     attempts = models.SmallIntegerField(default=0)
-    deaths = models.SmallIntegerField(default=0)  # workers that died while it was in hand: asked for, or read
-    died_with = models.CharField(max_length=16, default="")  # token of its last lease whose holder died; "" = none did
-    due_at = models.FloatField(default=0)  # epoch seconds before which it must not be asked again
-    put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After that is; None = our own
-    expires_at = models.FloatField(null=True)  # epoch seconds after which it is not asked any more; None = never
-    given_up = models.BooleanField(default=False)  # a dead letter: it failed, and another try might do better
+    deaths = models.SmallIntegerField(default=0)  # workers that died while they fetched or parsed it
+    died_with = models.CharField(max_length=16, default="")  # token of the last lease whose worker died; "" = none
+    due_at = models.FloatField(default=0)  # epoch seconds; not requested before
+    put_off = models.SmallIntegerField(null=True)  # status of the response whose Retry-After set `due_at`; None = none
+    expires_at = models.FloatField(null=True)  # epoch seconds; not requested after; None = no deadline
+    given_up = models.BooleanField(default=False)  # a dead letter: it failed, and a retry may succeed
     rel = models.CharField(max_length=40, default="")  # "nofollow ugc sponsored" of the first link that led here
-    linked = models.BooleanField(default=True)  # whether a link or a person led here; False = a sitemap alone did
+    linked = models.BooleanField(default=True)  # found by a link or given by the user; False = by a sitemap only
     in_sitemap = models.BooleanField(default=False)
-    lastmod = models.CharField(max_length=40, default="")  # as its sitemap says
-    trap_id = models.BigIntegerField(null=True)  # the trap it is quarantined for
+    lastmod = models.CharField(max_length=40, default="")  # from the sitemap, as written
+    trap_id = models.BigIntegerField(null=True)  # the trap that quarantined it
 
     outcome = models.CharField(max_length=20, default="", choices=[("", "open"), *((o, o) for o in Outcome)])
     http_status = models.SmallIntegerField(null=True)
@@ -125,14 +152,14 @@ class Page(models.Model):
     elapsed_ms = models.IntegerField(default=0)
     fetched_at = models.DateTimeField(null=True)
     error = models.TextField(default="")
-    directives = models.TextField(default="")  # what meta robots and X-Robots-Tag say: "noindex nofollow"
-    not_followed = models.IntegerField(default=0)  # links left out because of rel=nofollow or a nofollow page
-    reused = models.BooleanField(default=False)  # the answer was remembered: nothing was asked for
+    directives = models.TextField(default="")  # of meta robots and X-Robots-Tag: "noindex nofollow"
+    not_followed = models.IntegerField(default=0)  # links skipped because of rel=nofollow or a nofollow page
+    reused = models.BooleanField(default=False)  # served from the response cache, without a request
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
         indexes: ClassVar = [
-            # The condition is always true: only questions that say it use this index, see `table.in_order`.
+            # The condition is always true: only queries that state it use this index, see `storage.queries.in_order`.
             models.Index(fields=["crawl", "id"], condition=models.Q(id__gt=0), name="page_in_order"),
             models.Index(fields=["crawl", "priority", "id"], condition=models.Q(status=0), name="page_open"),
             models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),
@@ -154,8 +181,8 @@ class Page(models.Model):
 
 
 class PageLinks(models.Model):
-    """Every link of one page as `core.html.link_codec` packs them, so that a page's row stays small. Only
-    `crawler.storage.writer` writes these rows, with the page's own."""
+    """All links of one page, packed by `core.html.link_codec`, so that the page's row stays small. Only
+    `crawler.storage.writer` writes these rows, together with the page's own."""
 
     page_id = models.BigIntegerField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
@@ -164,12 +191,12 @@ class PageLinks(models.Model):
 
 
 class LinkIndex(models.Model):
-    """Which pages of a part of a crawl link to the targets of one group, see `reports.links`: it is made when it
-    is asked for, and can be made again."""
+    """Which pages of one part of a crawl link to the targets of one bucket, see `reports.links`. Built on demand; can
+    be rebuilt."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+", db_index=False)
-    moment = models.CharField(max_length=100)  # of the crawl, `kept.moment_of`; of another one it is no longer true
+    moment = models.CharField(max_length=100)  # `result_cache.moment_of` when it was built
     bucket = models.SmallIntegerField()
     last_page = models.BigIntegerField()  # of the part
     packed = models.BinaryField()
@@ -181,32 +208,32 @@ class LinkIndex(models.Model):
 
 
 class PageFacts(models.Model):
-    """What one page's server and the page itself said, for its own view and the reports. Only `crawler.storage.writer`
-    writes these rows, with the page's own; a page nobody answered for has none."""
+    """Metadata of one page, from its response headers and its HTML, for the page's view and the reports. Only
+    `crawler.storage.writer` writes these rows, together with the page's own; a page without a response has none."""
 
     page = models.OneToOneField(
         Page, primary_key=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="facts"
     )  # for joins; the rows of both are deleted together, by `crawler.storage.writer`
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="+")
-    headers = models.TextField(default="")  # one a line, as sent
+    headers = models.TextField(default="")  # one per line, as received
     first_byte_ms = models.IntegerField(default=0)
     description = models.TextField(default="")
     h1 = models.TextField(default="")  # the first
     h1_count = models.IntegerField(null=True)  # None = not read
     canonical = models.TextField(default="")  # normalised URL
     canonicals = models.IntegerField(default=0)
-    digest = models.BinaryField(max_length=16, default=b"")  # of the visible text; b"" = there is none
-    sketch = models.BinaryField(max_length=8, default=b"")  # for near-duplicates; b"" = not asked for
-    words = models.IntegerField(null=True)  # of the visible text; None = not counted
-    insecure = models.JSONField(default=list)  # what an https page loads over http
+    digest = models.BinaryField(max_length=16, default=b"")  # of the visible text; b"" = no text
+    sketch = models.BinaryField(max_length=8, default=b"")  # simhash for near-duplicates; b"" = not requested
+    words = models.IntegerField(null=True)  # in the visible text; None = not counted
+    insecure = models.JSONField(default=list)  # resources an https page loads over http
     malformed = models.JSONField(null=True)  # {"number": of its malformed links, "links": the first}; NULL = none
     fields = models.JSONField(default=dict)  # name -> value, by the crawl's extraction rules
-    notes = models.JSONField(default=dict)  # name of a field -> why it has no value, or not all of it
-    kept = models.JSONField(default=dict)  # form -> [object, offset, length], or a sentence why it is not kept
+    notes = models.JSONField(default=dict)  # name of a field -> why its value is missing or incomplete
+    kept = models.JSONField(default=dict)  # content format -> [object, offset, length], or why it is not stored
 
     class Meta:
         indexes: ClassVar = [
-            # The condition is always true: only questions that say it use this index, see `crawler.storage.variants`.
+            # The condition is always true: only queries that state it use this index, see `crawler.storage.variants`.
             models.Index(fields=["crawl", "digest", "page"], condition=models.Q(page__gt=0), name="facts_same_text"),
         ]
 
@@ -215,18 +242,18 @@ class PageFacts(models.Model):
 
 
 class Trap(models.Model):
-    """An endless series of pages, or the count of a shape of URLs that may become one. See `core.crawl.traps`."""
+    """A crawler trap, or the counters of a URL pattern that may become one. See `core.crawl.traps`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="traps")
     key = models.BinaryField(max_length=16)  # digest of reason and pattern
     reason = models.CharField(max_length=32)
-    pattern = models.TextField()  # for people: "/calendar/*/*", "/shop?color=*&size=*"
-    pages = models.BigIntegerField(default=0)  # pages of this shape that were let in
+    pattern = models.TextField()  # as shown: "/calendar/*/*", "/shop?color=*&size=*"
+    pages = models.BigIntegerField(default=0)  # pages of this pattern that were accepted
     quarantined = models.BigIntegerField(default=0)  # pages closed as a trap
-    left_out = models.BigIntegerField(default=0)  # pages beyond those, which have no row
-    released = models.BooleanField(default=False)  # a person said that these pages are honest
-    seen_values = models.JSONField(default=dict)  # parameter -> digests of its values, while they decide
+    left_out = models.BigIntegerField(default=0)  # further pages, which have no row
+    released = models.BooleanField(default=False)  # a user released it: these pages are crawled
+    seen_values = models.JSONField(default=dict)  # parameter -> digests of its values, until it is judged
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="trap_once_per_crawl")]
@@ -236,19 +263,19 @@ class Trap(models.Model):
 
 
 class VaryingPart(models.Model):
-    """A parameter, or a segment of paths, whose value may make no difference to what pages say. See
+    """A query parameter or path segment whose value may make no difference to the text of pages. See
     `core.urls.variants`."""
 
     id = models.BigAutoField(primary_key=True)
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, db_index=False, related_name="varying_parts")
-    key = models.BinaryField(max_length=16)  # of its trap, be there one or not
-    pattern = models.TextField()  # for people: "example.com/…?x=*", "example.com/s/*"
-    pages = models.IntegerField(default=0)  # that were counted
-    same = models.IntegerField(default=0)  # of these, that repeated a text of their variants and led on
-    different = models.IntegerField(default=0)  # of these, that said something new
-    checks = models.IntegerField(default=0)  # pages that were let in to check the judgement
-    is_honest = models.BooleanField(default=False)  # it is not followed any more
-    trap = models.OneToOneField(Trap, null=True, on_delete=models.CASCADE, related_name="part")  # None = not judged
+    key = models.BinaryField(max_length=16)  # the key its trap has, or would have
+    pattern = models.TextField()  # as shown: "example.com/…?x=*", "example.com/s/*"
+    pages = models.IntegerField(default=0)  # counted pages
+    same = models.IntegerField(default=0)  # of these, pages that repeated the text of a variant and had links
+    different = models.IntegerField(default=0)  # of these, pages with new text
+    checks = models.IntegerField(default=0)  # pages accepted to verify the judgement
+    is_honest = models.BooleanField(default=False)  # no longer observed
+    trap = models.OneToOneField(Trap, null=True, on_delete=models.CASCADE, related_name="part")  # None = no trap
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="varying_part_once_per_crawl")]
@@ -258,15 +285,15 @@ class VaryingPart(models.Model):
 
 
 class PageVariants(models.Model):
-    """The pages whose URLs differ in one varying part alone, counted as `core.urls.variants.Variants` says."""
+    """The pages whose URLs differ only in one varying part, counted as `core.urls.variants.Variants` says."""
 
     id = models.BigAutoField(primary_key=True)
     part = models.ForeignKey(VaryingPart, on_delete=models.CASCADE, db_index=False, related_name="variants")
-    key = models.BinaryField(max_length=16)  # of the rest of their URLs
+    key = models.BinaryField(max_length=16)  # digest of the rest of their URLs
     pages = models.IntegerField(default=0)
     same = models.IntegerField(default=0)
     different = models.IntegerField(default=0)
-    texts = models.BinaryField(default=b"")  # digests, one after the other
+    texts = models.BinaryField(default=b"")  # concatenated digests
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["part", "key"], name="page_variants_once_per_part")]
@@ -276,7 +303,7 @@ class PageVariants(models.Model):
 
 
 class Schedule(models.Model):
-    """A crawl that is begun again and again, by `clock`."""
+    """A recurring crawl, started by `clock`."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     start_urls = models.JSONField()
@@ -284,12 +311,12 @@ class Schedule(models.Model):
     sealed = models.TextField(default="", blank=True)
     rule = models.CharField(max_length=100)  # "every 6h", or a cron expression
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE)
-    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # as its runs
+    group = models.ForeignKey(Group, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # see Crawl
     group_controls = models.BooleanField(default=False)
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now, editable=False)
     next_at = models.DateTimeField()
-    last_error = models.TextField(default="", blank=True)  # why the last time came to nothing
+    last_error = models.TextField(default="", blank=True)  # why the last run could not start
 
     class Meta:
         indexes: ClassVar = [
@@ -300,42 +327,11 @@ class Schedule(models.Model):
         return f"{self.start_urls[0]} {self.rule}"
 
 
-class Allowance(models.Model):
-    """What one person may have, where that is not what the settings say."""
-
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="allowance")
-    active_crawls = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Crawls at a time. Empty = as CRAWLER_ACTIVE_CRAWLS says, 0 = no limit."
-    )
-    pages_a_day = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Empty = as CRAWLER_PAGES_A_DAY says, 0 = no limit."
-    )
-
-    def __str__(self) -> str:
-        return f"allowance of {self.user}"
-
-
-class Usage(models.Model):
-    """How many pages a person's crawls asked for on one day. Moved in the transaction that closes the pages, see
-    `crawler.storage.sql`."""
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    day = models.DateField()  # in UTC
-    pages = models.BigIntegerField(default=0)
-
-    class Meta:
-        verbose_name_plural = "usage"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "day"], name="usage_once_a_day")]
-
-    def __str__(self) -> str:
-        return f"{self.pages} pages on {self.day}"
-
-
 class Answer(models.Model):
-    """What a server said of a URL, remembered for all crawls that may share it. Losing one costs a request."""
+    """A cached response, for all crawls that share its cache partition. Losing one costs a request."""
 
-    key = models.BinaryField(max_length=16, primary_key=True)  # digest of the URL, and of what was sent beside it
-    stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last known to be so
+    key = models.BinaryField(max_length=16, primary_key=True)  # digest of the URL and the request headers that matter
+    stored_at = models.FloatField(db_index=True)  # epoch seconds when it was last validated
     etag = models.TextField(default="")
     last_modified = models.TextField(default="")
     result = models.BinaryField()  # compressed, see `crawler.storage.response_cache`
@@ -344,45 +340,8 @@ class Answer(models.Model):
         return bytes(self.key).hex()
 
 
-class ApiToken(models.Model):
-    """A key to the API that acts for one person. Its secret is shown once and kept nowhere: here is only its digest."""
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100)
-    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hex
-    shown = models.CharField(max_length=16)  # the first characters of the secret, for people to know it by
-    scopes = models.JSONField(default=list)  # see `core.access.permissions`
-    created_at = models.DateTimeField(default=clock.now, editable=False)
-    last_used_at = models.DateTimeField(null=True, blank=True)  # to the minute
-    expires_at = models.DateTimeField(null=True, blank=True)  # None = never
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.shown}…)"
-
-
-class RepeatedCall(models.Model):
-    """A call of the API that may be sent twice: its Idempotency-Key, and the answer once there is one."""
-
-    id = models.BigAutoField(primary_key=True)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    key = models.CharField(max_length=255)
-    digest = models.CharField(max_length=64)  # keyed digest of method, path and body: bodies may hold passwords
-    made_id = models.UUIDField(default=uuid.uuid4)  # the id of what the call makes, whichever try makes it
-    claimed_at = models.DateTimeField(default=clock.now, db_index=True)  # when the last try began
-    status = models.SmallIntegerField(null=True)  # None = a try is under way, or died
-    headers = models.JSONField(default=dict)
-    body = models.TextField(default="")
-
-    class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "key"], name="call_once_per_key")]
-
-    def __str__(self) -> str:
-        return self.key
-
-
 class Disagreement(models.Model):
-    """A moment when the two completion checks did not say the same, or the counters did not match the rows."""
+    """Recorded when the two completion checks disagreed, or the counters did not match the rows."""
 
     crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="disagreements")
     seen_at = models.DateTimeField(default=clock.now)
@@ -390,130 +349,3 @@ class Disagreement(models.Model):
 
     def __str__(self) -> str:
         return self.what
-
-
-class Notice(models.Model):
-    """The outbox: what must be told about a crawl. Its row is written in the transaction that makes it true."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    crawl = models.ForeignKey(Crawl, on_delete=models.CASCADE, related_name="notices")
-    event = models.CharField(max_length=32)  # see `core.channels`
-    round = models.SmallIntegerField(default=1)  # the crawl's, when this became true
-    number = models.IntegerField(default=0)  # of those of this event in this round: 0, 1, 2, ...
-    receipt = models.JSONField(default=dict)  # of that moment; empty for pages
-    pages = models.JSONField(default=list)  # ids of the pages it tells of
-    gathering = models.BooleanField(default=False)  # further pages may be added: nobody was sent it yet
-    created_at = models.DateTimeField(default=clock.now)
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["crawl", "round", "event", "number"], name="notice_once"),
-            models.UniqueConstraint(
-                fields=["crawl", "round"], condition=models.Q(event__in=_ENDS), name="notice_one_end_per_round"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.event} {self.crawl_id}"
-
-
-def usual_events() -> list[str]:
-    return list(USUAL)
-
-
-class Channel(models.Model):
-    """Where one person is told of all their crawls."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="channels")
-    name = models.CharField(max_length=80, default="", blank=True)  # as the person calls it
-    transport = models.CharField(max_length=16)
-    address = models.TextField()  # encrypted where it is a secret, see `core.channels`
-    events = models.JSONField(default=usual_events)
-    enabled = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=clock.now, editable=False)
-    tested_at = models.DateTimeField(null=True, blank=True)  # when its owner last tried it
-
-    class Meta:
-        indexes: ClassVar = [models.Index(fields=["owner", "created_at"], name="channel_of_owner")]
-
-    def __str__(self) -> str:
-        return f"{self.transport} of {self.owner_id}"
-
-
-class Delivery(models.Model):
-    """One address a notice goes to. Delivered at least once; `id` lets the receiver drop a second copy."""
-
-    PENDING, DELIVERED, GIVEN_UP = "pending", "delivered", "given_up"
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="deliveries")
-    channel = models.ForeignKey(Channel, null=True, on_delete=models.SET_NULL, related_name="deliveries")
-    transport = models.CharField(max_length=16)
-    address = models.TextField()  # encrypted where it is a secret
-    state = models.CharField(max_length=16, default=PENDING, choices=[(s, s) for s in (PENDING, DELIVERED, GIVEN_UP)])
-    attempts = models.SmallIntegerField(default=0)
-    created_at = models.DateTimeField(default=clock.now)
-    due_at = models.DateTimeField(default=clock.now)
-    tried_at = models.DateTimeField(null=True)  # when the last try began
-    delivered_at = models.DateTimeField(null=True)
-    answer = models.TextField(default="")  # what the receiver said when it took it
-    error = models.TextField(default="")  # of the last try
-    again = models.BooleanField(default=False)  # a person had the notice sent once more
-
-    class Meta:
-        verbose_name_plural = "deliveries"
-        indexes: ClassVar = [
-            models.Index(fields=["due_at"], condition=models.Q(state="pending"), name="delivery_pending"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.transport} of notice {self.notice_id}"
-
-
-class AuditRows(models.QuerySet["AuditEntry"]):
-    """What was written stays as it was written."""
-
-    def update(self, **values: object) -> int:
-        raise TypeError(AuditEntry.STAYS)
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        raise TypeError(AuditEntry.STAYS)
-
-
-class AuditEntry(models.Model):
-    """Who did what, when and from where. Only `crawler.accounts.audit` writes these rows; nothing changes them. They
-    name people and things by their keys and by what these were called, so that they outlive both."""
-
-    STAYS = "The audit log is added to; nothing in it is changed or deleted."
-
-    at = models.DateTimeField(default=clock.now, db_index=True)
-    act = models.CharField(max_length=40)  # "crawl.started", "account.changed"
-    actor_id = models.BigIntegerField(null=True)  # of the account; None = nobody's, or nobody known
-    actor = models.CharField(max_length=150, default="")  # the account's name by then, or the system's user
-    token_id = models.BigIntegerField(null=True)  # the API token they came by
-    via = models.CharField(max_length=8)  # web, api, command, system
-    address = models.CharField(max_length=45, default="")
-    kind = models.CharField(max_length=40, default="")  # of what it was done to
-    key = models.CharField(max_length=64, default="")
-    name = models.CharField(max_length=200, default="")
-    before = models.JSONField(null=True)
-    after = models.JSONField(null=True)
-
-    objects = AuditRows.as_manager()
-
-    class Meta:
-        verbose_name = "entry of the audit log"
-        verbose_name_plural = "audit log"
-        indexes: ClassVar = [models.Index(fields=["kind", "key"], name="audit_of_thing")]
-
-    def __str__(self) -> str:
-        return f"{self.act} {self.name}".strip()
-
-    def save(self, *args: Any, **more: Any) -> None:
-        if not self._state.adding:
-            raise TypeError(self.STAYS)
-        super().save(*args, **more)
-
-    def delete(self, *args: Any, **more: Any) -> tuple[int, dict[str, int]]:
-        raise TypeError(self.STAYS)

@@ -10,7 +10,7 @@ ROOT = environment.ROOT
 DATA_DIR = environment.data_dir()
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "django.contrib.admin.apps.SimpleAdminConfig",  # without autodiscover, see settings/urls.py
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -124,7 +124,7 @@ CRAWLER_BASE_URL = environment.text("CRAWLER_BASE_URL", "http://127.0.0.1:8000")
 
 LOG_LEVEL = environment.text("CRAWLER_LOG_LEVEL", "INFO")
 LOG_URLS = environment.switch("CRAWLER_LOG_URLS", False)
-LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.logs.Json"}
+LOG_FORMATS = {"text": "crawler.logs.Text", "json": "crawler.json_log.Json"}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -1,4 +1,4 @@
-"""Which address leads to which door."""
+"""The routes of the site."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -6,6 +6,8 @@ from django.views.generic import RedirectView
 
 from crawler.api.middleware import api_view, not_there
 from crawler.web.account.login import admin_login
+
+admin.autodiscover()  # here, not at start-up: a worker needs no admin classes
 
 urlpatterns = [
     path("admin/django_rq/", RedirectView.as_view(url="/admin/django_rq/dashboard/")),

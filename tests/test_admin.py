@@ -35,6 +35,7 @@ from crawler.models import (
 from tests.factories import SITE, a_crawl, a_delivery, a_finished_crawl, a_page, a_person
 from tests.web.conftest import NOWHERE
 
+django_admin.autodiscover()  # as the URLconf does
 REGISTERED = django_admin.site._registry
 TABLES = sorted(model._meta.model_name or "" for model in REGISTERED if model._meta.app_label == "crawler")
 OF_STAFF = [table for table in TABLES if table != "auditentry"]

@@ -16,7 +16,8 @@ from django.test import Client
 from django.urls import path
 
 from crawler import logs
-from crawler.logs import Context, Json, Text, about
+from crawler.json_log import Json
+from crawler.logs import Context, Text, about
 
 
 def a_record(message: str = "%s", *values: object, **more: object) -> logging.LogRecord:

@@ -17,7 +17,7 @@ from django.db import connections
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import NotUpgradable
-from crawler.launch.services import bring_up_to_date
+from crawler.launch.services import apply_migrations
 from crawler.models import Crawl, Page
 from crawler.storage.database import is_behind
 from tests.postgresql import PostgresStack
@@ -359,6 +359,6 @@ def test_so_does_a_worker(between: Stack) -> None:
 def test_a_start_says_it_as_well(between: Stack) -> None:
     def start() -> None:
         with pytest.raises(NotUpgradable, match="check out commit 48ccb13"):
-            bring_up_to_date()
+            apply_migrations()
 
     between.within(start)

@@ -1,8 +1,8 @@
-"""Where a fetch job gathers content until it leaves the results that refer to it: in memory, then in a temporary file,
-then as objects of the storage. Trouble with either costs the content of some pages, and no page. Where there is no room
-left that is said of those pages, so that whoever asked for them leaves them to be asked for again.
+"""Buffers the content of pages in a fetch job until the job delivers the results that refer to it: in memory, then in a
+temporary file, then as objects of the storage. An error there loses the content of some pages, but no page. If there
+is no space left, the result of a page says so, and the fetch job leaves the page to be fetched again.
 
-What a crash leaves behind: an object nothing refers to, which `sweep` deletes once the crawl is over.
+What a crash leaves behind: an object without references, which `sweep` deletes once the crawl is over.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from crawler.core.crawl.options import WARC
 
 log = logging.getLogger(__name__)
 
-IN_MEMORY = 2 * 1024 * 1024  # bytes of each form; what is more goes to a temporary file
+MAX_MEMORY_BYTES = 2 * 1024 * 1024  # of each content format; more goes to a temporary file
 NOT_KEPT = "not kept: "
 NO_ROOM = f"{NOT_KEPT}there is no room left"
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class _Object:
-    """An object while it is filled."""
+    """An object that is being written."""
 
     def __init__(self, name: str, beginning: bytes) -> None:
         self.name = name
-        self._stream = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed below)
+        self._stream = SpooledTemporaryFile(max_size=MAX_MEMORY_BYTES)  # noqa: SIM115 (closed below)
         self._stream.write(beginning)
         self.length = len(beginning)
 
@@ -47,7 +47,7 @@ class _Object:
         return offset, len(member)
 
     def saved(self) -> str:
-        """The name it has in the storage; raises whatever the storage raises."""
+        """Save it; return its name in the storage. Raises whatever the storage raises."""
         self._stream.seek(self.length)
         self._stream.truncate()
         self._stream.seek(0)
@@ -58,7 +58,7 @@ class _Object:
 
 
 class Shelf:
-    """The objects of one batch, at most one of a form at a time. Not for sharing between threads."""
+    """The objects of one batch, at most one per content format at a time. Not thread-safe."""
 
     def __init__(self, crawl: str, batch: str) -> None:
         self._crawl, self._batch = crawl, batch
@@ -69,20 +69,20 @@ class Shelf:
 
     @property
     def is_full(self) -> bool:
-        return any(held.length >= self._largest for held in self._objects.values())
+        return any(item.length >= self._largest for item in self._objects.values())
 
     def put(self, contents: Mapping[str, bytes | str]) -> dict[str, Any]:
-        """Put a page's contents, form -> member, on the shelf: form -> offset and length. A sentence in place of a
-        member stays as it is."""
+        """Add a page's contents, format -> gzip member; return format -> offset and length. A text in place of a
+        member, the reason why there is none, stays as it is."""
         return {
             form: content if isinstance(content, str) else self._put(form, content)
             for form, content in contents.items()
         }
 
     def clear(self) -> dict[str, str | None]:
-        """Save all objects and begin new ones; form -> the object's name, or None where it could not be saved. Whether
-        that was for want of room, `has_room` says from then on."""
-        names = {form: self._saved(held) for form, held in self._objects.items()}
+        """Save all objects and begin new ones; return format -> the object's name, or None if it could not be saved.
+        Afterwards `has_room` is False if the storage was full."""
+        names = {form: self._saved(item) for form, item in self._objects.items()}
         self._objects = {}
         return names
 
@@ -102,27 +102,27 @@ class Shelf:
         name = f"{storage.folder_of(self._crawl)}/{self._batch}-{next(self._numbers)}.{ending}"
         return _Object(name, warc.info(name.rpartition("/")[2], about()) if form == WARC else b"")
 
-    def _saved(self, held: _Object) -> str | None:
+    def _saved(self, item: _Object) -> str | None:
         try:
-            return held.saved()
+            return item.saved()
         except BaseTimeoutException:
             raise  # RQ ends this job
         except Exception as error:
             if self._ran_out(error):
-                log.warning("content of crawl %s is not kept: there is no room for %s", self._crawl, held.name)
+                log.warning("content of crawl %s is not kept: there is no room for %s", self._crawl, item.name)
             else:
-                log.exception("content of crawl %s is not kept: %s could not be saved", self._crawl, held.name)
+                log.exception("content of crawl %s is not kept: %s could not be saved", self._crawl, item.name)
             return None
         finally:
-            held.close()
+            item.close()
 
     def _ran_out(self, error: Exception) -> bool:
-        self.has_room = self.has_room and getattr(error, "errno", None) not in _FULL
+        self.has_room = self.has_room and getattr(error, "errno", None) not in _DISK_FULL
         return not self.has_room
 
 
 def named(places: Mapping[str, Any], names: Mapping[str, str | None], *, has_room: bool = True) -> dict[str, Any]:
-    """The places of a page with the names of their objects: form -> [object, offset, length], or a sentence."""
+    """A page's places with the names of their objects: format -> [object, offset, length], or why it is not stored."""
     return {
         form: place if isinstance(place, str) else _named(place, names.get(form), has_room)
         for form, place in places.items()
@@ -130,12 +130,12 @@ def named(places: Mapping[str, Any], names: Mapping[str, str | None], *, has_roo
 
 
 def lacks_room(places: Mapping[str, Any]) -> bool:
-    """Whether something of a page is not kept for want of room."""
+    """Whether content of a page is missing because the storage was full."""
     return NO_ROOM in places.values()
 
 
 def about() -> dict[str, str]:
-    """What a WARC says of its maker."""
+    """The fields of a WARC file about its software."""
     return {
         "software": conf.user_agent(),
         "format": "WARC File Format 1.1",

@@ -1,4 +1,4 @@
-"""Stores the kept content of pages in Django's storage (by default files in the data folder), and reads it."""
+"""Saves and reads the content of pages in Django's storage (by default files in the data folder), and deletes it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from crawler.models import PageFacts
 Place = tuple[str, int, int]
 """Object, offset and length in bytes."""
 
-LEAST_ROOM = 1024 * 1024  # bytes; a folder on a disk with less is full
-OPEN_AT_ONCE = 4  # objects a reader keeps open; of a storage that is not here each may be in memory
+MIN_FREE_BYTES = 1024 * 1024  # a folder on a disk with less counts as full
+MAX_OPEN_OBJECTS = 4  # per reader; a remote storage may hold each in memory
 
 
 class Gone(Exception):
-    """The object is not there any more, or the storage does not answer; `str` says which."""
+    """The object no longer exists, or the storage does not answer; `str` says which."""
 
 
 def storage() -> Storage:
@@ -39,25 +39,25 @@ def storage() -> Storage:
 
 
 def is_full() -> bool:
-    """Whether nothing can be kept for want of room, as far as that can be told beforehand: of a folder only."""
+    """Whether the disk is full. Known only for a folder, not for other storages."""
     place = storage()
     if not isinstance(place, FileSystemStorage):
         return False
     try:
         disk = os.statvfs(place.location)
     except OSError:
-        return False  # it is made when the first object is saved
-    return disk.f_bavail * disk.f_frsize < LEAST_ROOM
+        return False  # created when the first object is saved
+    return disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES
 
 
 def folder_of(crawl: str) -> str:
-    """What the names of a crawl's objects begin with."""
+    """The prefix of the names of a crawl's objects."""
     return str(crawl)
 
 
 def save(name: str, content: IO[Any]) -> str:
-    """Save an object; the name it was given. It is there as a whole or raises whatever the storage raises, and then
-    what was written of it is deleted if that can be done."""
+    """Save an object; return the name it was given. Raises whatever the storage raises; then what was written is
+    deleted if possible."""
     try:
         return storage().save(name, File(content))
     except Exception:
@@ -81,28 +81,28 @@ def saved_at(name: str) -> datetime:
 
 
 def delete(name: str) -> None:
-    """Delete an object; one that is gone is no error."""
+    """Delete an object; no error if it does not exist."""
     storage().delete(name)
 
 
 def delete_of(crawl: str) -> None:
-    """Delete all objects of a crawl. ServiceDown when the storage does not let us; then some may be gone."""
+    """Delete all objects of a crawl. ServiceDown if the storage fails; some may be deleted then."""
     try:
         for name in list(objects_of(crawl)):
             delete(name)
-        storage().delete(folder_of(crawl))  # of a storage with folders; in others there is no such object
+        storage().delete(folder_of(crawl))  # for a storage with folders; others have no such object
     except Exception as error:
         raise ServiceDown(f"The storage of kept content does not answer ({_first_line(error)}); try again.") from error
 
 
 class Reader:
-    """Reads parts of objects, many of them from the same few objects. To be used as a context."""
+    """Reads parts of objects, many of them from the same few objects. A context manager."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, File[Any]] = OrderedDict()
 
     def read(self, place: Place) -> bytes:
-        """The bytes at this place, all of them; Gone when they cannot be had."""
+        """The bytes at this place. Raises Gone."""
         name, offset, length = place
         try:
             stream = self._stream(name)
@@ -130,7 +130,7 @@ class Reader:
 
     def _stream(self, name: str) -> File[Any]:
         if name not in self._open:
-            if len(self._open) == OPEN_AT_ONCE:
+            if len(self._open) == MAX_OPEN_OBJECTS:
                 self._open.popitem(last=False)[1].close()
             self._open[name] = storage().open(name, "rb")
         self._open.move_to_end(name)
@@ -140,7 +140,7 @@ class Reader:
 def _delete_quietly(name: str) -> None:
     try:
         delete(name)
-    except Exception:  # noqa: BLE001 (the storage is in trouble already, and that is what is told)
+    except Exception:  # noqa: BLE001 (the storage has failed already, and that error is raised)
         return
 
 
@@ -148,15 +148,12 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-# The kept content of one page, as it is handed out: text in UTF-8, an archive as it is.
-
-# A page's content as a gzip member (RFC 1952), and back. Members behind each other are one gzip file.
-
-LEVEL = 4  # two thirds of the time of 6, for 3% more bytes
+GZIP_LEVEL = 4  # two thirds of the time of level 6, for 3% more bytes
 
 
 def packed(content: bytes) -> bytes:
-    return gzip.compress(content, LEVEL, mtime=0)
+    """The content as a gzip member (RFC 1952); concatenated members are one gzip file."""
+    return gzip.compress(content, GZIP_LEVEL, mtime=0)
 
 
 def unpacked(member: bytes, at_most: int) -> bytes:
@@ -168,23 +165,23 @@ def unpacked(member: bytes, at_most: int) -> bytes:
         raise Broken(f"the stored content is damaged: {error}") from error
 
 
-MOST = 64 * 1024 * 1024  # bytes of a page's content that are handed out
+MAX_CONTENT_BYTES = 64 * 1024 * 1024  # of a page's content that are served
 ENDINGS = {options.HTML: "html", options.TEXT: "txt", options.MARKDOWN: "md", options.WARC: "warc.gz"}
 
 
 def is_kept(facts: PageFacts, form: str) -> bool:
-    """Whether the page was kept in this form; in place of what was not, its facts say why."""
+    """Whether the page is stored in this format; if not, its facts say why."""
     return form in options.FORMS and isinstance(facts.kept.get(form), list)
 
 
 def content_of(facts: PageFacts, form: str) -> bytes:
-    """A form in which the page was kept. Raises Gone when it cannot be had, Broken when it is damaged."""
+    """The page's content in this format: text in UTF-8, or WARC records. Raises Gone, and Broken if it is damaged."""
     name, offset, length = facts.kept[form]
     with Reader() as reader:
         member = reader.read((str(name), int(str(offset)), int(str(length))))
     if form == options.WARC:
         return member
-    content = unpacked(member, MOST)
+    content = unpacked(member, MAX_CONTENT_BYTES)
     return charsets.utf_8(content, _content_type(facts.headers)) if form == options.HTML else content
 
 
@@ -193,17 +190,16 @@ def _content_type(headers: str) -> str:
     return next((value.strip() for name, _, value in lines if name.lower() == "content-type"), "")
 
 
-# Deletes objects of a crawl that is over which no page refers to: somebody died between saving one and leaving the
-# results that refer to it, or the results came too late to count.
-
 log = logging.getLogger(__name__)
 
-JUST_NOW = timedelta(seconds=5)  # whoever saved an object so lately may be about to refer to it
-AT_ONCE = 2000  # rows in memory
+SWEEP_MIN_AGE = timedelta(seconds=5)  # a worker may be about to refer to such a new object
+ROWS_PER_FETCH = 2000  # in memory
 
 
 def sweep(crawl: UUID) -> int:
-    """How many were deleted. A storage in trouble costs nothing but the room."""
+    """Delete objects of a finished crawl without references: a worker died between saving one and delivering the
+    results that refer to it, or the results came too late. Returns their number; an error of the storage is only
+    logged."""
     try:
         return _sweep(crawl)
     except Exception:
@@ -213,11 +209,11 @@ def sweep(crawl: UUID) -> int:
 
 def _sweep(crawl: UUID) -> int:
     now = clock.now()
-    loose = {name for name in objects_of(str(crawl)) if saved_at(name) < now - JUST_NOW}
-    if not loose:
+    unreferenced = {name for name in objects_of(str(crawl)) if saved_at(name) < now - SWEEP_MIN_AGE}
+    if not unreferenced:
         return 0
-    for kept in PageFacts.objects.filter(crawl_id=crawl).values_list("kept", flat=True).iterator(AT_ONCE):
-        loose.difference_update(place[0] for place in kept.values() if isinstance(place, list))
-    for name in loose:
+    for kept in PageFacts.objects.filter(crawl_id=crawl).values_list("kept", flat=True).iterator(ROWS_PER_FETCH):
+        unreferenced.difference_update(place[0] for place in kept.values() if isinstance(place, list))
+    for name in unreferenced:
         delete(name)
-    return len(loose)
+    return len(unreferenced)

@@ -1,9 +1,8 @@
-"""An exchange as WARC/1.1 records (ISO 28500) that other tools replay: the response, and the request behind it, each a
-gzip member of its own.
+"""Writes an exchange as WARC/1.1 records (ISO 28500) that other tools can replay: the response, then the request, each
+a gzip member of its own.
 
-The body is kept decoded: what was compressed for the way, in a coding some tools do not know, is not compressed twice.
-So the headers that would say otherwise, Content-Encoding, Transfer-Encoding and a wrong Content-Length, go by the name
-X-Archive-Orig-..., as archives write headers that no longer hold.
+The body is stored decoded, since some tools do not know all content codings. So Content-Encoding, Transfer-Encoding and
+a wrong Content-Length are renamed to X-Archive-Orig-..., as web archives do with headers that no longer apply.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from warcio.warcwriter import WARCWriter
 
 VERSION = "WARC/1.1"
 ORIGINAL = "X-Archive-Orig-"
-_AS_IT_IS = "".join(map(chr, range(32, 127)))  # of a status line; warcio takes no other, though a server may send it
+_ALLOWED = "".join(map(chr, range(32, 127)))  # characters of a status line that warcio accepts
 
 Headers = Iterable[tuple[str, str]]
 
@@ -34,35 +33,35 @@ def exchange(
     """The two records, compressed. `request` and `response` are a first line and headers; the time in epoch seconds."""
     builder, out = RecordBuilder(warc_version=VERSION), io.BytesIO()
     dated = {"WARC-Date": _moment(fetched_at)}
-    answer = builder.create_warc_record(
+    response_record = builder.create_warc_record(
         url,
         "response",
         payload=io.BytesIO(body),
         length=len(body),
         warc_headers_dict=dict(dated),
-        http_headers=_head(response[0], _held(response[1], len(body))),
+        http_headers=_head(response[0], _adjusted(response[1], len(body))),
     )
-    asked = builder.create_warc_record(
+    request_record = builder.create_warc_record(
         url, "request", warc_headers_dict=dict(dated), http_headers=_request_head(*request)
     )
-    WARCWriter(out, gzip=True, warc_version=VERSION).write_request_response_pair(asked, answer)
+    WARCWriter(out, gzip=True, warc_version=VERSION).write_request_response_pair(request_record, response_record)
     return out.getvalue()
 
 
 def info(name: str, said: Mapping[str, str]) -> bytes:
-    """The record that begins a WARC file, compressed: its name, and who made it how."""
+    """The warcinfo record that begins a WARC file, compressed."""
     out = io.BytesIO()
     record = RecordBuilder(warc_version=VERSION).create_warcinfo_record(name, dict(said))
     WARCWriter(out, gzip=True, warc_version=VERSION).write_record(record)
     return out.getvalue()
 
 
-def _held(headers: Headers, length: int) -> list[tuple[str, str]]:
-    """The headers of an answer as they hold for its decoded body."""
-    held = [(f"{ORIGINAL}{name}" if _misleads(name, value, length) else name, value) for name, value in headers]
-    if not any(name.lower() == "content-length" for name, _ in held):
-        held.append(("Content-Length", str(length)))
-    return held
+def _adjusted(headers: Headers, length: int) -> list[tuple[str, str]]:
+    """The headers of a response, adjusted to its decoded body."""
+    adjusted = [(f"{ORIGINAL}{name}" if _misleads(name, value, length) else name, value) for name, value in headers]
+    if not any(name.lower() == "content-length" for name, _ in adjusted):
+        adjusted.append(("Content-Length", str(length)))
+    return adjusted
 
 
 def _misleads(name: str, value: str, length: int) -> bool:
@@ -76,7 +75,7 @@ def _misleads(name: str, value: str, length: int) -> bool:
 
 
 def _head(status_line: str, headers: list[tuple[str, str]]) -> StatusAndHeaders:
-    protocol, _, status = quote(status_line, safe=_AS_IT_IS).partition(" ")
+    protocol, _, status = quote(status_line, safe=_ALLOWED).partition(" ")
     return StatusAndHeaders(status, headers, protocol=protocol)
 
 

@@ -56,7 +56,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     A slow host, or one with a long delay, does not block the worker: while its slices wait, this job takes other jobs,
     see `work_stealing`.
     """
-    memory_budget.settle()
+    memory_budget.limit_malloc()
     run = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
     if run is None:
         _reconcile()

@@ -163,7 +163,7 @@ def _alone() -> Iterator[None]:
         try:
             yield
         finally:
-            memory_budget.give_back()
+            memory_budget.release_memory()
 
 
 def needs_get(head: Fetched) -> bool:

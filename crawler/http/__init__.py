@@ -8,9 +8,9 @@ connection       one connection, plain or TLS
 request          the current request: headers, time limit
 response_parser  status line, headers, framing; header repair
 body, encodings  reading and decoding bodies within limits
-memory_budget    how much of large bodies one process holds
+memory_budget    limits the memory for large bodies in one process
 robots           fetches robots.txt
 warc_record      request and response for an archive
 with_timeout     runs a call with a timeout
-errors           what can go wrong, as outcomes
+errors           exceptions, their outcomes and texts
 """

@@ -1,8 +1,7 @@
-"""How a connection gets to a host: straight to an address the guard has checked, or through a proxy.
+"""Opens connections to a host: to an address the guard has checked, or through a proxy.
 
-The guard judges the host's addresses in either case: a proxy must not open a network that is closed to us. But it is
-the proxy that looks the name up in the end, and nobody can know what it is told; one that reaches private networks
-needs rules of its own.
+The guard checks the host's addresses in both cases: a proxy must not open a network that is refused here. But the proxy
+resolves the name itself, perhaps to another address; a proxy that reaches private networks needs rules of its own.
 """
 
 from __future__ import annotations
@@ -16,36 +15,36 @@ from typing import Any
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_and_port
 from crawler.http.connection import Connection, TlsConnection, Trust
-from crawler.http.errors import AddressRefused, FetchTrouble, NotConnected, NotHttp, OutOfTime, ProxyRefused
+from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, InvalidResponse, NotConnected, ProxyRefused
 from crawler.http.guard import Endpoint, Guard
 from crawler.http.request import Exchange
 
-MOST_TRIED = 8  # addresses of a host: nobody shall have us knock at hundreds of doors by one name
+MAX_ADDRESSES_TRIED = 8  # of one host name, which could have hundreds of addresses
 
 _STATUS = re.compile(r"[0-9]{3}")  # RFC 9112, 4
 
 Options = Iterable[tuple[Any, ...]]
-"""What `socket.setsockopt` takes, one after the other."""
+"""Arguments of `socket.setsockopt`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A proxy, and which addresses it may have: a person's crawl cannot lead us to those its guard refuses."""
+    """A proxy, and the guard of its address: a user's proxy must not be at an address the guard refuses."""
 
     proxy: Proxy
     guard: Guard
 
 
 class Route:
-    """Opens the connections of one fetcher. With a `gateway` all of them go through it."""
+    """Opens the connections of one fetcher; all of them through the `gateway`, if there is one."""
 
     def __init__(self, guard: Guard, exchange: Exchange, gateway: Gateway | None = None) -> None:
         self._guard, self._exchange = guard, exchange
         self.gateway = gateway
 
     def open(self, host: str, port: int, options: Options, *, tunnel: bool) -> socket.socket:
-        """A connected socket, for TLS to begin on if there is to be any. `tunnel` asks a proxy for a connection to the
-        host itself; without, the proxy waits for requests that name the whole URL."""
+        """A connected socket, before TLS. With `tunnel`, a proxy is asked to CONNECT to the host; without, it expects
+        requests with the absolute URL."""
         self._exchange.reused = False
         endpoints = self._resolve(self._guard, host, port)
         if self.gateway is None:
@@ -54,18 +53,18 @@ class Route:
         if not tunnel:
             return sock
         try:
-            self._dig(sock, self.gateway.proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+            self._open_tunnel(sock, self.gateway.proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         except BaseException:
             sock.close()
             raise
         return sock
 
     def _resolve(self, guard: Guard, host: str, port: int) -> list[Endpoint]:
-        seconds = self._exchange.patience(guard.lookup_seconds)
+        seconds = self._exchange.time_left(guard.lookup_seconds)
         try:
             return guard.resolve(host, port, seconds)
-        except OutOfTime:
-            self._exchange.patience(seconds)  # says so if it was the whole that took too long
+        except FetchTimeout:
+            self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
             raise
 
     def _proxy_endpoints(self, gateway: Gateway) -> list[Endpoint]:
@@ -73,18 +72,18 @@ class Route:
             return self._resolve(gateway.guard, gateway.proxy.host, gateway.proxy.port)
         except AddressRefused as error:
             raise AddressRefused(f"the proxy cannot be used: {error}") from None
-        except FetchTrouble as error:
-            self._exchange.patience(gateway.guard.lookup_seconds)  # if the whole took too long, the proxy is not blamed
+        except FetchError as error:
+            self._exchange.time_left(gateway.guard.lookup_seconds)  # raises if the total time limit was exceeded
             raise NotConnected(f"the proxy cannot be used: {error}") from None
 
     def _connected(self, endpoints: list[Endpoint], port: int, options: Options, what: str) -> socket.socket:
-        failure: FetchTrouble = NotConnected("the host has no address")
-        for endpoint in endpoints[:MOST_TRIED]:
+        failure: FetchError = NotConnected("the host has no address")
+        for endpoint in endpoints[:MAX_ADDRESSES_TRIED]:
             where = f"{what}{endpoint.sockaddr[0]} port {port}"
             try:
                 return self._connect(endpoint, options)
             except TimeoutError:
-                failure = OutOfTime(f"no connection to {where} in {self._exchange.limits.connect_seconds:g} seconds")
+                failure = FetchTimeout(f"no connection to {where} in {self._exchange.limits.connect_seconds:g} seconds")
             except OSError as error:
                 failure = NotConnected(f"no connection to {where}: {error.strerror or error}")
         raise failure
@@ -96,16 +95,16 @@ class Route:
         try:
             for option in options:
                 sock.setsockopt(*option)
-            sock.settimeout(self._exchange.patience(seconds))
+            sock.settimeout(self._exchange.time_left(seconds))
             sock.connect(endpoint.sockaddr)
-            sock.settimeout(self._exchange.patience(seconds))  # for the TLS handshake, if there is one
+            sock.settimeout(self._exchange.time_left(seconds))  # for the TLS handshake, if there is one
         except BaseException:
             sock.close()
             raise
         return sock
 
-    def _dig(self, sock: socket.socket, proxy: Proxy, target: str) -> None:
-        """Have the proxy connect us to the target (RFC 9110, 9.3.6), or raise what it says instead."""
+    def _open_tunnel(self, sock: socket.socket, proxy: Proxy, target: str) -> None:
+        """Have the proxy CONNECT to the target (RFC 9110, 9.3.6). Raises what it answers instead."""
         lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
         if proxy.authorization:
             lines.append(f"Proxy-Authorization: {proxy.authorization}")
@@ -113,23 +112,23 @@ class Route:
         status, reason = _read_status(self._head(sock))
         if not 200 <= status <= 299:
             raise refusal(proxy, status, reason)
-        sock.settimeout(self._exchange.patience(self._exchange.limits.connect_seconds))
+        sock.settimeout(self._exchange.time_left(self._exchange.limits.connect_seconds))
 
     def _head(self, sock: socket.socket) -> bytes:
-        """The proxy's answer up to its blank line. Nothing may follow: the host waits for us to begin with TLS."""
+        """The proxy's response up to the blank line. Nothing can follow: the host waits for our TLS handshake."""
         head, seconds = bytearray(), self._exchange.limits.read_seconds
         while b"\r\n\r\n" not in head:
-            sock.settimeout(self._exchange.patience(seconds))
+            sock.settimeout(self._exchange.time_left(seconds))
             try:
                 piece = sock.recv(4096)
             except TimeoutError as error:
-                self._exchange.patience(seconds)  # says so if it was the whole that took too long
-                raise OutOfTime(f"the proxy said nothing for {seconds:g} seconds") from error
+                self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
+                raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error
             if not piece:
                 raise NotConnected("the proxy hung up")
             head += piece
             if len(head) > self._exchange.limits.max_header_bytes:
-                raise NotHttp("the proxy's headers do not end")
+                raise InvalidResponse("the proxy's headers do not end")
         return bytes(head)
 
 
@@ -144,23 +143,22 @@ def _read_status(head: bytes) -> tuple[int, str]:
     version, _, rest = head.split(b"\r\n", 1)[0].decode("latin-1").partition(" ")
     code, _, reason = rest.partition(" ")
     if not version.startswith("HTTP/1.") or _STATUS.fullmatch(code) is None:
-        raise NotHttp("the proxy does not answer in HTTP")
+        raise InvalidResponse("the proxy does not answer in HTTP")
     return int(code), reason
 
 
-# Opens a connection on the fetcher's route, through TLS where the URL says so.
-#
-# The guard's address is the one connected to, so a name server that answers differently a moment later changes
-# nothing; Host, SNI and the certificate still go by the name.
-
-_AT_ONCE = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]  # a request is whole when it is sent: nothing to wait for
+_NO_DELAY = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]  # a request is sent at once, as a whole
 
 
 def connect(origin: str, route: Route, exchange: Exchange, trust: Trust) -> Connection:
-    """A new connection to "scheme://host[:port]". Raises FetchTrouble and OSError, ssl.SSLError among them."""
+    """A new connection to "scheme://host[:port]", through TLS for https. Raises FetchError and OSError (ssl.SSLError).
+
+    It goes to the address the guard has checked, so a name server that gives another answer later changes nothing;
+    Host, SNI and the certificate use the name.
+    """
     host, port = host_and_port(origin)
     is_tls = origin.startswith("https:")
-    sock = route.open(host, port, _AT_ONCE, tunnel=is_tls)
+    sock = route.open(host, port, _NO_DELAY, tunnel=is_tls)
     try:
         return TlsConnection(sock, host, exchange, trust) if is_tls else Connection(sock, exchange)
     except BaseException:

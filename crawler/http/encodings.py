@@ -1,4 +1,4 @@
-"""Content-Encoding undone in small steps, so that a few bytes cannot become a great many before anybody counts."""
+"""Decodes Content-Encoding in small steps, so that the size limit stops a decompression bomb early."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from crawler.core.text.gzip import STEP, Broken, Inflater, gunzipped, inflated
-from crawler.http.errors import NotHttp
+from crawler.http.errors import InvalidResponse
 
-# Both come with the project; where they cannot be had (no wheel, a Python without libzstd) we ask for what is left.
+# Both are requirements; where they cannot be installed (no wheel, a Python without libzstd), they are not offered.
 try:
     import brotli
 except ImportError:
@@ -23,10 +23,10 @@ try:
 except ImportError:
     zstd = None  # type: ignore[assignment]  # absent
 
-MAX_FRAMES = 10_000  # of one zstd body; each costs a decoder, and one that holds nothing is nine bytes
-ZSTD_WINDOW = 23  # 8 MB as a power of two: what a decoder of HTTP must and need keep in memory (RFC 9659)
+MAX_FRAMES = 10_000  # of one zstd body; each needs a decoder, and an empty frame is only nine bytes
+ZSTD_WINDOW = 23  # 8 MB as a power of two: the window an HTTP decoder must support (RFC 9659)
 
-_BROTLI_LIMIT = STEP // 4  # its decoder fills the block it has begun: 32 KiB, and beyond it another of 64
+_BROTLI_LIMIT = STEP // 4  # the decoder completes the block it has begun, up to 96 KiB beyond the limit
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
 
@@ -34,9 +34,9 @@ Decoder = Callable[[Iterable[bytes]], Iterator[bytes]]
 
 
 def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
-    """The decoded body in pieces of at most STEP bytes, or NotHttp for an encoding we did not ask for.
+    """The decoded body in pieces of at most STEP bytes, or InvalidResponse for an encoding that was not offered.
 
-    One encoding at most: a body compressed twice has no honest use.
+    At most one encoding: there is no legitimate use for two.
     """
     if not content_encoding:
         return iter(pieces)
@@ -46,18 +46,18 @@ def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
     name = "gzip" if names[0] == "x-gzip" else names[0]
     if len(names) == 1 and name in _DECODERS:
         return _whole(_DECODERS[name], pieces)
-    raise NotHttp(f"the body is encoded as {content_encoding!r}, which was not asked for")
+    raise InvalidResponse(f"the body is encoded as {content_encoding!r}, which was not asked for")
 
 
 def _whole(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:
     try:
         yield from decoder(pieces)
     except Broken as broken:
-        raise NotHttp(f"the body cannot be decoded: {broken}") from broken
+        raise InvalidResponse(f"the body cannot be decoded: {broken}") from broken
 
 
 def _inflated(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """ "deflate" is a zlib stream (RFC 1950) by the book and a bare one (RFC 1951) from some servers."""
+    """ "deflate" is a zlib stream (RFC 1950) by the standard, and a raw one (RFC 1951) from some servers."""
     source = iter(pieces)
     head = b""
     while len(head) < 2 and (piece := next(source, b"")):
@@ -80,7 +80,7 @@ def _is_zlib_header(head: bytes) -> bool:
 
 
 def _unbrotlied(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """RFC 7932. Its decoder does not say where in a piece the body ended, so what follows it there is an error."""
+    """RFC 7932. The decoder does not tell where in a piece the data ended, so trailing bytes there are an error."""
     decoder = brotli.Decompressor()
     begun = False
     for piece in pieces:
@@ -106,7 +106,7 @@ def _brotli_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
 
 
 def _unzstded(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """RFC 8878: frames one after another; what follows the last and is not a frame is dropped, as with gzip."""
+    """RFC 8878: consecutive frames; trailing bytes that are no frame are dropped, as with gzip."""
     decoder: Any = None
     frames = 0
     for piece in pieces:
@@ -140,7 +140,7 @@ def _zstd_steps(decoder: Any, data: bytes) -> Iterator[bytes]:
 
 
 def _is_zstd_frame(data: bytes) -> bool:
-    """Whether this begins like a frame, as far as it has arrived."""
+    """Whether the bytes that have arrived can begin a frame."""
     skippable = data[0] & 0xF0 == 0x50 and _ZSTD_SKIPPABLE.startswith(data[1:4])
     return skippable or _ZSTD_MAGIC.startswith(data[:4])
 
@@ -151,4 +151,4 @@ _DECODERS: dict[str, Decoder] = {
     **({"br": _unbrotlied} if brotli is not None else {}),
     **({"zstd": _unzstded} if zstd is not None else {}),
 }
-ACCEPTED = ", ".join(_DECODERS)  # what we say in Accept-Encoding
+ACCEPTED = ", ".join(_DECODERS)  # the value of Accept-Encoding

@@ -1,20 +1,20 @@
-"""What can go wrong while fetching: which outcome each exception stands for, and what to tell a person.
+"""The exceptions of fetching, their outcomes, and the texts that users see.
 
     CrawlerError
-    └── FetchTrouble          raised within a fetcher, never out of it; knows its outcome
+    └── FetchError          raised within a fetcher, never out of it; has its outcome
         ├── AddressRefused    the host leads to an address the guard does not allow
-        │   └── PortRefused   the address would do, and its port does not
+        │   └── PortRefused   the address is allowed, its port is not
         ├── NameNotFound      the host name does not resolve
-        ├── NotConnected      no address of the host takes a connection
-        ├── ProxyRefused      the proxy does not let us through
-        ├── HungUp            the server closes the connection without a byte
-        ├── OutOfTime         the server is slower than the limits allow
+        ├── NotConnected      no address of the host accepts a connection
+        ├── ProxyRefused      the proxy refuses the connection
+        ├── ConnectionClosed  the server closes the connection without a response
+        ├── FetchTimeout      the server is slower than the limits allow
         ├── HeadTooLarge      status line and headers beyond the limit
         ├── BodyTooLarge      body beyond the limit
-        └── NotHttp           what arrived is not HTTP we can use
+        └── InvalidResponse   what arrived cannot be read as an HTTP response
 
-Whatever the system raises is looked up in a table. What is not in `TROUBLE` is a mistake of ours and is not caught;
-`Aborted` is neither.
+Exceptions of the system are looked up in a table. An exception that is not in `FETCH_ERRORS` is a bug and is not
+caught; `Aborted` is neither.
 """
 
 from __future__ import annotations
@@ -25,16 +25,14 @@ from typing import ClassVar
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import CrawlerError
 
-# What went wrong with TLS, in words: by the code of a certificate's check, or by the reason OpenSSL gives.
-
 # Codes: X509_V_ERR_... of OpenSSL, https://docs.openssl.org/master/man3/X509_STORE_CTX_get_error/.
 _CERTIFICATES = {
     9: "its certificate is not valid yet",
     10: "its certificate has expired",
-    18: "its certificate is self-signed: nobody vouches for it",
+    18: "its certificate is self-signed",
     19: "its certificate comes from an authority that is not trusted here",
-    20: "its certificate comes from an authority that is not trusted here, or not the whole chain is sent",
-    21: "its certificate comes from an authority that is not trusted here, or not the whole chain is sent",
+    20: "its certificate comes from an authority that is not trusted here, or its chain is incomplete",
+    21: "its certificate comes from an authority that is not trusted here, or its chain is incomplete",
     23: "its certificate was revoked",
     66: "its certificate's key is too weak",
     67: "its authority's key is too weak",
@@ -42,11 +40,11 @@ _CERTIFICATES = {
 }
 
 _NOT_TLS = "the server does not speak TLS on this port"
-_TOO_OLD = "the server speaks no version of TLS from 1.2 on"
-_NO_COMMON = "the server takes none of the ways of encryption offered, or wants a certificate of the visitor"
-_VISITOR = "the server wants a certificate of the visitor"
+_TOO_OLD = "the server does not support TLS 1.2 or later"
+_NO_COMMON = "the server supports none of the offered ciphers, or requires a client certificate"
+_VISITOR = "the server requires a client certificate"
 
-# Names of reasons as Python gives them; not every version of OpenSSL tells all of them apart.
+# Reasons as Python names them; not every version of OpenSSL distinguishes all of them.
 _REASONS = {
     "WRONG_VERSION_NUMBER": _NOT_TLS,
     "HTTP_REQUEST": _NOT_TLS,
@@ -64,15 +62,15 @@ _REASONS = {
     "TLSV1_UNRECOGNIZED_NAME": "the server has no site of this name",
     "DH_KEY_TOO_SMALL": "the server's key is too weak",
     "EE_KEY_TOO_SMALL": "its certificate's key is too weak",
-    "TLSV1_ALERT_INTERNAL_ERROR": "the server is in trouble itself",
+    "TLSV1_ALERT_INTERNAL_ERROR": "the server reports an internal error",
 }
 
 
-def tls_words(error: ssl.SSLError) -> str:
-    """What went wrong, with OpenSSL's own words behind it where ours are a guess."""
+def tls_error_text(error: ssl.SSLError) -> str:
+    """The text for a TLS error, followed by OpenSSL's own where ours may be inexact."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _CERTIFICATES.get(error.verify_code) or error.verify_message.rstrip(".")
-    reason: str = getattr(error, "reason", None) or ""  # there is none at those that Python itself makes
+    reason: str = getattr(error, "reason", None) or ""  # errors that Python itself raises have none
     said = reason.replace("_", " ").lower() or error.strerror or str(error)
     return f"{_REASONS[reason]} ({said})" if reason in _REASONS else said
 
@@ -80,13 +78,13 @@ def tls_words(error: ssl.SSLError) -> str:
 MAX_ERROR_LENGTH = 300
 
 
-class FetchTrouble(CrawlerError):
-    """The base of what our own code raises while fetching. `str(error)` is what a person is told."""
+class FetchError(CrawlerError):
+    """Base of the exceptions that this package raises while fetching. Users see `str(error)`."""
 
     outcome: ClassVar[Outcome]
 
 
-class AddressRefused(FetchTrouble):
+class AddressRefused(FetchError):
     """The host leads to an address that is not public and was not allowed."""
 
     outcome = Outcome.PRIVATE_ADDRESS
@@ -96,65 +94,65 @@ class PortRefused(AddressRefused):
     """The address is public or was allowed, and the port is neither listed nor named for this host."""
 
 
-class NameNotFound(FetchTrouble):
+class NameNotFound(FetchError):
     """The host name does not resolve."""
 
     outcome = Outcome.DNS
 
 
-class NotConnected(FetchTrouble):
-    """No address of the host takes a connection."""
+class NotConnected(FetchError):
+    """No address of the host accepts a connection."""
 
     outcome = Outcome.CONNECT
 
 
-class ProxyRefused(FetchTrouble):
-    """The proxy does not let us through to the host."""
+class ProxyRefused(FetchError):
+    """The proxy refuses to connect to the host."""
 
     outcome = Outcome.CONNECT
 
 
-class HungUp(FetchTrouble):
-    """The server closed the connection without an answer."""
+class ConnectionClosed(FetchError):
+    """The server closed the connection without a response."""
 
     outcome = Outcome.CONNECT
 
 
-class OutOfTime(FetchTrouble):
+class FetchTimeout(FetchError):
     """The server is slower than the limits allow."""
 
     outcome = Outcome.TIMEOUT
 
 
-class HeadTooLarge(FetchTrouble):
+class HeadTooLarge(FetchError):
     """Status line and headers are larger than the limit."""
 
     outcome = Outcome.TOO_LARGE
 
 
-class BodyTooLarge(FetchTrouble):
+class BodyTooLarge(FetchError):
     """The body is larger than the limit, on the wire or decoded."""
 
     outcome = Outcome.TOO_LARGE
 
 
-class NotHttp(FetchTrouble):
+class InvalidResponse(FetchError):
     """What arrived cannot be read as an HTTP response."""
 
     outcome = Outcome.MALFORMED
 
 
 class Aborted(Exception):
-    """This process gave the request up (`Exchange.abort`): that says nothing of the server, and has no outcome."""
+    """This process aborted the request (`Exchange.abort`): not an error of the server, so it has no outcome."""
 
 
-TROUBLE = (
-    FetchTrouble,
-    OSError,  # sockets, and ssl.SSLError with them
+FETCH_ERRORS = (
+    FetchError,
+    OSError,  # sockets, including ssl.SSLError
     UnicodeError,
 )
 
-# The first row that fits decides.
+# The first matching row decides.
 _OUTCOMES: tuple[tuple[type[Exception], Outcome, str], ...] = (
     (TimeoutError, Outcome.TIMEOUT, "no answer in time"),
     (ssl.SSLError, Outcome.TLS, "no trustworthy TLS connection"),
@@ -164,14 +162,14 @@ _OUTCOMES: tuple[tuple[type[Exception], Outcome, str], ...] = (
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """The outcome an exception of `TROUBLE` stands for."""
-    return error.outcome if isinstance(error, FetchTrouble) else _row_of(error)[0]
+    """The outcome of an exception of `FETCH_ERRORS`."""
+    return error.outcome if isinstance(error, FetchError) else _row_of(error)[0]
 
 
 def explain(error: BaseException, stage: str = "") -> str:
-    """One line for a person: what happened in our words, and the detail the system gave. `stage` says how far a
-    connection that broke had come, such as "within the headers"."""
-    if isinstance(error, FetchTrouble):
+    """One line for users: what happened, and the system's detail. `stage` says how far the exchange had got when the
+    connection broke, such as "within the headers"."""
+    if isinstance(error, FetchError):
         return one_line(str(error))
     outcome, words = _row_of(error)
     where = f" {stage}" if stage and outcome is Outcome.CONNECT else ""
@@ -179,7 +177,7 @@ def explain(error: BaseException, stage: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """The text without line ends, control characters and invisible direction marks, cut to what a table can show."""
+    """The text without line ends, control characters and invisible direction marks, truncated to fit a table."""
     line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
     return line if len(line) <= MAX_ERROR_LENGTH else line[: MAX_ERROR_LENGTH - 1] + "…"
 
@@ -190,7 +188,7 @@ def _row_of(error: BaseException) -> tuple[Outcome, str]:
 
 def _detail(error: BaseException) -> str:
     if isinstance(error, ssl.SSLError):
-        return tls_words(error)
+        return tls_error_text(error)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return str(error) or type(error).__name__

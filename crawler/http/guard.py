@@ -22,59 +22,59 @@ from crawler.core.urls.addresses import (
     why_not_public,
 )
 from crawler.core.urls.normalise import host_and_port
-from crawler.http.errors import AddressRefused, NameNotFound, NotConnected, OutOfTime, PortRefused
-from crawler.http.with_timeout import in_time
+from crawler.http.errors import AddressRefused, FetchTimeout, NameNotFound, NotConnected, PortRefused
+from crawler.http.with_timeout import call_with_timeout
 
 __all__ = [
     "AddressRefused",
     "Endpoint",
+    "FetchTimeout",
     "Guard",
     "NameNotFound",
     "NotConnected",
-    "OutOfTime",
     "PortRefused",
     "Refused",
     "parse_private_hosts",
 ]
 
 Resolver = Callable[..., list[tuple[Any, ...]]]
-"""`socket.getaddrinfo`, or something with its shape."""
+"""`socket.getaddrinfo`, or a function with its signature."""
 
 
 HOW_TO_ALLOW = 'allow it under "Private networks", with --allow-private or by CRAWLER_PRIVATE_HOSTS'
-"""On the page, on the command line, for all crawls."""
+"""In the form, on the command line, for all crawls."""
 FOR_DNS64 = "in a network that reaches IPv4 by DNS64, allow {} by CRAWLER_PRIVATE_HOSTS"
 
 
-_IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the one spelling of IPv4 in a normalised URL
+_IN_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+){3}")  # the only notation of IPv4 in a normalised URL
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why an address may not be asked."""
+    """Why an address is refused."""
 
-    reason: str  # one line that names the option and the setting which allow it
+    reason: str  # one line that names the option and the setting that allow it
     kind: type[AddressRefused] = AddressRefused
 
 
 class Endpoint(NamedTuple):
-    """An address that was checked and is connected to as it stands."""
+    """A checked address, to be connected to without another lookup."""
 
     family: int  # socket.AF_INET or socket.AF_INET6
-    sockaddr: tuple[Any, ...]  # what `socket.connect` takes; the address in numbers comes first
+    sockaddr: tuple[Any, ...]  # the argument of `socket.connect`; the IP address comes first
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Judges addresses after resolving, so that no spelling and no name server can talk it round."""
+    """Checks addresses after resolving, so that no notation and no name server can circumvent it."""
 
     private_hosts: tuple[str, ...] = ()  # as `parse_private_hosts` gives them
     ports: Container[int] = USUAL  # of public addresses
-    lookup_seconds: float = 10.0  # for a name; the system's resolver would keep a time of its own, and a longer one
+    lookup_seconds: float = 10.0  # for a name lookup; the system's resolver has a longer timeout
     resolver: Resolver = field(default=socket.getaddrinfo, compare=False, repr=False)
 
     def check(self, host: str, port: int, address: str) -> Refused | None:
-        """None when `host` may be asked on `port` at this address in numbers."""
+        """None if `host` may be requested on `port` at this IP address."""
         if is_named(self.private_hosts, host, port, address):
             return None
         if not is_public(address) and not is_allowed(self.private_hosts, host, port, address):
@@ -82,16 +82,16 @@ class Guard:
             how = FOR_DNS64.format(translated) if translated else HOW_TO_ALLOW
             return Refused(f"{address} is a private address ({why_not_public(address)}); {how}")
         if is_bad(port):
-            return _port_refused(f"port {port} is one that no browser asks", host, port)
+            return _port_refused(f"port {port} is blocked by browsers", host, port)
         if is_public(address) and port not in self.ports:
-            return _port_refused(f"port {port} is not among those asked (CRAWLER_PORTS)", host, port)
+            return _port_refused(f"port {port} is not in CRAWLER_PORTS", host, port)
         return None
 
     def resolve(self, host: str, port: int, seconds: float | None = None) -> list[Endpoint]:
         """Every address of the host, in the resolver's order, all of them allowed; looked up within `seconds`.
 
-        One that is not allowed refuses the host: which of them is used must not be a matter of luck. Raises
-        AddressRefused, NameNotFound, OutOfTime when the name servers are slow, and NotConnected when none can be asked.
+        If one of them is not allowed, the host is refused: which one is used must not depend on chance. Raises
+        AddressRefused, NameNotFound, FetchTimeout if the name servers are slow, NotConnected if the lookup fails.
         """
         endpoints = self._look_up(host, port, self.lookup_seconds if seconds is None else seconds)
         for endpoint in endpoints:
@@ -104,10 +104,10 @@ class Guard:
         try:
             answers = self._answers(host, port, seconds)
         except TimeoutError as error:
-            raise OutOfTime(f"the host name {host} does not resolve in {seconds:g} seconds") from error
+            raise FetchTimeout(f"the host name {host} does not resolve in {seconds:g} seconds") from error
         except socket.gaierror as error:
             raise NameNotFound(f"the host name {host} does not resolve: {error.strerror}") from error
-        except OSError as error:  # the system's own trouble: no file to be opened, for one
+        except OSError as error:  # an error of this system, such as too many open files
             raise NotConnected(f"the host name {host} cannot be looked up: {error.strerror or error}") from error
         except UnicodeError as error:  # an empty label, or one longer than 63 characters
             raise NameNotFound(f"the host name {host} cannot exist: {error}") from error
@@ -117,8 +117,8 @@ class Guard:
 
     def _answers(self, host: str, port: int, seconds: float) -> list[tuple[Any, ...]]:
         ask = partial(self.resolver, host, port, type=socket.SOCK_STREAM)
-        is_in_numbers = ":" in host or _IN_NUMBERS.fullmatch(host) is not None  # nobody has to be asked
-        return ask() if is_in_numbers else in_time(ask, seconds)
+        is_in_numbers = ":" in host or _IN_NUMBERS.fullmatch(host) is not None  # no lookup needed
+        return ask() if is_in_numbers else call_with_timeout(ask, seconds)
 
 
 def _port_refused(why: str, host: str, port: int) -> Refused:
@@ -126,20 +126,17 @@ def _port_refused(why: str, host: str, port: int) -> Refused:
     return Refused(f"{why}; allow it for this host by {entry} in CRAWLER_PRIVATE_HOSTS", PortRefused)
 
 
-# The guard every request of this installation goes by, and addresses that are checked with it beforehand.
-
-
 def guard_of(private_hosts: Iterable[str]) -> Guard:
-    """Public addresses on the ports that are set, and these others."""
+    """The guard of this installation: public addresses on the ports of CRAWLER_PORTS, and these other hosts."""
     return Guard(tuple(private_hosts), conf.ports())
 
 
 def check_web_address(guard: Guard, url: str, field: str, *, is_secret: bool = False) -> None:
-    """Refuse early what the guard would refuse at the moment of connecting."""
+    """Raise BadInput for an address that the guard would refuse when connecting."""
     try:
         host, port = host_and_port(url)
     except ValueError:
-        raise BadInput(field, "This web address cannot be read: its host or port is none.") from None
+        raise BadInput(field, "This URL is invalid: its host or port cannot be read.") from None
     check_host(guard, host, port, host if is_secret else url, field)
 
 
@@ -150,7 +147,7 @@ def check_host(guard: Guard, host: str, port: int, shown: str, field: str) -> No
         raise BadInput(field, f"{shown} is refused: {error}") from None
     except AddressRefused as error:
         raise RefusedAddress(field, f"{shown} is refused: {error}") from None
-    except (OutOfTime, NotConnected) as error:
-        raise BadInput(field, f"{shown} cannot be checked: {error}. Try again in a while") from None
+    except (FetchTimeout, NotConnected) as error:
+        raise BadInput(field, f"{shown} cannot be checked: {error}. Try again later") from None
     except NameNotFound:
         raise BadInput(field, f"There is no host named {host}: check the spelling of {shown}") from None

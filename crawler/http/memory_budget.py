@@ -1,30 +1,30 @@
-"""How much of large bodies this process holds at a time: a hundred hosts that send ten megabytes each, at the same
-moment, must not fill its memory."""
+"""Limits the memory that large bodies take in this process: a hundred hosts may send ten megabytes each at the same
+time; and returns freed memory to the system."""
 
 from __future__ import annotations
 
 import ctypes
 import threading
 
-LARGE_BODY = 512 * 1024  # bytes; a smaller body needs no room
-MOST = 40 * 1024 * 1024  # bytes of room
+LARGE_BODY = 512 * 1024  # a smaller body is not counted
+MAX_BUFFERED_BYTES = 40 * 1024 * 1024  # in all large bodies together
 
 
-class Room:
-    """Threads wait here until there is room for what they read."""
+class MemoryBudget:
+    """Threads wait here until there is memory for the body they read."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_BUFFERED_BYTES) -> None:
         self._most = self._free = most
         self._changed = threading.Condition()
 
-    def take(self, size: int, seconds: float) -> Share | None:
-        """Room for so many bytes, or all of it for more than there can be; None when none was free for so long."""
+    def take(self, size: int, seconds: float) -> MemoryShare | None:
+        """Reserve `size` bytes, at most the whole budget; None if they were not free within `seconds`."""
         wanted = min(size, self._most)
         with self._changed:
             if not self._changed.wait_for(lambda: self._free >= wanted, seconds):
                 return None
             self._free -= wanted
-        return Share(self, wanted)
+        return MemoryShare(self, wanted)
 
     def give_back(self, size: int) -> None:
         with self._changed:
@@ -32,44 +32,42 @@ class Room:
             self._changed.notify_all()
 
 
-class Share:
-    """Some of the room. It is given back when nobody refers to this any more: it goes along with the body."""
+class MemoryShare:
+    """A reserved part of the budget. It is returned when this object, which is kept with the body, is deleted."""
 
-    __slots__ = ("_room", "_size")
+    __slots__ = ("_budget", "_size")
 
-    def __init__(self, room: Room, size: int) -> None:
-        self._room, self._size = room, size
+    def __init__(self, budget: MemoryBudget, size: int) -> None:
+        self._budget, self._size = budget, size
 
     def __del__(self) -> None:
-        self._room.give_back(self._size)
+        self._budget.give_back(self._size)
 
 
-room = Room()
+memory_budget = MemoryBudget()
 """Of this process."""
 
 
-# What the C library does with memory that was freed. It would keep it for the thread that had it, so that each of a
-# hundred threads ends up with the memory of the largest page it ever worked on. Nothing is done where it is not glibc.
+LARGE_BLOCK = 1024 * 1024  # blocks of this size are returned to the system when they are freed
 
-LARGE = 1024 * 1024  # bytes; blocks of so many are the system's again as soon as they are freed
-
-# <malloc.h> of glibc, see mallopt(3). To set a threshold also keeps it from growing with what is freed.
+# <malloc.h> of glibc, see mallopt(3). Setting the threshold also stops it from growing.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
-_ARENAS = 2  # threads wait for Python's lock, not for one of these
+_ARENAS = 2  # enough: threads wait for Python's lock anyway
 
 _library = ctypes.CDLL(None)
 _set = getattr(_library, "mallopt", None)
 _trim = getattr(_library, "malloc_trim", None)
 
 
-def settle() -> None:
-    """To be called before there are threads; a second call changes nothing."""
-    if _set is not None and _trim is not None:  # others that have a mallopt have other numbers
-        _set(_MMAP_THRESHOLD, LARGE)
+def limit_malloc() -> None:
+    """Have glibc return freed memory: it would keep it per thread, so that each of a hundred threads would end up with
+    the memory of the largest page it ever processed. Call it before threads are started. Does nothing without glibc."""
+    if _set is not None and _trim is not None:  # another C library with mallopt has other numbers
+        _set(_MMAP_THRESHOLD, LARGE_BLOCK)
         _set(_ARENA_MAX, _ARENAS)
 
 
-def give_back() -> None:
-    """What was freed goes back to the system."""
+def release_memory() -> None:
+    """Return freed memory to the system."""
     if _trim is not None:
         _trim(0)

@@ -1,4 +1,4 @@
-"""The one request a fetcher is busy with: what it asks for, what has happened so far, how long it may still take."""
+"""The current request of a fetcher: its headers, its progress and its time limit."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from requests.structures import CaseInsensitiveDict
 from crawler.core.access.credentials import Credentials, is_own, request_headers
 from crawler.core.urls.normalise import origin_of
 from crawler.http.encodings import ACCEPTED
-from crawler.http.errors import Aborted, OutOfTime
+from crawler.http.errors import Aborted, FetchTimeout
 from crawler.http.fetcher import Limits
 
 Clock = Callable[[], float]
 
 
 class Exchange:
-    """Shared by a fetcher and its connections, one request after the other."""
+    """The state of the current request, shared by a fetcher and its connections."""
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
         self.limits = limits
         self.url = ""  # normalised
-        self.reused = True  # no new connection was tried for it
-        self.sent = False  # a connection took at least some of it
-        self.received = 0  # bytes that arrived
+        self.reused = True  # no new connection was opened for it
+        self.sent = False  # at least partly written to a connection
+        self.received = 0  # bytes
         self._clock = clock
         self._began = clock()
         self.on_sent: Callable[[], None] | None = None
-        self.records = False  # both heads are to be kept as they went over the wire
-        self._socket: socket.socket | None = None  # what it waits for
+        self.records = False  # whether both heads are recorded
+        self._socket: socket.socket | None = None  # the socket it waits for
         self._is_aborted = False
 
     def begin(self, url: str) -> None:
@@ -44,7 +44,7 @@ class Exchange:
         self.received = 0
 
     def note_sent(self) -> None:
-        """The first bytes of this try have been handed to the socket, or it broke while taking them."""
+        """Note that the first bytes of this attempt were written to the socket, or that writing them failed."""
         if self.sent:
             return
         self.sent = True
@@ -52,42 +52,41 @@ class Exchange:
             self.on_sent()
 
     def uses(self, sock: socket.socket) -> None:
-        """It will wait for this socket next."""
+        """Note the socket that the request waits for."""
         self._socket = sock
 
     def abort(self) -> None:
-        """From another thread: the request under way, and any later one, ends with `Aborted`. What waits for the socket
-        wakes up."""
-        self._is_aborted = True  # before the socket is looked for: it may be opened at this moment
+        """Called by another thread: the current request, and any later one, raises `Aborted`. Wakes a thread that waits
+        for the socket."""
+        self._is_aborted = True  # before the socket is read: it may be opened at this moment
         sock = self._socket
         if sock is not None:
-            with suppress(OSError):  # not connected yet, or closed by now
+            with suppress(OSError):  # not connected yet, or closed already
                 sock.shutdown(socket.SHUT_RDWR)
 
     def check_aborted(self) -> None:
-        """To be called before anything is made of a socket's end or error: it may be our own doing."""
+        """Call before an end or error of the socket is interpreted: `abort` may have caused it."""
         if self._is_aborted:
             raise Aborted
 
-    def patience(self, seconds: float) -> float:
-        """How long to wait for the next step: `seconds`, or what is left of the whole if that is less."""
+    def time_left(self, seconds: float) -> float:
+        """The timeout of the next step: `seconds`, or the rest of the total time if that is less."""
         self.check_aborted()
         left = self._began + self.limits.total_seconds - self._clock()
         if left <= 0:
-            raise OutOfTime(f"not complete after {self.limits.total_seconds:g} seconds")
+            raise FetchTimeout(f"not complete after {self.limits.total_seconds:g} seconds")
         return min(seconds, left)
 
     def elapsed_ms(self) -> int:
         return round((self._clock() - self._began) * 1000)
 
 
-# The headers each request goes out with: what every server is told, and the credentials for the crawl's own hosts.
-
 Headers = CaseInsensitiveDict[str]
 
 
-class Outgoing:
-    """Of the dictionaries handed out none may be changed."""
+class RequestHeaders:
+    """The headers of each request: public ones for every server, and credentials for the crawl's own hosts. The
+    dictionaries are shared; callers must not change them."""
 
     def __init__(self, user_agent: str, credentials: Credentials, own_hosts: Sequence[str]) -> None:
         self._own_hosts = frozenset(own_hosts)
@@ -100,7 +99,7 @@ class Outgoing:
         self._trusted: dict[str, bool] = {}  # origin -> whether it is the crawl's own
 
     def headers(self, url: str, added: Mapping[str, str], *, anonymous: bool) -> Headers:
-        """Those for a request to this normalised URL; `added` in place of others of the same name."""
+        """The headers for this normalised URL; `added` replaces others of the same name."""
         known = self._private if not anonymous and self._private is not None and self._trusts(url) else self._public
         return CaseInsensitiveDict({**known, **added}) if added else known
 

@@ -1,4 +1,4 @@
-"""One exchange as it is kept in an archive: both heads as they went over the wire, but for what is secret."""
+"""Both heads of an exchange as they are archived, without the values of credentials."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from crawler.http.response_parser import Reading
+from crawler.http.response_parser import ResponseParser
 
 NOT_KEPT = "(not kept)"
 
@@ -21,8 +21,8 @@ class Recorded(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...]  # of the answer
 
 
-class RecordedReading(Reading):
-    """Remembers how the status line was written."""
+class RecordingParser(ResponseParser):
+    """Records the status line."""
 
     def __init__(self, max_head_bytes: int, *, bodiless: bool = False) -> None:
         super().__init__(max_head_bytes, bodiless=bodiless)
@@ -39,24 +39,24 @@ class RecordedReading(Reading):
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
         if self.status:
-            version, reason = self._parser.get_http_version(), _text(self._reason) or _usual_reason(self.status)
+            version, reason = self._parser.get_http_version(), _text(self._reason) or _default_reason(self.status)
             self.status_line = f"HTTP/{version} {self.status} {reason}".rstrip()
 
 
 def recorded(
-    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], reading: RecordedReading
+    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], reading: RecordingParser
 ) -> Recorded:
-    """Both heads of an exchange. Of the headers that were `sent` those that are not `public` (names in lower case) are
-    credentials: that there were such is kept, what they said is not. To a proxy more is said; that is not kept."""
+    """Both heads of an exchange. Of the headers `sent`, those not in `public` (names in lower case) are credentials:
+    their names are recorded, their values are not. Headers for a proxy are not recorded."""
     return Recorded(
         f"{method} {target} HTTP/1.1",
-        (("Host", host), *((name, _open(name, value, public)) for name, value in sent.items())),
+        (("Host", host), *((name, _public_value(name, value, public)) for name, value in sent.items())),
         reading.status_line,
         tuple(_texts(reading.fields)),
     )
 
 
-def _open(name: str, value: str, public: Collection[str]) -> str:
+def _public_value(name: str, value: str, public: Collection[str]) -> str:
     return value if name.lower() in public else NOT_KEPT
 
 
@@ -71,7 +71,7 @@ def _text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def _usual_reason(status: int) -> str:
+def _default_reason(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -1,4 +1,4 @@
-"""Waits for a call that keeps no time limit of its own."""
+"""Runs a call without a timeout of its own with a timeout."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def in_time(call: Callable[[], T], seconds: float) -> T:
-    """What the call returns or raises; TimeoutError when that takes longer. Then it goes on in a thread, until it
-    ends by its own rules."""
+def call_with_timeout(call: Callable[[], T], seconds: float) -> T:
+    """What the call returns or raises; TimeoutError if it takes longer. The call then continues in its thread until it
+    ends by itself."""
     future = Future[T]()
 
     def run() -> None:
         try:
             future.set_result(call())
-        except BaseException as error:  # noqa: BLE001  # handed to who waits
+        except BaseException as error:  # noqa: BLE001  # passed to the waiting thread
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()

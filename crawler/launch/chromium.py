@@ -1,4 +1,4 @@
-"""The browser that the browser tests drive: where one is, and how to get one where there is none."""
+"""Finds or installs the Chromium that the browser tests need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAC_OS = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
 _NONE = """\
-The browser tests need Chromium and there is none. Install it and start this again:
+The browser tests need Chromium, which was not found. Install it and run this again:
   Debian:  sudo apt install chromium
   macOS:   brew install --cask google-chrome
   Fedora:  sudo dnf install chromium
@@ -22,7 +22,7 @@ The browser tests need Chromium and there is none. Install it and start this aga
 
 
 def find() -> Path | None:
-    """A Chromium or Chrome of this machine, else the one Playwright downloaded, else None."""
+    """An installed Chromium or Chrome, else the one Playwright downloaded, else None."""
     on_path = [Path(found) for name in NAMES if (found := shutil.which(name))]
     on_mac = [Path(name) for name in _MAC_OS if Path(name).exists()]
     return next(iter([*on_path, *on_mac, *_downloaded()]), None)
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _install() -> bool:
-    """With Debian's packages where we may, else with Playwright's download; whether there is a browser afterwards."""
+    """Install Debian's package as root, else Playwright's download; return whether a browser is there afterwards."""
     print("One-time set-up: installing Chromium for the browser tests ...", file=sys.stderr, flush=True)
     if os.geteuid() == 0 and shutil.which("apt-get"):
         _run("apt-get", "update")
@@ -58,7 +58,7 @@ def _install() -> bool:
 
 
 def _run(*command: str) -> None:
-    """Quiet unless it fails; then it is shown whole and the next way is tried."""
+    """Print the output only if the command fails."""
     result = subprocess.run(
         command,
         stdout=subprocess.PIPE,

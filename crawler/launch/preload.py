@@ -1,7 +1,7 @@
-"""A worker that loads what it needs while the command that wants it still looks for a database and a Redis.
+"""A worker that imports its modules while the command that started it still prepares the database and Redis.
 
-Python and Django take most of a second to load, and a short crawl no longer than that. Run as a program, with the
-reading end of a pipe: it loads, then waits for a word; without one, when the pipe is closed, it ends.
+Python and Django take most of a second to load, as long as a short crawl. Run as a program with the read end of a pipe:
+it imports everything, then waits for a message; it exits if the pipe is closed without one.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
 COMMAND = (sys.executable, "-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch")
-GRACE = 5.0  # seconds a worker has for the job in its hands
+STOP_TIMEOUT_S = 5.0  # seconds a worker has to finish its job
 GO = b"go\n"
 
 
-class EarlyWorker:
-    """One that is being loaded. Whoever does not need it leaves it to `children`, or lets it go."""
+class PreloadedWorker:
+    """A worker that is loading. If it is not needed, `release` it, or let `children` stop it."""
 
     def __init__(self, children: Children) -> None:
         reading, self._pipe = os.pipe()
-        early = (sys.executable, "-m", "crawler.launch.preload", str(reading))
+        preloaded = (sys.executable, "-m", "crawler.launch.preload", str(reading))
         try:
-            self._process = children.start(early, output=subprocess.DEVNULL, directory=ROOT, handed=(reading,))
+            self._process = children.start(preloaded, output=subprocess.DEVNULL, directory=ROOT, handed=(reading,))
         finally:
             os.close(reading)
 
@@ -35,21 +35,21 @@ class EarlyWorker:
         return self._process.pid
 
     def begin(self) -> subprocess.Popen[bytes] | None:
-        """Let it work; None when it has ended, whatever its reason."""
+        """Let it start work; None if the process has exited."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._pipe, GO)
-        self.let_go()
+        self.release()
         return self._process if self._process.poll() is None else None
 
-    def let_go(self) -> None:
-        """Without a word before, it ends."""
+    def release(self) -> None:
+        """Close the pipe; the worker exits unless `begin` was called before."""
         if self._pipe >= 0:
             os.close(self._pipe)
             self._pipe = -1
 
 
 def main(arguments: list[str]) -> int:
-    """1. Load all. 2. Wait for the word, from this descriptor. 3. Work, as one does that was started by COMMAND."""
+    """1. Import everything. 2. Wait for the message on this descriptor. 3. Work like a worker started by COMMAND."""
     from rq.cli.cli import main as work
 
     import crawler.worker  # noqa: F401  # sets up Django
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
     os.environ["RQ_REDIS_URL"] = conf.redis_url()
-    sys.orig_argv[1:] = COMMAND[1:]  # what it becomes when it begins anew
+    sys.orig_argv[1:] = COMMAND[1:]  # the command line it restarts with
     work(COMMAND[3:])
     return 0
 

@@ -1,8 +1,8 @@
-"""Processes that end with the one that started them, even when that one is killed without a word.
+"""Child processes that end with their owner, even if it is killed with SIGKILL; and the signals that stop a command.
 
-Each child leads a process group of its own, so Ctrl-C in the terminal reaches only the owner, which ends them in its
-own time. A child reports itself to the guardian *before* it becomes the program it is to be: there is no moment in
-which the owner can be killed and a child be forgotten.
+Each child leads its own process group, so Ctrl-C in the terminal reaches only the owner, which then stops the children.
+A child reports its id to the watchdog *before* it executes its program: no child is missed, whenever the owner is
+killed.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from typing import IO, Self
 
 from crawler.launch import watchdog
 
-_left_to_others: list[subprocess.Popen[bytes]] = []  # they run on for another owner: nobody waits for them here
+_left_to_others: list[subprocess.Popen[bytes]] = []  # another owner keeps them: they are not waited for here
 
 _REPORT_THEN_BECOME = 'echo "+ $$" >&0 && exec "$@" 0</dev/null'
 
 
 class Children:
-    """The children of this process. `grace`: seconds they have to end by themselves.
+    """The children of this process. `grace`: seconds they have to exit after SIGTERM.
 
-    With `meeting_place`, a path for a named pipe, other processes can become owners too (`join`); the children then
-    end with the last of the owners. Where the file system knows no named pipes there is one owner.
+    With `owners_pipe`, the path of a named pipe, other processes can become owners too (`join`); the children then
+    end with the last owner. On a file system without named pipes there is only one owner.
     """
 
-    def __init__(self, grace: float, meeting_place: Path | None = None) -> None:
+    def __init__(self, grace: float, owners_pipe: Path | None = None) -> None:
         self._grace = grace
         self._processes: list[subprocess.Popen[bytes]] = []
-        reading, self._pipe = _named_pipe(meeting_place) if meeting_place else os.pipe()
-        self._guardian = subprocess.Popen(
+        reading, self._pipe = _named_pipe(owners_pipe) if owners_pipe else os.pipe()
+        self._watchdog = subprocess.Popen(
             [sys.executable, "-I", "-S", watchdog.__file__, str(grace)],
             stdin=reading,
             stdout=subprocess.PIPE,
@@ -55,8 +55,8 @@ class Children:
         environment: Mapping[str, str] | None = None,
         handed: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
-        """Start a program; both its outputs go to `output`, its environment is ours unless another is given. The
-        descriptors `handed` to it keep their numbers."""
+        """Start a program; stdout and stderr go to `output`; the environment is ours unless another is given. It
+        inherits the descriptors `handed`."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", _REPORT_THEN_BECOME, "sh", *command],
             stdin=self._pipe,
@@ -71,14 +71,14 @@ class Children:
         return process
 
     def ended(self) -> list[subprocess.Popen[bytes]]:
-        """Those that have ended since this was asked before; they are forgotten here."""
+        """The children that have exited since the last call."""
         ended = [process for process in self._processes if process.poll() is not None]
         for process in ended:
             self._forget(process)
         return ended
 
     def stop(self) -> None:
-        """End all of them, and the guardian; returns when they are gone. Nothing can be started afterwards."""
+        """Stop all children and the watchdog, and wait for them. Nothing can be started afterwards."""
         deadline = time.monotonic() + self._grace
         for process in self._processes:
             watchdog.send(process.pid, signal.SIGTERM)
@@ -91,25 +91,25 @@ class Children:
         self.leave()
 
     def leave(self) -> None:
-        """Stop being an owner. With the last one the children end, and then this returns when they are gone."""
+        """Stop being an owner. If this was the last owner, wait until the children have ended."""
         if self._pipe < 0:
             return
         os.close(self._pipe)
         self._pipe = -1
-        answer = self._guardian.stdout
+        answer = self._watchdog.stdout
         assert answer is not None  # noqa: S101 (a pipe was asked for above)
         with answer:
             if not select.select([answer], [], [], 1.0)[0]:
-                _left_to_others.extend([*self._processes, self._guardian])
+                _left_to_others.extend([*self._processes, self._watchdog])
                 return
             for process in self._processes:
-                process.wait()  # the guardian saw to that within the grace
-            self._guardian.wait()
+                process.wait()  # the watchdog has stopped it within `grace`
+            self._watchdog.wait()
 
     def _forget(self, process: subprocess.Popen[bytes]) -> None:
-        watchdog.send(process.pid, signal.SIGKILL)  # what a program may have left of its group
+        watchdog.send(process.pid, signal.SIGKILL)  # processes of its group that may be left
         self._processes.remove(process)
-        with contextlib.suppress(BrokenPipeError):  # the guardian itself was killed
+        with contextlib.suppress(BrokenPipeError):  # the watchdog itself was killed
             os.write(self._pipe, b"- %d\n" % process.pid)
 
     def __enter__(self) -> Self:
@@ -121,22 +121,22 @@ class Children:
         self.stop()
 
 
-def join(meeting_place: Path) -> int | None:
-    """Become one more owner of the children guarded there: a descriptor to keep open. None = there are none."""
+def join(owners_pipe: Path) -> int | None:
+    """Become another owner of the children behind this pipe. Returns a descriptor to keep open; None = no children."""
     try:
-        return os.open(meeting_place, os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:  # no such pipe, or nobody reads it
+        return os.open(owners_pipe, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:  # no such pipe, or no reader
         return None
 
 
 def _lives(process: subprocess.Popen[bytes]) -> bool:
-    """Whether anything of its group is left; a shell may be gone before what it started."""
-    process.poll()  # takes note of its end, without which it would count for ever
+    """Whether a process of its group is left; a shell may exit before the program it started."""
+    process.poll()  # reaps it; a zombie would count as alive
     return watchdog.send(process.pid, 0)
 
 
 def _named_pipe(path: Path) -> tuple[int, int]:
-    """Both ends of a new named pipe, or of a nameless one where there can be no names."""
+    """Both ends of a new named pipe; of an anonymous one if the file system has no named pipes."""
     try:
         path.unlink(missing_ok=True)
         os.mkfifo(path, 0o600)
@@ -148,20 +148,17 @@ def _named_pipe(path: Path) -> tuple[int, int]:
     return reading, writing
 
 
-# Whether somebody asked this command to end: Ctrl-C, SIGTERM, or the terminal that was closed.
-
-
-class Ending:
-    """Listens from the moment it is made. The second signal does not wait for anybody: it ends the process, and the
-    guardian ends the rest."""
+class StopSignal:
+    """Whether this command received SIGINT (Ctrl-C), SIGTERM or SIGHUP since this object was created. A second signal
+    ends the process at once; the watchdog then ends its children."""
 
     def __init__(self) -> None:
         self._signal: int | None = None
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._heard)
+            signal.signal(number, self._receive)
 
     @property
-    def asked(self) -> bool:
+    def received(self) -> bool:
         return self._signal is not None
 
     @property
@@ -169,13 +166,13 @@ class Ending:
         return 128 + self._signal if self._signal else 0
 
     def wait(self, seconds: float) -> bool:
-        """At most so long; whether it was asked."""
+        """Wait at most this long; return whether a signal was received."""
         deadline = time.monotonic() + seconds
-        while not self.asked and (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, 0.1))  # a signal does not end a sleep, so that it must be short
-        return self.asked
+        while not self.received and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))  # short, because a signal does not interrupt sleep
+        return self.received
 
-    def _heard(self, number: int, _frame: object) -> None:
-        if self.asked:
+    def _receive(self, number: int, _frame: object) -> None:
+        if self.received:
             raise SystemExit(128 + number)
         self._signal = number

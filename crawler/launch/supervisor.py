@@ -1,4 +1,5 @@
-"""Keeps programs running: one that ends by itself is started again, and one that keeps ending less and less often."""
+"""Runs programs and restarts those that exit, after growing pauses if they keep exiting; runs the Procfile's
+processes."""
 
 from __future__ import annotations
 
@@ -20,82 +21,83 @@ from honcho.printer import Message, Printer
 
 from crawler.launch.process_group import Children
 
-SOON = 10.0  # seconds a program must have run for its end to be no sign of trouble
-LONGEST_PAUSE = 30.0  # seconds before a program in trouble is tried again, at most
+STABLE_AFTER_S = 10.0  # a program that ran at least this long is restarted at once
+MAX_RESTART_PAUSE_S = 30.0  # longest pause before a program that keeps exiting is restarted
 
 
 @dataclass
-class Place:
-    """A program that should run, and what runs there now. Times are on the monotonic clock."""
+class ManagedProcess:
+    """A program to keep running, and its current process. Times are on the monotonic clock."""
 
     name: str
     start: Callable[[], subprocess.Popen[bytes]]
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     started_at: float = field(default=0.0, init=False)
-    due_at: float = field(default=0.0, init=False)  # not to be started earlier
-    pause: float = field(default=0.0, init=False)  # before the next start; more than 0 = in trouble
+    due_at: float = field(default=0.0, init=False)  # not started before
+    pause: float = field(default=0.0, init=False)  # before the next start; more than 0 = it keeps exiting
 
 
 @dataclass(frozen=True)
-class End:
-    """A program ended by itself."""
+class ExitedProcess:
+    """A program that exited by itself."""
 
     name: str
     exit_code: int
-    pause: float  # seconds until it is started again; more than 0 = it had not run for long
+    pause: float  # seconds until it is restarted; more than 0 = it had not run for long
 
     def __str__(self) -> str:
         return f"{self.name} (exit code {self.exit_code})"
 
 
-class Keeper:
-    """The places are filled by `fill`, in order; ending the children is their owner's business."""
+class Supervisor:
+    """Programs that are started by `fill`, in order. The owner of `children` stops them."""
 
     def __init__(self, children: Children) -> None:
         self._children = children
-        self._places: list[Place] = []
+        self._managed: list[ManagedProcess] = []
 
-    def add(self, place: Place) -> None:
-        self._places.append(place)
+    def add(self, managed: ManagedProcess) -> None:
+        self._managed.append(managed)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._managed)
 
     def fill(self) -> None:
-        """Start what does not run and whose time has come."""
-        for place in self._places:
-            if place.process is None and time.monotonic() >= place.due_at:
-                place.process, place.started_at = place.start(), time.monotonic()
+        """Start the programs that are not running and are due."""
+        for managed in self._managed:
+            if managed.process is None and time.monotonic() >= managed.due_at:
+                managed.process, managed.started_at = managed.start(), time.monotonic()
 
-    def ended(self) -> list[End]:
-        """What ended since this was asked before."""
+    def ended(self) -> list[ExitedProcess]:
+        """The programs that exited since the last call."""
         gone = {process.pid: process.returncode for process in self._children.ended()}
         return [
-            _vacate(place, gone[place.process.pid])
-            for place in self._places
-            if place.process and place.process.pid in gone
+            _exited(managed, gone[managed.process.pid])
+            for managed in self._managed
+            if managed.process and managed.process.pid in gone
         ]
 
 
 def next_pause(ran: float, pause: float) -> float:
-    """Seconds to wait before a program that ran for `ran` seconds, after a wait of `pause`, is started again."""
-    return 0.0 if ran >= SOON else min(LONGEST_PAUSE, max(1.0, pause * 2))
+    """Seconds to wait before a program is restarted that ran for `ran` seconds after a pause of `pause`."""
+    return 0.0 if ran >= STABLE_AFTER_S else min(MAX_RESTART_PAUSE_S, max(1.0, pause * 2))
 
 
-def _vacate(place: Place, exit_code: int) -> End:
+def _exited(managed: ManagedProcess, exit_code: int) -> ExitedProcess:
     now = time.monotonic()
-    place.pause = next_pause(now - place.started_at, place.pause)
-    place.process, place.due_at = None, now + place.pause
-    return End(place.name, exit_code, place.pause)
+    managed.pause = next_pause(now - managed.started_at, managed.pause)
+    managed.process, managed.due_at = None, now + managed.pause
+    return ExitedProcess(managed.name, exit_code, managed.pause)
 
 
-# The Procfile's processes: started together, shown line by line, replaced when one ends, ended together.
-
-GRACE = 8.0  # seconds they have to end by themselves
+STOP_TIMEOUT_S = 8.0  # seconds the processes have to exit after SIGTERM
 
 
 class Processes:
-    """`counts`: how many of a kind, where it is not one. `environment`: whole; PORT in it is the first kind's."""
+    """The Procfile's processes: started and stopped together, restarted when they exit, their output printed by line.
+
+    `counts`: the number of processes of a kind, where it is not one. `environment`: complete; its PORT is for the
+    first kind."""
 
     def __init__(self, procfile: Path, counts: Mapping[str, int], environment: Mapping[str, str]) -> None:
         kinds = parse_procfile(procfile.read_text()).processes
@@ -104,14 +106,14 @@ class Processes:
         self._printer: Any = Printer(sys.stdout, width=max(len(each.name) for each in wanted))
         self._printing = threading.Lock()
         self._readers: list[threading.Thread] = []
-        self._children = Children(GRACE)
-        self._keeper = Keeper(self._children)
-        for each, colour in zip(wanted, get_colours(), strict=False):  # there are colours without end
-            self._keeper.add(Place(each.name, partial(self._start, each, colour)))
+        self._children = Children(STOP_TIMEOUT_S)
+        self._supervisor = Supervisor(self._children)
+        for each, colour in zip(wanted, get_colours(), strict=False):  # an endless generator
+            self._supervisor.add(ManagedProcess(each.name, partial(self._start, each, colour)))
 
     def __enter__(self) -> Self:
         try:
-            self._keeper.fill()
+            self._supervisor.fill()
         except BaseException:
             self._children.stop()
             raise
@@ -123,16 +125,16 @@ class Processes:
         self._children.stop()
         self._read_rest()
 
-    def ended(self) -> list[End]:
-        """What ended by itself since this was asked before; its last lines have been shown."""
-        ended = self._keeper.ended()
+    def ended(self) -> list[ExitedProcess]:
+        """The programs that exited since the last call; their last lines have been printed."""
+        ended = self._supervisor.ended()
         if ended:
             self._read_rest()
         return ended
 
     def replace(self) -> None:
-        """Start again what has ended, where its time has come."""
-        self._keeper.fill()
+        """Restart the programs that exited and are due."""
+        self._supervisor.fill()
 
     def _start(self, wanted: ProcessParams, colour: str) -> subprocess.Popen[bytes]:
         process = self._children.start(
@@ -147,7 +149,7 @@ class Processes:
         return process
 
     def _read_rest(self) -> None:
-        """Let what the ended ones said last be shown; those that run are not waited for."""
+        """Print the last lines of exited processes; do not wait for running ones."""
         for reader in self._readers:
             reader.join(0.2)
         self._readers = [reader for reader in self._readers if reader.is_alive()]

@@ -1,4 +1,4 @@
-"""`bin/up`: the database, Redis if none listens, and the Procfile's processes; Ctrl-C ends all of it."""
+"""`bin/up`: the database, Redis unless one is running, and the Procfile's processes, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,63 +14,65 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
-from crawler.launch.process_group import Ending
+from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, ensure_redis
 from crawler.launch.supervisor import Processes
 from settings.environment import ROOT, kept_secret
 
-PATIENCE = 60.0  # seconds the web page has to answer for the first time
+STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    ending = Ending()
+    stop = StopSignal()
     try:
-        run(options, ending)
+        run(options, stop)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
     except (CrawlerError, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
-    return ending.exit_code
+    return stop.exit_code
 
 
-def run(options: Namespace, ending: Ending) -> None:
-    """1. Both ports must be free, or nothing is started. 2. Database and Redis. 3. The processes, and their addresses
-    once they answer. 4. Until somebody ends it: replace what ended by itself."""
+def run(options: Namespace, stop: StopSignal) -> None:
+    """1. Both ports must be free. 2. Database and Redis. 3. Start the processes; print the addresses once they answer.
+    4. Restart processes that exit, until a signal stops the command."""
     _check_free(options.port, "--port")
     _check_free(options.dashboard_port, "--dashboard-port")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     os.environ.setdefault("CRAWLER_BASE_URL", _address(options.port))
     django.setup()
-    # Only now, because they want Django's settings.
+    # Imported here: they need Django's settings.
     from crawler import conf
-    from crawler.launch.services import bring_up_to_date
+    from crawler.launch.services import apply_migrations
 
-    bring_up_to_date()
+    apply_migrations()
     with (
         ensure_redis(conf.data_dir()) as redis,
         Processes(ROOT / "Procfile", {"worker": options.workers}, _environment(options, redis.url)) as processes,
     ):
-        _await_answers(options, processes, ending)
-        if not ending.asked:
+        _await_answers(options, processes, stop)
+        if not stop.received:
             print(_welcome(options, conf.data_dir()), flush=True)
-        while not ending.wait(1.0):
-            _look_after(redis, processes)
-        print("Ending ...", flush=True)
+        while not stop.wait(1.0):
+            _restart_ended(redis, processes)
+        print("Stopping ...", flush=True)
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="bin/up",
         allow_abbrev=False,
-        description="Start the crawler on this machine: Redis if none listens, web page, workers, clock and RQ's "
-        "dashboard. It prints the address and a one-time login link. Ctrl-C ends all of it.",
+        description="Start the crawler on this machine: Redis unless one is running, the web server, workers, the "
+        "clock and RQ's dashboard. Prints the address and a one-time login link. Ctrl-C stops all of it.",
     )
-    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="of the web page (default: 8000)")
-    parser.add_argument("--workers", type=_count, default=2, metavar="N", help="how many workers (default: 2)")
-    parser.add_argument("--dashboard-port", type=_port, default=9181, metavar="N", help="RQ's (default: 9181)")
+    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="port of the web server (default: 8000)")
+    parser.add_argument("--workers", type=_count, default=2, metavar="N", help="number of workers (default: 2)")
+    parser.add_argument(
+        "--dashboard-port", type=_port, default=9181, metavar="N", help="port of RQ's dashboard (default: 9181)"
+    )
     return parser
 
 
@@ -87,11 +89,11 @@ def _count(typed: str) -> int:
 
 
 def _check_free(port: int, option: str) -> None:
-    """Raises BadInput unless we may listen on this port of the loopback interface."""
+    """Raises BadInput unless this port of the loopback interface is free."""
     if _listens(port):
         raise BadInput(
             option,
-            f"Port {port} of {LOOPBACK} is in use. Does bin/up run already? "
+            f"Port {port} of {LOOPBACK} is in use. Is bin/up running already? "
             f"Otherwise choose another port, such as: bin/up {option} {port + 1 if port < 65535 else port - 1}",
         )
     with socket.socket() as trial:
@@ -117,7 +119,7 @@ def _address(port: int) -> str:
 
 
 def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
-    """What the Procfile's processes see."""
+    """The environment of the Procfile's processes."""
     return {
         **os.environ,
         "PORT": str(options.port),
@@ -128,15 +130,15 @@ def _environment(options: Namespace, redis_url: str) -> dict[str, str]:
     }
 
 
-def _await_answers(options: Namespace, processes: Processes, ending: Ending) -> None:
-    """Until the web page and the dashboard answer. Raises ServiceDown when a process ends instead."""
-    deadline = time.monotonic() + PATIENCE
+def _await_answers(options: Namespace, processes: Processes, stop: StopSignal) -> None:
+    """Wait until the web server and the dashboard answer. Raises ServiceDown if a process exits instead."""
+    deadline = time.monotonic() + STARTUP_TIMEOUT_S
     while not (_web_answers(options.port) and _listens(options.dashboard_port)):
         if ended := processes.ended():
-            raise ServiceDown(f"{', '.join(map(str, ended))} ended while it was starting; what it said is above.")
+            raise ServiceDown(f"{', '.join(map(str, ended))} exited during the start; the output is above.")
         if time.monotonic() > deadline:
-            raise ServiceDown(f"The web page did not answer within {PATIENCE:g} seconds.")
-        if ending.wait(0.1):
+            raise ServiceDown(f"The web server did not answer within {STARTUP_TIMEOUT_S:g} seconds.")
+        if stop.wait(0.1):
             return
 
 
@@ -152,26 +154,26 @@ def _web_answers(port: int) -> bool:
 
 
 def _welcome(options: Namespace, data_dir: Path) -> str:
-    from crawler.accounts.login_links import make_link  # wants Django's settings
+    from crawler.accounts.login_links import make_link  # needs Django's settings
 
     password = kept_secret(data_dir / "dashboard_password")
     return (
         f"\n  The crawler:         {_address(options.port)}/"
         f"\n  Log in (once):       {make_link(_address(options.port))}"
         f"\n  RQ's dashboard:      {_address(options.dashboard_port)}/  (user admin, password {password})"
-        f"\n  Ctrl-C ends all of it.\n"
+        f"\n  Ctrl-C stops all of it.\n"
     )
 
 
-def _look_after(redis: RedisServer, processes: Processes) -> None:
-    """Replace what ended by itself; one that ends again at once is tried less and less often."""
+def _restart_ended(redis: RedisServer, processes: Processes) -> None:
+    """Restart what exited; a program that exits again at once is restarted after growing pauses."""
     try:
         if redis.revive():
-            print("Redis had ended and was started again.", flush=True)
+            print("Redis had stopped and was restarted.", flush=True)
     except ServiceDown as error:
         print(error, file=sys.stderr)
     for end in processes.ended():
-        print(f"{end} ended and is started again{f' in {end.pause:g} s' if end.pause else ''}.", flush=True)
+        print(f"{end} exited and is restarted{f' in {end.pause:g} s' if end.pause else ''}.", flush=True)
     processes.replace()
 
 

@@ -1,8 +1,8 @@
-"""Outlives its owner by a moment: ends the owner's children once the owner is gone, however it went.
+"""Ends the children of a process once that process is gone, even if it was killed with SIGKILL.
 
-Run as a program of its own, with the reading end of a pipe as standard input. The owner alone holds the other end (or
-a few owners that share the children), so end of file means that none is left, even after kill -9. Lines in the pipe:
-`+ 123` the process group 123 has begun, `- 123` it has ended. Standard library only: it must start in milliseconds.
+Run as a program with the read end of a pipe as standard input. Only the owners of the children hold the write end, so
+end of file means that no owner is left. Lines in the pipe: `+ 123` process group 123 has started, `- 123` it has ended.
+Standard library only: it must start in milliseconds.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from collections.abc import Iterable
 def main() -> None:
     grace = float(sys.argv[1])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # only the owner's end counts
+        signal.signal(number, signal.SIG_IGN)  # it stops only when the owners are gone
     groups = living(sys.stdin.buffer)
-    os.close(sys.stdin.fileno())  # from here on nobody can become another owner
+    os.close(sys.stdin.fileno())  # from here on no process can become another owner
     with contextlib.suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), b"ending\n")
     end(groups, grace)
 
 
 def living(lines: Iterable[bytes]) -> list[int]:
-    """The groups that began and did not end, once there are no more lines."""
+    """Read all lines; return the groups that have started and not ended."""
     groups: list[int] = []
     for line in lines:
         sign, _, number = line.decode().partition(" ")
@@ -39,7 +39,7 @@ def living(lines: Iterable[bytes]) -> list[int]:
 
 
 def end(groups: list[int], grace: float) -> None:
-    """Ask every group to end, wait at most `grace` seconds, then end what is left."""
+    """Send SIGTERM to every group, wait at most `grace` seconds, then send SIGKILL to those left."""
     deadline = time.monotonic() + grace
     left = [group for group in groups if send(group, signal.SIGTERM)]
     while left and time.monotonic() < deadline:
@@ -50,10 +50,10 @@ def end(groups: list[int], grace: float) -> None:
 
 
 def send(group: int, number: int) -> bool:
-    """Signal a process group; whether there is one. Signal 0 only asks."""
+    """Send a signal to a process group; return whether it exists. Signal 0 only tests."""
     try:
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):  # macOS denies what has ended and was not yet waited for
+    except (ProcessLookupError, PermissionError):  # macOS gives PermissionError for a zombie
         return False
     return True
 

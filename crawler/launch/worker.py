@@ -1,4 +1,4 @@
-"""`bin/worker`: RQ's worker with the settings of this project, those in `.env` among them."""
+"""`bin/worker`: RQ's worker with the settings of this project, including those in `.env`."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from django.core.exceptions import ImproperlyConfigured
 from settings import environment
 
 EPILOG = """\
-Further arguments go to RQ as they are, such as --burst or --max-jobs 100; `rq worker --help` and, with -n,
-`rq worker-pool --help` list them. It waits for Redis and the database, see CRAWLER_STARTUP_TIMEOUT, and becomes RQ's
-program: signals reach RQ itself."""
+Further arguments are passed to RQ, such as --burst or --max-jobs 100; `rq worker --help` and, with -n,
+`rq worker-pool --help` list them. Waits for Redis and the database (CRAWLER_STARTUP_TIMEOUT), then executes RQ's
+program in this process, so that RQ receives the signals."""
 
 
 def main(arguments: list[str]) -> NoReturn:
     options, further = _parser().parse_known_args(arguments)
     try:
-        variables = surroundings(os.environ)
+        variables = worker_environment(os.environ)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
     os.execve(sys.executable, command(options.workers, further, is_verbose=options.verbose), variables)  # noqa: S606
 
 
 def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = False) -> list[str]:
-    """The command line of RQ. The project's worker class waits for what it needs, as soon as RQ imports it."""
+    """The command line of RQ. The project's worker class waits for Redis and the database when RQ imports it."""
     kind = ["worker"] if workers == 1 else ["worker-pool", "--num-workers", str(workers)]
     loudness = "--verbose" if is_verbose else "--quiet"
     base = [sys.executable, "-P", "-m", "rq.cli", *kind, loudness, "-w", "crawler.worker.Worker"]
     return [*base, *further, "crawl", "fetch"]
 
 
-def surroundings(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment RQ runs in: with what `.env` adds, and with Redis where RQ looks for it. Raises
-    ImproperlyConfigured for a setting that cannot be used, before RQ makes a traceback of it."""
+def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
+    """The environment for RQ: with `.env`, and with the address of Redis in RQ's own variable. Raises
+    ImproperlyConfigured for an invalid setting, so that the user sees a message and no traceback."""
     import_module(given.get("DJANGO_SETTINGS_MODULE", "settings.development"))
     url = environment.redis_url()
     return {**given, "REDIS_URL": url, "RQ_REDIS_URL": url}
@@ -48,13 +48,13 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="bin/worker",
         allow_abbrev=False,
-        description="Fetch pages and manage crawls, until it is ended.",
+        description="Fetch pages and manage crawls until stopped.",
         epilog=EPILOG,
     )
     parser.add_argument(
-        "-n", dest="workers", type=_count, default=1, metavar="N", help="how many workers, in one pool (default: 1)"
+        "-n", dest="workers", type=_count, default=1, metavar="N", help="number of workers, in one pool (default: 1)"
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each job")
+    parser.add_argument("-v", "--verbose", action="store_true", help="log a line for each job")
     return parser
 
 

@@ -1,5 +1,6 @@
 """Notices: telling people and programs what became of a crawl.
 
+models         the tables of notices
 outbox         writes deliveries in the transaction that makes them true; claims and results of attempts
 delivery       sends what is due, and sends again on request
 user_channels  channels of an account

@@ -22,7 +22,7 @@ from crawler.core.urls.addresses import is_public
 from crawler.core.urls.normalise import host_and_port
 from crawler.http.client import HttpFetcher, gateway_of
 from crawler.http.connector import Gateway
-from crawler.http.errors import FetchTrouble
+from crawler.http.errors import FetchError
 from crawler.http.fetcher import Limits
 from crawler.http.guard import Guard, guard_of
 
@@ -105,7 +105,7 @@ def _gateway_to(address: str, guard: Guard) -> Gateway | None:
         return None
     try:
         endpoints = guard.resolve(*host_and_port(address))
-    except (FetchTrouble, ValueError):
+    except (FetchError, ValueError):
         return gateway  # the request will report the error
     return gateway if all(is_public(str(endpoint.sockaddr[0])) for endpoint in endpoints) else None
 

@@ -64,10 +64,10 @@ def test_a_webhook_is_guarded_like_a_page(settings: Any) -> None:
     [
         (
             "http://1.1.1.1:6379/",
-            "not among those asked (CRAWLER_PORTS); allow it for this host by 1.1.1.1:6379",
+            "not in CRAWLER_PORTS; allow it for this host by 1.1.1.1:6379",
         ),
-        ("http://1.1.1.1:25/", "port 25 is one that no browser asks"),
-        ("http://1.1.1.1:0/", "port 0 is one that no browser asks"),
+        ("http://1.1.1.1:25/", "port 25 is blocked by browsers"),
+        ("http://1.1.1.1:0/", "port 0 is blocked by browsers"),
     ],
 )
 def test_a_port_that_is_not_asked_is_refused_at_once(url: str, said: str) -> None:
@@ -88,7 +88,7 @@ def test_name_servers_that_are_slow_are_no_misspelling(monkeypatch: pytest.Monke
         raise TimeoutError
 
     monkeypatch.setattr(guard, "Guard", partial(Guard, resolver=slow))
-    with pytest.raises(BadInput, match=r"does not resolve in 10 seconds\. Try again in a while"):
+    with pytest.raises(BadInput, match=r"does not resolve in 10 seconds\. Try again later"):
         start_crawl(["http://slow.test/"], CrawlOptions())
 
 

@@ -37,10 +37,10 @@ from crawler.core.urls import normalise as hosts
 from crawler.core.urls.crawl_scope import Scope
 from crawler.core.urls.query_params import Parameters
 from crawler.http import encodings, fetcher
-from crawler.http.body import Answer
+from crawler.http.body import ResponseStream
 from crawler.http.connection import Connection
-from crawler.http.errors import FetchTrouble
-from crawler.http.warc_record import RecordedReading, recorded
+from crawler.http.errors import FetchError
+from crawler.http.warc_record import RecordingParser, recorded
 from tests.fuzz import seeds
 
 MEGABYTE = 1_000_000
@@ -155,7 +155,7 @@ def read_head(data: bytes) -> None:
 
 def read_answer(data: bytes, size: int) -> object:
     """What an answer says: its status, headers and body, or that there is none."""
-    reading, body = RecordedReading(65536), 0
+    reading, body = RecordingParser(65536), 0
     try:
         for at in range(0, len(data), size):
             if reading.is_complete or reading.broken:
@@ -167,7 +167,7 @@ def read_answer(data: bytes, size: int) -> object:
             reading.pieces.clear()
         else:
             reading.end()
-    except FetchTrouble:
+    except FetchError:
         return None
     heads = recorded("GET", "/a", "example.com", {"A": "b"}, (), reading)
     warc.exchange(HERE, 0.0, (heads.request, heads.request_headers), (heads.status_line, heads.headers), b"x")
@@ -176,9 +176,11 @@ def read_answer(data: bytes, size: int) -> object:
     return (reading.status, reading.fields, reading.is_complete and body)
 
 
-def read_length(reading: RecordedReading) -> None:
+def read_length(reading: RecordingParser) -> None:
     """What is announced of a body whose head has come."""
-    length = Answer(reading, cast("Connection", None), lambda _: None).length()  # it asks nothing of its connection
+    length = ResponseStream(
+        reading, cast("Connection", None), lambda _: None
+    ).length()  # it asks nothing of its connection
     holds(length is None or length >= 0, "a length is below zero")
 
 
@@ -186,7 +188,7 @@ def read_one_header(value: str) -> None:
     fetcher.text_of(value)
     fetcher.media_type_of(value)
     wait = fetcher.parse_retry_after(value, 1.8e9)
-    holds(wait is None or 0 <= wait <= fetcher.LONGEST_WAIT, "a Retry-After is out of bounds")
+    holds(wait is None or 0 <= wait <= fetcher.MAX_RETRY_AFTER_S, "a Retry-After is out of bounds")
     charsets.encoding_of(b"", value)
     for etag in ("", value):
         answer = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, etag=etag, last_modified=value, fetched_at=1.8e9)
@@ -200,7 +202,7 @@ def read_header(data: bytes) -> None:
 def read_coding(data: bytes) -> None:
     for name in ("gzip", "deflate", "br", "zstd", "x-gzip, identity"):
         out = 0
-        with suppress(FetchTrouble):
+        with suppress(FetchError):
             for piece in encodings.decoded([data[at : at + 65536] for at in range(0, len(data), 65536)], name):
                 holds(len(piece) <= 256 * 1024, "a piece is large")
                 out += len(piece)

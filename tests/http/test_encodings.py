@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crawler.core.text.gzip import STEP
 from crawler.http.encodings import ACCEPTED, MAX_FRAMES, decoded
-from crawler.http.errors import NotHttp
+from crawler.http.errors import InvalidResponse
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -89,7 +89,7 @@ def test_it_does_not_matter_how_the_body_is_cut(data: bytes, size: int, form) ->
 def test_rubbish_is_decoded_or_called_so(pieces: list[bytes], name: str) -> None:
     try:
         b"".join(decoded(pieces, name))
-    except NotHttp as error:
+    except InvalidResponse as error:
         assert str(error)  # noqa: PT017  (any other exception is the failure)
 
 
@@ -111,13 +111,13 @@ def test_a_bomb_is_opened_step_by_step(encode) -> None:  # type: ignore[no-untyp
 
 @pytest.mark.parametrize("name", ["compress", "gzip, gzip", "deflate, br", "rubbish", "x-br"])
 def test_an_encoding_not_asked_for_is_refused(name: str) -> None:
-    with pytest.raises(NotHttp, match="not asked for"):
+    with pytest.raises(InvalidResponse, match="not asked for"):
         list(decoded([b"x"], name))
 
 
 @pytest.mark.parametrize("encode", ENCODERS)
 def test_a_body_that_ends_early_is_refused(encode) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(NotHttp, match="ends before its end"):
+    with pytest.raises(InvalidResponse, match="ends before its end"):
         list(decoded([encode(b"hello" * 100)[:-1]], ENCODERS[encode]))
 
 
@@ -129,14 +129,14 @@ def test_an_empty_body_is_empty_however_encoded(name: str) -> None:
 def test_a_zstd_body_may_not_claim_more_memory_than_http_allows() -> None:
     squeezer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 24})
     greedy = squeezer.compress(b"<p>") + squeezer.flush()
-    with pytest.raises(NotHttp, match="too much memory"):
+    with pytest.raises(InvalidResponse, match="too much memory"):
         list(decoded([greedy], "zstd"))
 
 
 def test_a_zstd_body_may_not_consist_of_endless_frames() -> None:
     frames = zstd.compress(b"") * 100
     assert list(decoded([frames] * (MAX_FRAMES // 100), "zstd")) == []
-    with pytest.raises(NotHttp, match="more than 10,000 frames"):
+    with pytest.raises(InvalidResponse, match="more than 10,000 frames"):
         list(decoded([frames] * (MAX_FRAMES // 100 + 1), "zstd"))
 
 

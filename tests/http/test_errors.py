@@ -13,9 +13,9 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.http.errors import (
     MAX_ERROR_LENGTH,
     AddressRefused,
+    ConnectionClosed,
     HeadTooLarge,
-    HungUp,
-    NotHttp,
+    InvalidResponse,
     explain,
     one_line,
     outcome_of,
@@ -27,8 +27,8 @@ from crawler.http.errors import (
     [
         (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), Outcome.CONNECT),
         (OSError(errno.EHOSTUNREACH, "No route to host"), Outcome.CONNECT),
-        (HungUp("closed"), Outcome.CONNECT),
-        (NotHttp("x"), Outcome.MALFORMED),
+        (ConnectionClosed("closed"), Outcome.CONNECT),
+        (InvalidResponse("x"), Outcome.MALFORMED),
         (HeadTooLarge("header line"), Outcome.TOO_LARGE),
         (TimeoutError(errno.ETIMEDOUT, "Connection timed out"), Outcome.TIMEOUT),
         (ssl.SSLError(1, "bad"), Outcome.TLS),

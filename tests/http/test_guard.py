@@ -12,7 +12,7 @@ import pytest
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.urls.addresses import Proxy, parse_ports
 from crawler.http.client import HttpFetcher
-from crawler.http.connector import MOST_TRIED, Gateway
+from crawler.http.connector import MAX_ADDRESSES_TRIED, Gateway
 from crawler.http.fetcher import Limits
 from crawler.http.guard import AddressRefused, Guard
 from tests.http.asking import LOOPBACK
@@ -114,10 +114,10 @@ NEIGHBOUR = "10.0.0.1"
     [
         ((), "1.1.1.1", 80, None),
         ((), "1.1.1.1", 8443, None),
-        ((), "1.1.1.1", 6379, "port 6379 is not among those asked"),
-        ((), "1.1.1.1", 25, "port 25 is one that no browser asks"),
-        ((), "1.1.1.1", 0, "port 0 is one that no browser asks"),
-        (("*",), "1.1.1.1", 6379, "port 6379 is not among those asked"),
+        ((), "1.1.1.1", 6379, "port 6379 is not in CRAWLER_PORTS"),
+        ((), "1.1.1.1", 25, "port 25 is blocked by browsers"),
+        ((), "1.1.1.1", 0, "port 0 is blocked by browsers"),
+        (("*",), "1.1.1.1", 6379, "port 6379 is not in CRAWLER_PORTS"),
         (("site.test",), "1.1.1.1", 6379, "allow it for this host by site.test:6379 in CRAWLER_PRIVATE_HOSTS"),
         (("site.test:6379",), "1.1.1.1", 6379, None),
         (("1.1.1.1:6379",), "1.1.1.1", 6379, None),
@@ -125,8 +125,8 @@ NEIGHBOUR = "10.0.0.1"
         (("site.test:6380",), "1.1.1.1", 6379, "port 6379"),
         (("site.test:25",), "1.1.1.1", 25, None),
         (("10.0.0.0/8",), NEIGHBOUR, 6379, None),  # whoever opens a network opens its ports
-        (("10.0.0.0/8",), NEIGHBOUR, 25, "port 25 is one that no browser asks"),
-        (("*",), NEIGHBOUR, 25, "port 25 is one that no browser asks"),
+        (("10.0.0.0/8",), NEIGHBOUR, 25, "port 25 is blocked by browsers"),
+        (("*",), NEIGHBOUR, 25, "port 25 is blocked by browsers"),
         (("10.0.0.1:25",), NEIGHBOUR, 25, None),
         ((), NEIGHBOUR, 25, "10.0.0.1 is a private address (Private-Use)"),
         (("64:ff9b::/96",), "64:ff9b::101:101", 80, None),
@@ -152,7 +152,7 @@ def test_port_0_is_not_taken_for_the_usual_one() -> None:
     with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         fetched = fetcher.get("http://127.0.0.1:0/")
     assert (fetched.outcome, fetched.requests) == (Outcome.PRIVATE_ADDRESS, 0)
-    assert "port 0 is one that no browser asks" in fetched.error
+    assert "port 0 is blocked by browsers" in fetched.error
 
 
 def test_the_checked_address_is_the_one_connected_to() -> None:
@@ -264,7 +264,7 @@ def test_a_system_that_cannot_look_up_is_no_missing_name() -> None:
 
 def test_of_very_many_addresses_few_are_tried() -> None:
     with Server({"/": page()}) as server:
-        addresses = [f"127.0.1.{number}" for number in range(1, MOST_TRIED + 1)] + ["127.0.0.1"]
+        addresses = [f"127.0.1.{number}" for number in range(1, MAX_ADDRESSES_TRIED + 1)] + ["127.0.0.1"]
         with HttpFetcher(Guard(("127.0.0.0/8",), resolver=Names(" ".join(addresses))), "Tester/1") as fetcher:
             assert fetcher.get(f"http://site.test:{server.port}/").outcome is Outcome.CONNECT
         with HttpFetcher(Guard(("127.0.0.0/8",), resolver=Names(" ".join(addresses[1:]))), "Tester/1") as fetcher:

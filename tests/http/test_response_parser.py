@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawler.core.crawl.outcomes import Outcome
-from crawler.http.errors import FetchTrouble
-from crawler.http.response_parser import MAX_HEADERS, Reading
+from crawler.http.errors import FetchError
+from crawler.http.response_parser import MAX_HEADERS, ResponseParser
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
 
@@ -36,7 +36,7 @@ class Read:
 
 def read(data: bytes, *cuts: int, closes: bool = True, bodiless: bool = False) -> Read:
     """What is made of these bytes, cut in pieces at these places."""
-    reading = Reading(LIMIT, bodiless=bodiless)
+    reading = ResponseParser(LIMIT, bodiless=bodiless)
     places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
     rest = [data[start:end] for start, end in pairwise(places)]
     body = b""
@@ -48,7 +48,7 @@ def read(data: bytes, *cuts: int, closes: bool = True, bodiless: bool = False) -
                 reading.end()
             body += b"".join(reading.pieces)
             reading.pieces.clear()
-    except FetchTrouble as error:  # then there was no head
+    except FetchError as error:  # then there was no head
         return Read(trouble=error.outcome, error=str(error))
     trouble = reading.broken
     told = (trouble.outcome, str(trouble)) if trouble else (None, "")
@@ -142,7 +142,7 @@ def test_what_browsers_read_is_read(name: str, body: bytes) -> None:
     [
         ("lengths at odds", "the Content-Length headers contradict each other"),
         ("endless length", "the headers cannot be read: Content-Length overflow"),
-        ("garbled length", "the header that says where the body ends is garbled"),
+        ("garbled length", "the header that defines the length of the body is invalid"),
         ("another version", "not HTTP/1 but begins with 'HTTP/2.0 200 OK"),
         ("radio", "not HTTP/1 but begins with 'ICY 200 OK"),
         ("no status", "the status line is 'HTTP/1.1'"),
@@ -176,7 +176,7 @@ def test_what_nobody_can_read_is_told(name: str, said: str) -> None:
     ],
 )
 def test_the_value_of_a_header(data: bytes, value: bytes) -> None:
-    reading = Reading(LIMIT)
+    reading = ResponseParser(LIMIT)
     reading.feed(OK + data + THREE + b"\r\n<p>")
     assert reading.first[b"x"] == value
 
@@ -225,7 +225,7 @@ def test_the_limit_is_kept_to_the_byte(size: int, trouble: Outcome | None, odd: 
 
 @pytest.mark.parametrize("start", [b"3\r\n<p>\r\n0\r\n", b"3;", b"0\r\nX: "])
 def test_what_stands_between_the_pieces_of_a_body_is_limited(start: bytes) -> None:
-    reading = Reading(LIMIT)
+    reading = ResponseParser(LIMIT)
     reading.feed(OK + CHUNKED + b"\r\n" + start)
     for _ in range(LIMIT):
         reading.feed(b"x: y\r\n" if start.endswith(b"\r\n") else b"xxxxxx")
@@ -243,9 +243,9 @@ def test_headers_are_counted(count: int, trouble: Outcome | None, odd: bytes) ->
     assert (found.trouble, found.body) == (trouble, b"" if trouble else b"<p>")
 
 
-def fed_with_chunks(chunk: bytes, count: int) -> Reading:
+def fed_with_chunks(chunk: bytes, count: int) -> ResponseParser:
     """After so many of this chunk, each arriving by itself, or as many as were taken."""
-    reading = Reading(LIMIT)
+    reading = ResponseParser(LIMIT)
     reading.feed(OK + CHUNKED + b"\r\n")
     for _ in range(count):
         reading.feed(chunk)
@@ -274,7 +274,7 @@ def test_chunks_may_be_of_one_byte(chunk: bytes, at_a_time: int) -> None:
 
 
 def test_what_interrupts_the_parser_comes_out_of_it() -> None:
-    class Interrupted(Reading):
+    class Interrupted(ResponseParser):
         def on_body(self, data: bytes) -> None:
             raise ZeroDivisionError
 
@@ -326,7 +326,7 @@ def test_no_cut_changes_what_any_bytes_are_read_as(data: bytes, cuts: list[int])
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1  200 OK\n"], ids=["blank lines", "a head to mend"])
 def test_a_head_that_comes_byte_by_byte_takes_no_longer_than_its_length_says(start: bytes) -> None:
     def feed(data: bytes) -> None:
-        reading = Reading(1_000_000)
+        reading = ResponseParser(1_000_000)
         for at in range(len(data)):
             reading.feed(data[at : at + 1])
 

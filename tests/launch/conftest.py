@@ -49,7 +49,7 @@ def is_alive(pid: int) -> bool:
 
 
 def descendants(pid: int) -> set[int]:
-    """Every process below this one, guardians among them."""
+    """Every process below this one, watchdogs among them."""
     told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     parents = {int(child): int(parent) for child, parent in (line.split() for line in told.splitlines())}
     found: set[int] = set()

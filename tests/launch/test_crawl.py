@@ -161,7 +161,7 @@ def test_an_interrupted_crawl_takes_its_workers_with_it(
     tmp_path: Path, redis_url: str, slow_site: Site, number: signal.Signals, code: int
 ) -> None:
     with _running(tmp_path, redis_url, slow_site) as process:
-        assert eventually(lambda: len(descendants(process.pid)) == 3)  # two workers, no more of a shell, their guardian
+        assert eventually(lambda: len(descendants(process.pid)) == 3)  # two workers, no more of a shell, their watchdog
         started = descendants(process.pid)
         process.send_signal(number)
         process.communicate(timeout=60)

@@ -68,7 +68,7 @@ def test_a_child_reads_nothing_from_the_guardians_pipe(tmp_path: Path) -> None:
 
 
 def test_a_child_lives_as_long_as_one_of_its_owners(tmp_path: Path) -> None:
-    first = Children(grace=5.0, meeting_place=tmp_path / "owners")
+    first = Children(grace=5.0, owners_pipe=tmp_path / "owners")
     child = first.start(["sleep", "600"], output=subprocess.DEVNULL, directory=tmp_path)
     second = join(tmp_path / "owners")
     assert second is not None
@@ -84,7 +84,7 @@ def test_a_child_lives_as_long_as_one_of_its_owners(tmp_path: Path) -> None:
 
 def test_nobody_can_join_where_nothing_is_guarded(tmp_path: Path) -> None:
     assert join(tmp_path / "owners") is None
-    with Children(grace=1.0, meeting_place=tmp_path / "owners"):
+    with Children(grace=1.0, owners_pipe=tmp_path / "owners"):
         pass
     assert join(tmp_path / "owners") is None
 

@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from crawler.core.errors import ServiceDown
-from crawler.launch.services import Found, RedisServer, ensure_redis, find_program, probe, start_embedded
+from crawler.launch.services import PortState, RedisServer, ensure_redis, find_program, probe, start_embedded
 from tests.conftest import free_port, redis_binary
 from tests.launch.conftest import StartOwner, eventually, first_line, without_redis
 
@@ -79,15 +79,15 @@ def test_a_server_that_listens_already_comes_second(tmp_path: Path, redis_url: s
     taken = int(redis_url.rpartition(":")[2].partition("/")[0])
     with ensure_redis(tmp_path, port=taken, environment={"PATH": path_with_redis}) as server:
         assert (server.url, server.owned) == (redis_url, False)
-    assert probe(taken) is Found.REDIS
+    assert probe(taken) is PortState.REDIS
 
 
 def test_a_server_on_the_path_comes_third(tmp_path: Path, port: int, path_with_redis: str) -> None:
     assert find_program(path_with_redis) == tmp_path / "programs" / "redis-server"
     with ensure_redis(tmp_path, port=port, environment={"PATH": path_with_redis}) as server:
         assert (server.url, server.owned) == (f"redis://127.0.0.1:{port}/0", True)
-        assert probe(port) is Found.REDIS
-    assert probe(port) is Found.NOTHING
+        assert probe(port) is PortState.REDIS
+    assert probe(port) is PortState.NOTHING
 
 
 def test_valkey_will_do_as_well(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def _package_on_the_import_path(
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "held by something that is not Redis: set REDIS_URL or free the port"),
-        (b"", "held by something that is not Redis"),
-        (b"-NOAUTH Authentication required.\r\n", "asks for a password: set REDIS_URL=redis://:password@127.0.0.1:"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "in use by another program: set REDIS_URL or free the port"),
+        (b"", "in use by another program"),
+        (b"-NOAUTH Authentication required.\r\n", "requires a password: set REDIS_URL=redis://:password@127.0.0.1:"),
         (b"-DENIED Redis is running in protected mode\r\n", "refuses the connection"),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_server_that_is_just_ending_is_not_taken_for_another_program(tmp_path:
 
 def test_something_that_says_nothing_is_not_redis() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        assert probe(listener.getsockname()[1], timeout=0.1) is Found.FOREIGN
+        assert probe(listener.getsockname()[1], timeout=0.1) is PortState.FOREIGN
 
 
 def test_a_server_that_is_reading_its_file_is_waited_for(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_server_that_is_reading_its_file_is_waited_for(tmp_path: Path) -> None
 
 def test_a_server_that_never_gets_ready_is_not_waited_for_without_end(tmp_path: Path) -> None:
     with answering(b"-LOADING\r\n") as taken, pytest.raises(ServiceDown, match=r"was not ready within 0\.1 seconds"):
-        ensure_redis(tmp_path, port=taken, environment={}, patience=0.1)
+        ensure_redis(tmp_path, port=taken, environment={}, timeout=0.1)
 
 
 def test_a_server_that_is_too_old_is_named_with_its_version(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_embedded_server_keeps_its_data_in_the_folder(tmp_path: Path, port: i
 def test_a_data_file_that_cannot_be_read_is_put_aside(tmp_path: Path, port: int) -> None:
     (tmp_path / "dump.rdb").write_bytes(b"REDIS9999 from the future")
     with start_embedded(port, tmp_path):
-        assert probe(port) is Found.REDIS
+        assert probe(port) is PortState.REDIS
     assert (tmp_path / "dump.unreadable").read_bytes() == b"REDIS9999 from the future"
 
 
@@ -211,7 +211,7 @@ def test_a_program_that_does_not_start_is_said_with_its_last_words(tmp_path: Pat
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, port: int) -> None:
     (tmp_path / "redis").write_text("in the way")
-    with pytest.raises(ServiceDown, match="cannot keep its data in"):
+    with pytest.raises(ServiceDown, match="cannot store its data in"):
         start_embedded(port, tmp_path / "redis")
 
 
@@ -223,7 +223,7 @@ def test_an_embedded_server_is_gone_when_its_owner_was_killed(
 
     owner.kill()
 
-    assert eventually(lambda: probe(port) is Found.NOTHING)
+    assert eventually(lambda: probe(port) is PortState.NOTHING)
 
 
 def test_an_embedded_server_stays_for_its_second_owner(
@@ -234,10 +234,10 @@ def test_an_embedded_server_stays_for_its_second_owner(
 
     first.kill()
     first.wait()
-    assert not eventually(lambda: probe(port) is Found.NOTHING, patience=0.5)
+    assert not eventually(lambda: probe(port) is PortState.NOTHING, patience=0.5)
 
     second.kill()
-    assert eventually(lambda: probe(port) is Found.NOTHING)
+    assert eventually(lambda: probe(port) is PortState.NOTHING)
 
 
 def test_an_embedded_server_that_was_killed_is_started_again(tmp_path: Path, port: int) -> None:
@@ -245,12 +245,12 @@ def test_an_embedded_server_that_was_killed_is_started_again(tmp_path: Path, por
         assert not server.revive()
         with redis.Redis(port=port) as connection:
             os.kill(connection.info("server")["process_id"], signal.SIGKILL)
-        assert eventually(lambda: probe(port) is Found.NOTHING)
+        assert eventually(lambda: probe(port) is PortState.NOTHING)
         assert server.revive()
-        assert probe(port) is Found.REDIS
-    assert probe(port) is Found.NOTHING
+        assert probe(port) is PortState.REDIS
+    assert probe(port) is PortState.NOTHING
 
 
 def test_a_server_of_somebody_else_is_not_started_again(tmp_path: Path, port: int) -> None:
     assert not RedisServer(f"redis://127.0.0.1:{port}/0", owned=False).revive()
-    assert probe(port) is Found.NOTHING
+    assert probe(port) is PortState.NOTHING

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawler.launch.process_group import Children
-from crawler.launch.supervisor import End, Keeper, Place, next_pause
+from crawler.launch.supervisor import ExitedProcess, ManagedProcess, Supervisor, next_pause
 from tests.launch.conftest import eventually
 
 
@@ -30,18 +30,18 @@ def test_a_program_that_keeps_ending_is_started_less_and_less_often(ran: float, 
 
 def test_a_program_that_ended_is_noticed_once_and_waits_for_its_time(tmp_path: Path) -> None:
     with Children(grace=1.0) as children:
-        keeper = Keeper(children)
+        supervisor = Supervisor(children)
         starts: list[str] = []
-        keeper.add(Place("short", _starter(children, tmp_path, starts)))
-        keeper.fill()
-        ended: list[End] = []
-        assert eventually(lambda: bool(ended.extend(keeper.ended()) or ended))
-        assert ended == [End("short", 3, pause=1.0)]
+        supervisor.add(ManagedProcess("short", _starter(children, tmp_path, starts)))
+        supervisor.fill()
+        ended: list[ExitedProcess] = []
+        assert eventually(lambda: bool(ended.extend(supervisor.ended()) or ended))
+        assert ended == [ExitedProcess("short", 3, pause=1.0)]
         assert str(ended[0]) == "short (exit code 3)"
 
-        keeper.fill()
+        supervisor.fill()
         assert starts == ["short"]  # not yet
-        assert eventually(lambda: bool(keeper.fill() or len(starts) == 2))
+        assert eventually(lambda: bool(supervisor.fill() or len(starts) == 2))
 
 
 def _starter(children: Children, folder: Path, starts: list[str]) -> Callable[[], subprocess.Popen[bytes]]:

@@ -70,7 +70,7 @@ def tables(tmp_path: Path) -> None:
 def up(tmp_path: Path, redis_url: str) -> Iterator[Up]:
     started = Up(tmp_path, redis_url)
     with started.process:
-        started.read_until("Ctrl-C ends all of it")
+        started.read_until("Ctrl-C stops all of it")
         yield started
         started.process.kill()
 
@@ -99,7 +99,7 @@ def test_everything_answers_where_it_says_and_is_gone_after_ctrl_c(up: Up) -> No
     assert answer_of(dashboard, Authorization=f"Basic {basic}")[0] == 200
 
     started = descendants(up.process.pid)
-    assert len(started) >= 6  # guardian, web (two), workers (two), clock, dashboard
+    assert len(started) >= 6  # watchdog, web (two), workers (two), clock, dashboard
     up.process.send_signal(signal.SIGINT)
     up.process.wait(30)
     assert up.process.returncode == 130

@@ -12,7 +12,7 @@ import redis
 from rq import Worker
 
 from crawler.launch import workers
-from crawler.launch.preload import GRACE, EarlyWorker
+from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Children
 from crawler.launch.services import RedisServer
 from crawler.launch.workers import Workers
@@ -55,7 +55,7 @@ def test_those_of_others_are_enough(server: RedisServer, tmp_path: Path) -> None
 def test_ours_take_over_when_those_of_others_are_gone(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "PATIENCE", 1)
+    monkeypatch.setattr(workers, "IDLE_CHECKS", 1)
     counts = iter([1, 1])
     ours = Workers(None, live=lambda: next(counts, 0), redis=server, log_file=tmp_path / "workers.log")
     with ours:
@@ -67,33 +67,39 @@ def test_workers_that_do_not_stay_are_said_once(
 ) -> None:
     monkeypatch.setattr(workers, "COMMAND", ("sh", "-c", "echo no; exit 7"))
     with caplog.at_level(logging.WARNING), make(server, tmp_path, 2, others=0):
-        assert eventually(lambda: "keeps ending" in caplog.text)
-    assert caplog.text.count("keeps ending") == 1
-    assert f"(exit code 7) keeps ending. What it says is in {tmp_path / 'workers.log'}." in caplog.text
+        assert eventually(lambda: "keeps exiting" in caplog.text)
+    assert caplog.text.count("keeps exiting") == 1
+    assert f"(exit code 7) keeps exiting. Its log is {tmp_path / 'workers.log'}." in caplog.text
     assert (tmp_path / "workers.log").read_text().startswith("no\n")
 
 
 def test_the_first_is_the_one_that_was_loaded_early(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(GRACE)
-    early = EarlyWorker(children)
-    with Workers(2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
+    children = Children(STOP_TIMEOUT_S)
+    preloaded = PreloadedWorker(children)
+    with Workers(
+        2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
+    ):
         assert eventually(lambda: live_workers() == 2)
-        assert early.pid in {worker.pid for worker in Worker.all(connection=queues.connection())}
-    assert not is_alive(early.pid)
+        assert preloaded.pid in {worker.pid for worker in Worker.all(connection=queues.connection())}
+    assert not is_alive(preloaded.pid)
 
 
 def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(GRACE)
-    early = EarlyWorker(children)
-    with Workers(0, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
-        assert eventually(lambda: not is_alive(early.pid))
+    children = Children(STOP_TIMEOUT_S)
+    preloaded = PreloadedWorker(children)
+    with Workers(
+        0, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
+    ):
+        assert eventually(lambda: not is_alive(preloaded.pid))
     assert live_workers() == 0
 
 
 def test_one_that_died_while_it_was_loaded_is_replaced(server: RedisServer, tmp_path: Path) -> None:
-    children = Children(GRACE)
-    early = EarlyWorker(children)
-    os.kill(early.pid, signal.SIGKILL)
-    assert eventually(lambda: not is_alive(early.pid))
-    with Workers(1, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, early=early):
+    children = Children(STOP_TIMEOUT_S)
+    preloaded = PreloadedWorker(children)
+    os.kill(preloaded.pid, signal.SIGKILL)
+    assert eventually(lambda: not is_alive(preloaded.pid))
+    with Workers(
+        1, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
+    ):
         assert eventually(lambda: live_workers() == 1)

@@ -98,7 +98,7 @@ def make_running(**fields: Any) -> Crawl:
         (["ftp://site.test/"], "ftp"),
         (["not a url"], "not a url"),
         (["http://127.0.0.1:8/"], "allow"),
-        (["http://1.1.1.1:25/", "--allow-private"], "port 25 is one that no browser asks"),
+        (["http://1.1.1.1:25/", "--allow-private"], "port 25 is blocked by browsers"),
         (["http://1.1.1.1:6379/"], "allow it for this host by 1.1.1.1:6379 in CRAWLER_PRIVATE_HOSTS"),
         (["http://no-such-host.invalid/"], "no-such-host.invalid"),
     ],

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
-from croniter import CroniterBadDateError, croniter
-
 from crawler.core.errors import BadInput
 from crawler.core.text.quantities import seconds_of
 
@@ -59,6 +57,8 @@ class Cron:
     zone: tzinfo
 
     def next_after(self, moment: datetime, *, since: datetime | None = None) -> datetime:
+        from croniter import croniter  # 10 ms, which a worker does without
+
         before = (moment - LONGEST_SHIFT).astimezone(
             self.zone
         )  # a time the clock passed over comes later than it shows
@@ -96,6 +96,8 @@ def _every(rule: str, typed: str) -> Every:
 
 
 def _cron(rule: str, typed: str, zone: tzinfo) -> Cron:
+    from croniter import CroniterBadDateError, croniter  # as above
+
     fields = typed.split(" ")
     if len(fields) != _CRON_FIELDS:
         raise BadInput(FIELD, f"{rule!r} is no schedule: {_EXAMPLES}.")

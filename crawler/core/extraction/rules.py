@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-import yaml
 
 from crawler.core.errors import BadInput
 from crawler.core.text.patterns import check_pattern
@@ -104,7 +102,6 @@ def _reason(selector: str, error: Exception) -> str:
 # Extraction rules as people write them, in YAML or JSON, and as they are shown to them again.
 
 MAX_TEXT = 100_000  # characters
-MAX_NESTED = 16  # lists and mappings in one another; rules need two, and PyYAML takes the longer the more there are
 
 EXAMPLE = """\
 - name: price
@@ -121,32 +118,7 @@ EXAMPLE = """\
 """
 
 _PARTS = tuple(FieldRule.__struct_fields__)
-_NO_ANCHORS = "anchors (&) and aliases (*) cannot be used"
 _SHAPE = "Write a list of rules, each with a name and a selector; or a mapping of names to selectors."
-
-
-class _Plain(yaml.SafeLoader):
-    """YAML without anchors, by which a few lines can stand for a billion, and without a key that is given twice."""
-
-    nested = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]  # its types leave it out
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise yaml.MarkedYAMLError(problem=_NO_ANCHORS, problem_mark=event.start_mark)
-        self.nested += 1
-        if self.nested > MAX_NESTED:
-            raise yaml.MarkedYAMLError(problem="it is nested too deeply", problem_mark=event.start_mark)
-        node = super().compose_node(parent, index)
-        self.nested -= 1
-        return node
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        counted = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
-        twice = next((name for name, times in counted.items() if times > 1), None)
-        if twice is not None:
-            raise yaml.MarkedYAMLError(problem=f"{shown(twice)} is given twice", problem_mark=node.start_mark)
-        return super().construct_mapping(node, deep)
 
 
 def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
@@ -169,15 +141,21 @@ def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
 
 def text_of(rules: tuple[FieldRule, ...]) -> str:
     """The rules as YAML, for a person to go on with; "" for none."""
+    import yaml  # only when a user edits rules: a worker starts without it
+
     plain = [msgspec.to_builtins(rule) for rule in rules]
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True) if plain else ""
 
 
 def _parsed(field: str, text: str) -> Any:
+    import yaml  # only when a user writes rules: a worker starts without it
+
+    from crawler.core.extraction.safe_yaml import SafeLoader  # which loads yaml
+
     if len(text) > MAX_TEXT:
         raise BadInput(field, f"The extraction rules are longer than {MAX_TEXT:,} characters.")
     try:
-        return yaml.load(text, _Plain)  # noqa: S506 (a SafeLoader)
+        return yaml.load(text, SafeLoader)  # noqa: S506 (a subclass of PyYAML's SafeLoader)
     except yaml.MarkedYAMLError as error:
         where = error.problem_mark or error.context_mark
         line = f"line {where.line + 1}: " if where else ""

@@ -1,0 +1,32 @@
+"""Which libraries a process does without until it needs them: each costs every worker and every tick its time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from settings.environment import ROOT
+
+WEB = ["crawler.admin", "crawler.web", "crawler.api", "ninja", "pydantic", "prometheus_client"]
+FILES = ["yaml", "openpyxl", "pyarrow", "rich", "pythonjsonlogger", "croniter"]
+HTML = ["bs4", "html_to_markdown", "markdownify"]
+HTTP = ["requests", "urllib3", "httptools", "warcio", "ssrfguard", "brotli"]
+LATE = {
+    "crawler.worker": [*WEB, *FILES, *HTML, "ssrfguard"],
+    "crawler.jobs, crawler.manager.tick": [*WEB, *FILES, *HTML, *HTTP],
+}
+
+
+@pytest.mark.parametrize("modules", LATE)
+def test_it_loads_nothing_that_it_may_never_need(modules: str) -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", f"import sys, {modules}; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+
+    assert not set(LATE[modules]) & set(loaded)
