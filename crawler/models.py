@@ -13,7 +13,7 @@ from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.messages import EXTERNAL, PAGE, SITEMAP, USUAL_PRIORITY
-from crawler.core.crawl.notices import ENDS, USUAL, Means
+from crawler.core.crawl.notices import DEFAULT_EVENTS, ENDS, Means
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 
@@ -418,7 +418,7 @@ class Notice(models.Model):
 
 
 def usual_events() -> list[str]:
-    return list(USUAL)
+    return list(DEFAULT_EVENTS)
 
 
 class Channel(models.Model):

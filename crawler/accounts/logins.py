@@ -28,7 +28,7 @@ from redis import RedisError
 
 from crawler import clock, conf
 from crawler.accounts import audit
-from crawler.core.access.client_address import NOBODY, home_of
+from crawler.core.access.client_address import UNKNOWN, home_of
 from crawler.core.errors import CrawlerError
 from crawler.frontier.rate_limit import Limit, LimitResult, MemoryRateLimiter, RateLimiter, RedisRateLimiter
 from crawler.queueing import queues
@@ -85,7 +85,7 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
     if known:
         return _begun((Limit(f"browser:{known}", limit),))
     counts = [Limit(f"name:{_digest(name)}", limit)]
-    if address != NOBODY:
+    if address != UNKNOWN:
         counts.append(_of_address(address, limit))
     return _begun(tuple(counts))
 
@@ -100,7 +100,7 @@ def failed(address: str) -> None:
     """Count a link or a token that is none. TooManyTries when that happened too often from there: then it is not even
     said that it is none."""
     limit = conf.login_tries()
-    if limit and address != NOBODY:
+    if limit and address != UNKNOWN:
         _begun((_of_address(address, limit),))
 
 

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from crawler import clock, conf, encryption
 from crawler.accounts import audit, quotas
-from crawler.core.crawl.notices import USUAL, Event, Means, chosen_events, is_secret
+from crawler.core.crawl.notices import DEFAULT_EVENTS, Event, Means, chosen_events, is_secret
 from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS, CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
@@ -143,7 +143,7 @@ def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptio
     return msgspec.structs.replace(
         options,
         private_hosts=allowed,
-        notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
+        notify_events=chosen_events("notify_events", options.notify_events) or DEFAULT_EVENTS,
         **{
             field: _encrypted_addresses(guard_of(allowed), means, getattr(options, field), field)
             for means, field in RECEIVERS.items()

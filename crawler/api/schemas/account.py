@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from crawler.core.access import quotas
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.notices import USUAL, Means
+from crawler.core.crawl.notices import DEFAULT_EVENTS, Means
 from crawler.models import ApiToken, Channel, Delivery
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.receipt import address_shown, channel_shown, error_shown
@@ -29,7 +29,7 @@ class ChannelWanted(Schema):
         description="An e-mail address, or the web address of the webhook, or that Slack or Discord made for you. When "
         "a channel is changed, left out it stays as it is.",
     )
-    events: list[str] = Field(list(USUAL), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
+    events: list[str] = Field(list(DEFAULT_EVENTS), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
 
     def wanted(self) -> Wanted:

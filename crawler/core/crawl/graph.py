@@ -188,8 +188,8 @@ def answer_of(outcome: str) -> Answer:
 
 
 def picture(spots: Sequence[Spot], clusters: Iterable[Cluster]) -> Picture:
-    """The nodes of these pages, sorted by URL, one for each cluster. Its parent is the node where its page with the least
-    depth was first found."""
+    """The nodes of these pages, sorted by URL, one for each cluster. Its parent is the node where its page of least
+    depth was found."""
     drawn = Picture([], {}, {})
     nearest = list[Spot]()
     for place, cluster in enumerate(clusters):

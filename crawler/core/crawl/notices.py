@@ -29,7 +29,7 @@ class Event(StrEnum):
 ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
 """Exactly one of these ends each round of a crawl."""
 
-USUAL = tuple(event.value for event in ENDS)
+DEFAULT_EVENTS = tuple(event.value for event in ENDS)
 """The default events of a receiver."""
 
 OF_A_CRAWL = (Event.STARTED, Event.PAUSED, *ENDS)

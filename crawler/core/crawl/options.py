@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from crawler.core.crawl.notices import SECRET, USUAL, Event, Means, check_address, chosen_events, is_sealed
+from crawler.core.crawl.notices import DEFAULT_EVENTS, SECRET, Event, Means, check_address, chosen_events, is_sealed
 from crawler.core.crawl.option_kinds import (
     Choice,
     DescribedStruct,
@@ -36,12 +36,12 @@ HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC)
 
 
-def check_keep(field: str, forms: Sequence[str], *, uses_memory: bool) -> None:
+def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool) -> None:
     """BadInput when these cannot be kept."""
     for form in forms:
         if form not in FORMS:
             raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
-    if forms and uses_memory:
+    if forms and uses_cache:
         raise BadInput(
             field,
             "Content is kept as the site sends it, and with the options to ask only for what changed or to reuse "
@@ -134,7 +134,9 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "No URLs that match",
         "Skip URLs that match a regular expression.",
     )
-    drop_parameters: tuple[str, ...] = by_hand(query_params.USUAL, "Query parameters that change nothing about a page.")
+    drop_parameters: tuple[str, ...] = by_hand(
+        query_params.TRACKING_PARAMETERS, "Query parameters that change nothing about a page."
+    )
     recursive: bool = option(
         True,
         Switch(),
@@ -263,7 +265,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Send notices to these channel webhooks of Discord. They are stored encrypted.",
     )
     notify_events: tuple[str, ...] = by_hand(
-        USUAL,
+        DEFAULT_EVENTS,
         "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
         "`crawl.cancelled`, and for webhooks `crawl.page`.",
     )
@@ -296,7 +298,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     for parameter in options.drop_parameters:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
-    check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
+    check_keep("keep", options.keep, uses_cache=options.revisit or options.response_ttl is not None)
     chosen_events("notify_events", options.notify_events)
     if Event.PAGE in options.notify_events and not options.notify_webhooks:
         raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")

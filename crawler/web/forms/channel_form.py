@@ -1,5 +1,4 @@
-"""What a person may type for a channel of their account. Whether it can be used is judged in
-`notices.user_channels`."""
+"""The form of a notice channel of an account. `notices.user_channels` validates its values."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from crawler.core.crawl.notices import OF_A_CRAWL, USUAL, Means, is_secret
+from crawler.core.crawl.notices import DEFAULT_EVENTS, OF_A_CRAWL, Means, is_secret
 from crawler.core.errors import BadInput
 from crawler.models import Channel
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
@@ -17,7 +16,7 @@ TRANSPORTS = {Means.EMAIL: "E-mail", Means.WEBHOOK: "Webhook", Means.SLACK: "Sla
 
 
 class ChannelForm(forms.Form):
-    """A new channel, or one that is to be changed: then a secret address that is left empty stays as it is."""
+    """A new channel, or one to change: then an empty secret address keeps the old one."""
 
     transport = forms.ChoiceField(
         label="How", choices=[(means.value, name) for means, name in TRANSPORTS.items()], initial=Means.EMAIL.value
@@ -32,7 +31,7 @@ class ChannelForm(forms.Form):
     events = forms.MultipleChoiceField(
         label="Of what",
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_A_CRAWL],
-        initial=list(USUAL),
+        initial=list(DEFAULT_EVENTS),
         required=False,
         widget=forms.CheckboxSelectMultiple(),
         error_messages={"invalid_choice": "%(value)s is nothing a channel can be told of."},
@@ -51,7 +50,7 @@ class ChannelForm(forms.Form):
             self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
 
     def wanted(self) -> Wanted:
-        """What was typed, not judged yet."""
+        """The input, not validated yet."""
         return Wanted(
             name=self.cleaned_data["name"],
             means=Means(self.cleaned_data["transport"]),
@@ -60,7 +59,7 @@ class ChannelForm(forms.Form):
         )
 
     def refuse(self, error: BadInput) -> None:
-        """Put what was not accepted beside the field it is about."""
+        """Show an error at its field."""
         self.add_error(error.field if error.field in self.fields else None, error.message)
         if error.field in self.fields:
             self.fields[error.field].widget.attrs["aria-invalid"] = "true"
