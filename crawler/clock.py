@@ -22,7 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import conf
-from crawler.core.installation.deployment import TOLERATED_S, Skew
+from crawler.core.installation.deployment import MAX_SKEW_S, Skew
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class SharedClock:
         known, self._is_read = self._ahead if self._is_read else None, True
         if known is not None and abs(ahead - known) <= took / 2:  # the answer says no more exactly what the time is
             return known
-        if known is not None and abs(ahead - known) > TOLERATED_S:
+        if known is not None and abs(ahead - known) > MAX_SKEW_S:
             log.warning("Redis's clock was moved by %+.1f s, or another Redis answers", ahead - known)
         self._ahead = ahead
         return ahead

@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from crawler.core.access.client_address import Network, parse_networks
 from crawler.core.errors import BadInput
 from crawler.core.installation.deployment import REDIS_HINT, is_guarded
-from crawler.core.urls.addresses import USUAL, Proxy, parse_ports
+from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy, parse_ports
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
@@ -209,7 +209,7 @@ def ports(name: str) -> Container[int]:
     """Ports, by commas, or "*"."""
     values = texts(name)
     try:
-        return parse_ports(values) if values else USUAL
+        return parse_ports(values) if values else DEFAULT_PORTS
     except BadInput as error:
         raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
 

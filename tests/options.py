@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from crawler.core.urls.query_params import USUAL
+from crawler.core.urls.query_params import TRACKING_PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ TYPED = {
     "recursive": Typed(["off"], ["--no-recursive"], False),
     "externals": Typed("check", ["--externals", "check"], "check"),
     "traps": Typed(["off"], ["--no-traps"], False),
-    "drop_parameters": Typed("ref_*", ["--drop-parameter", "ref_*"], (*USUAL, "ref_*")),
+    "drop_parameters": Typed("ref_*", ["--drop-parameter", "ref_*"], (*TRACKING_PARAMETERS, "ref_*")),
     "sitemaps": Typed("on", ["--sitemaps"], True),
     "sitemap_urls": Typed(SITEMAP, ["--sitemap", SITEMAP], (SITEMAP,)),
     "delay": Typed("0.5", ["--delay", "0.5"], 0.5),

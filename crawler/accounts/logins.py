@@ -28,7 +28,7 @@ from redis import RedisError
 
 from crawler import clock, conf
 from crawler.accounts import audit
-from crawler.core.access.client_address import NOBODY, home_of
+from crawler.core.access.client_address import UNKNOWN, home_of
 from crawler.core.errors import CrawlerError
 from crawler.frontier.rate_limit import (
     FAILED_LOGINS,
@@ -94,7 +94,7 @@ def begin(name: str, address: str, browser: str = "") -> Attempt:
     if known:
         return _begun((Limit(f"browser:{known}", limit),))
     counts = [Limit(f"name:{_digest(name)}", limit)]
-    if address != NOBODY:
+    if address != UNKNOWN:
         counts.append(_of_address(address, limit))
     return _begun(tuple(counts))
 
@@ -109,7 +109,7 @@ def failed(address: str) -> None:
     """Count an invalid link or token. TooManyTries if there were too many from this address: then the response does
     not even say that it is invalid."""
     limit = conf.login_tries()
-    if limit and address != NOBODY:
+    if limit and address != UNKNOWN:
         _begun((_of_address(address, limit),))
 
 

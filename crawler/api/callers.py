@@ -17,7 +17,7 @@ from crawler.accounts import audit, logins, tokens
 from crawler.accounts.idempotency import Mine
 from crawler.accounts.logins import TooManyTries
 from crawler.api.problems import Problem, nobody, not_allowed_by
-from crawler.core.access.permissions import EVERY, Scope, held
+from crawler.core.access.permissions import ALL_SCOPES, Scope, held
 from crawler.frontier.rate_limit import API_CALLS, Limit, RedisRateLimiter
 from crawler.models import ApiToken
 from crawler.queueing import queues
@@ -50,7 +50,7 @@ def caller_of(request: HttpRequest) -> Caller | None:
     if isinstance(request.user, User):
         if check_csrf(request) is not None:
             raise Problem(403, "A call by session that changes something needs the header X-CSRFToken; or use a token.")
-        return Caller(request.user, EVERY, None)
+        return Caller(request.user, ALL_SCOPES, None)
     return None
 
 

@@ -1,31 +1,31 @@
-"""Every error this project raises on purpose, as one tree.
+"""The errors this project raises on purpose.
 
     CrawlerError
-    ├── BadInput            something a person gave us cannot be used; says what to do
-    │   ├── RefusedAddress  a start URL that leads to an address we may not ask
-    │   └── OverQuota       the person has as many crawls or pages as they may have; says when to try again
-    ├── LoadStopped         a crawl was cancelled or deleted while its list was being read
-    ├── SealBroken          a crawl's credentials cannot be read: SECRET_KEY is not the one they were sealed under
-    ├── NotUpgradable       the tables are between two that this version can upgrade; says which version can
-    ├── ServiceDown         Redis or the database does not answer; trying again later may help
+    ├── BadInput            invalid input of a user; says what to do
+    │   ├── RefusedAddress  a start URL whose address may not be requested
+    │   └── OverQuota       the quota of the user is exhausted; says when to try again
+    ├── LoadStopped         a crawl was cancelled or deleted while its list was imported
+    ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
+    ├── NotUpgradable       this version cannot upgrade the tables; says which version can
+    ├── ServiceDown         Redis or the database does not respond; trying again later may help
     ├── FetchTrouble        raised and caught within `http`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notices.send`)
 
-Expected trouble while fetching (a 404, a time-out, robots.txt) is not an error: it is an `Outcome`.
+Expected failures of requests (a 404, a time-out, robots.txt) are not errors but an `Outcome`.
 """
 
 from __future__ import annotations
 
 
 class CrawlerError(Exception):
-    """The base of all errors raised on purpose. `str(error)` is one line fit for a person."""
+    """The base of all errors raised on purpose. `str(error)` is one line for a user."""
 
 
 class BadInput(CrawlerError):
-    """What was given cannot be used.
+    """Invalid input.
 
-    `field` names the option or form field at fault ("start_urls", "include", ...); the message says what
-    is wrong and what to do about it. Trying again with the same input never helps.
+    `field` names the option or form field ("start_urls", "include", ...); the message says what is wrong and what to
+    do about it. Trying again with the same input never helps.
     """
 
     def __init__(self, field: str, message: str) -> None:
@@ -39,7 +39,7 @@ class RefusedAddress(BadInput):
 
 
 class OverQuota(BadInput):
-    """A person has as many crawls, or pages a day, as they may have. Unlike other bad input it may be good later."""
+    """The quota of the user is exhausted. Unlike other bad input it may be accepted later."""
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__("quota", message)
@@ -47,21 +47,21 @@ class OverQuota(BadInput):
 
 
 class LoadStopped(CrawlerError):
-    """Somebody cancelled or deleted the crawl while its list was being read."""
+    """A user cancelled or deleted the crawl while its list was imported."""
 
 
 class SealBroken(CrawlerError):
-    """Credentials were sealed under another SECRET_KEY. Trying again helps once that one is set again."""
+    """The credentials were encrypted with another SECRET_KEY. Trying again helps once that key is set again."""
 
     def __init__(self) -> None:
         super().__init__(
             "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
-            "Set it to what it was, or start the crawl again and give them anew."
+            "Set it to what it was, or start the crawl again and give them again."
         )
 
 
 class NotUpgradable(CrawlerError):
-    """The tables are between two that this version can upgrade. Trying again helps once another version was here."""
+    """This version cannot upgrade the tables. Trying again helps after another version has upgraded them."""
 
     def __init__(self, applied: str, commit: str) -> None:
         super().__init__(

@@ -33,7 +33,7 @@ from crawler.core.crawl.notices import Event
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
-from crawler.core.url_lists.reader import PIECE, Columns
+from crawler.core.url_lists.reader import PIECE_BYTES, Columns
 from crawler.crawls.start import check_sealed, checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
@@ -247,7 +247,7 @@ def _pieces(stream: BinaryIO, name: str, beat: Callable[[], None]) -> Iterator[b
         while True:
             while may_wait and not select.select([stream], [], [], HEARTBEAT_INTERVAL_S)[0]:
                 beat()
-            piece = read(PIECE)
+            piece = read(PIECE_BYTES)
             if not piece:
                 return
             yield piece

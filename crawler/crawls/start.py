@@ -15,7 +15,7 @@ from crawler import clock, conf, encryption
 from crawler.accounts import audit, quotas
 from crawler.core.channels.catalogue import KINDS, is_secret
 from crawler.core.channels.kind import ChannelKind
-from crawler.core.crawl.notices import USUAL, Event, chosen_events
+from crawler.core.crawl.notices import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
@@ -145,7 +145,7 @@ def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptio
     return msgspec.structs.replace(
         options,
         private_hosts=allowed,
-        notify_events=chosen_events("notify_events", options.notify_events) or USUAL,
+        notify_events=chosen_events("notify_events", options.notify_events) or DEFAULT_EVENTS,
         **{
             kind.option: _encrypted_addresses(guard_of(allowed), kind, getattr(options, kind.option))
             for kind in KINDS

@@ -11,7 +11,7 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from crawler.core.installation.deployment import TOLERATED_S
+from crawler.core.installation.deployment import MAX_SKEW_S
 from crawler.frontier import metrics, scripts
 from crawler.frontier.keys import CrawlKeys
 
@@ -65,7 +65,7 @@ class TickEnd:
     def is_in_future(self, now: float) -> bool:
         """Whether the clock was set back since, as when another Redis took over: then times in Redis, such as the ends
         of leases and delays, may be as far off as that."""
-        return self.at - now > TOLERATED_S
+        return self.at - now > MAX_SKEW_S
 
 
 class Results:

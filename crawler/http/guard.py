@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from crawler import conf
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls.addresses import (
-    USUAL,
+    DEFAULT_PORTS,
     is_allowed,
     is_bad,
     is_named,
@@ -69,7 +69,7 @@ class Guard:
     """Checks addresses after resolving, so that no notation and no name server can circumvent it."""
 
     private_hosts: tuple[str, ...] = ()  # as `parse_private_hosts` gives them
-    ports: Container[int] = USUAL  # of public addresses
+    ports: Container[int] = DEFAULT_PORTS  # of public addresses
     lookup_seconds: float = 10.0  # for a name lookup; the system's resolver has a longer timeout
     resolver: Resolver = field(default=socket.getaddrinfo, compare=False, repr=False)
 

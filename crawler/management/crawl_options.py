@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, assert_never
 
 from crawler.core.channels.catalogue import KINDS, listed, receiver_of
-from crawler.core.crawl.notices import USUAL, chosen_events
+from crawler.core.crawl.notices import DEFAULT_EVENTS, chosen_events
 from crawler.core.crawl.option_kinds import (
     Choice,
     Lines,
@@ -155,11 +155,11 @@ def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None
     group.add_argument(name, action="append", default=[], metavar=metavar, help=f"{text} *")
 
 
-# What somebody who typed `crawl` chose: whether it goes together, and the options of the crawl it makes.
+# The typed arguments: whether they fit together, and the options of the crawl.
 
 
 def check_usage(typed: dict[str, Any]) -> None:
-    """BadInput for what can be seen to be wrong before anything is started."""
+    """BadInput for errors that are visible before anything is started."""
     if typed["resume"]:
         _check_nothing_settled(typed)
     elif not (typed["urls"] or typed["list"]):
@@ -176,13 +176,13 @@ def check_usage(typed: dict[str, Any]) -> None:
 
 
 def chosen(typed: dict[str, Any]) -> CrawlOptions:
-    """The options, not judged yet."""
+    """The options, not validated yet."""
     return CrawlOptions(
         **{name: _value(entry, typed[entry.argument]) for name, entry in OPTIONS.items() if entry.argument},
         drop_parameters=query_params.chosen(typed["drop_parameter"], keep_usual=typed["keep_parameters"]),
         fields=rules_in(typed["fields"]),
         keep=tuple(dict.fromkeys(typed["keep"])),
-        notify_events=chosen_events("notify_on", typed["notify_on"]) or USUAL,
+        notify_events=chosen_events("notify_on", typed["notify_on"]) or DEFAULT_EVENTS,
         **_receivers(typed["notify"]),
     )
 
@@ -210,14 +210,14 @@ def _check_nothing_settled(typed: dict[str, Any]) -> None:
 
 
 def _typed_as(name: str, value: object) -> str:
-    """How an argument was typed, for a person."""
+    """How an argument was typed, for a message."""
     if name == "urls":
         return "the URL"
     return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def _receivers(typed: list[str]) -> dict[str, Any]:
-    """The options that hold the addresses. Whether each can be used is judged with the other options."""
+    """The options with the addresses, which are checked with the other options."""
     receivers = [receiver_of("notify", address) for address in typed]
     return {
         kind.option: tuple(receiver.address for receiver in receivers if receiver.transport == kind.name)

@@ -33,18 +33,20 @@ def look_up(context: TickContext, rows: Iterable[OpenPage]) -> CacheHits:
     robots.txt counts as it was when the response was stored, for as long as the response is fresh.
     """
     options = context.options
-    wanted = {row.url: row for row in rows if cache_policy.is_kept(row.kind)}
-    if not cache_policy.uses_memory(options) or not wanted:
+    wanted = {row.url: row for row in rows if cache_policy.is_cached_kind(row.kind)}
+    if not cache_policy.uses_cache(options) or not wanted:
         return CacheHits()
-    circle = _partition(context)
+    partition = _partition(context)
     results: list[PageResult] = []
     if options.response_ttl is not None:
-        for url, known in response_cache.load(circle, wanted, context.now() - options.response_ttl).items():
+        for url, known in response_cache.load(partition, wanted, context.now() - options.response_ttl).items():
             row = wanted.pop(url)
             results.append(cache_policy.reused(row.id, row.attempts, known))
     if not options.revisit:
         return CacheHits(results)
-    return CacheHits(results, {wanted[url].id: sent for url, sent in response_cache.validators(circle, wanted).items()})
+    return CacheHits(
+        results, {wanted[url].id: sent for url, sent in response_cache.validators(partition, wanted).items()}
+    )
 
 
 def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tuple[list[PageResult], int]:
@@ -76,12 +78,12 @@ def fill_in_unchanged(context: TickContext, results: Sequence[PageResult]) -> tu
 
 def select_cacheable(context: TickContext, closings: Iterable[PageResult]) -> dict[str, PageResult]:
     """URL -> result, of those to be cached; called while their pages are still open."""
-    if not cache_policy.uses_memory(context.options):
+    if not cache_policy.uses_cache(context.options):
         return {}
     worth = {
         result.id: result
         for result in closings
-        if result.outcome is Outcome.UNCHANGED or cache_policy.is_worth_remembering(result)
+        if result.outcome is Outcome.UNCHANGED or cache_policy.is_cacheable(result)
     }
     return {url: worth[page] for page, url in _urls(context.id, worth).items()} if worth else {}
 
@@ -90,10 +92,10 @@ def store(context: TickContext, results: Mapping[str, PageResult]) -> None:
     """Cache the responses, after the pages are committed. If this is lost, the next crawl fetches the pages again."""
     if not results:
         return
-    circle, now = _partition(context), context.now()
+    partition, now = _partition(context), context.now()
     unchanged = [url for url, result in results.items() if result.outcome is Outcome.UNCHANGED]
-    response_cache.refresh(circle, unchanged, now)
-    response_cache.store(circle, {url: results[url] for url in results.keys() - unchanged}, now)
+    response_cache.refresh(partition, unchanged, now)
+    response_cache.store(partition, {url: results[url] for url in results.keys() - unchanged}, now)
 
 
 def _partition(context: TickContext) -> bytes:
@@ -103,10 +105,10 @@ def _partition(context: TickContext) -> bytes:
         sent = to_json(encryption.opened(sealed)) + conf.secret_key().encode() if sealed else b""
     except SealBroken:
         sent = sealed.encode()
-    return cache_policy.circle_of(context.options, sent)
+    return cache_policy.cache_partition(context.options, sent)
 
 
 def _urls(crawl: UUID, ids: Iterable[int]) -> dict[int, str]:
     """Page -> URL, of the open pages whose responses are cached."""
     rows = queries.open_pages(crawl, ids)
-    return {page: row.url for page, row in rows.items() if cache_policy.is_kept(row.kind)}
+    return {page: row.url for page, row in rows.items() if cache_policy.is_cached_kind(row.kind)}

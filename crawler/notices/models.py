@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from crawler import clock
-from crawler.core.crawl.notices import ENDS, USUAL
+from crawler.core.crawl.notices import DEFAULT_EVENTS, ENDS
 
 _ENDS = [event.value for event in ENDS]
 
@@ -40,7 +40,7 @@ class Notice(models.Model):
 
 
 def usual_events() -> list[str]:
-    return list(USUAL)
+    return list(DEFAULT_EVENTS)
 
 
 class Channel(models.Model):

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
-from crawler.core.crawl.cache_policy import uses_memory
+from crawler.core.crawl.cache_policy import uses_cache
 from crawler.core.crawl.messages import PAGE
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import SUCCESSES, UNJUDGED, Outcome
@@ -273,7 +273,7 @@ class Comparison:
 
 def from_memory(crawl: Crawl) -> str:
     """How many pages were not sent, or not even asked for, in a sentence; "" when the crawl asks for everything."""
-    if not uses_memory(crawl.chosen):
+    if not uses_cache(crawl.chosen):
         return ""
     unchanged = crawl.tallies.outcomes.get(Outcome.UNCHANGED, 0)
     reused = Page.objects.filter(crawl=crawl, reused=True).count() if crawl.chosen.response_ttl is not None else 0

@@ -345,7 +345,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         sent_ago=now - looked.mark.sent_at if looked.mark else 0.0,
         lock_left=looked.lock_left or 0.0,
         closing_in=None if looked.closing_at is None else looked.closing_at - now,
-        evicts=seen.memory is not None and seen.memory.throws_away,
+        evicts=seen.memory is not None and seen.memory.evicts_any_key,
         given_up=seen.given_up,
     )
 

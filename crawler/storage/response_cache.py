@@ -15,7 +15,7 @@ import msgspec
 from django.db import transaction
 
 from crawler import conf
-from crawler.core.crawl.cache_policy import Remembered, essence, memory_key, validators_of
+from crawler.core.crawl.cache_policy import CachedResponse, cache_key, cached_part, validators_of
 from crawler.core.crawl.messages import PageResult
 from crawler.models import Answer
 
@@ -29,9 +29,9 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(PageResult)
 
 
-def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, Remembered]:
+def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str, CachedResponse]:
     """URL -> response, of those stored or validated after `since` (epoch seconds)."""
-    found: dict[str, Remembered] = {}
+    found: dict[str, CachedResponse] = {}
     for keys in _chunks(_keys(partition, urls)):
         rows = Answer.objects.filter(key__in=list(keys), stored_at__gt=since)
         for key, stored_at, etag, last_modified, packed in rows.values_list(
@@ -39,7 +39,7 @@ def load(partition: bytes, urls: Iterable[str], since: float = 0.0) -> dict[str,
         ):
             result = _unpacked(bytes(packed))
             if result is not None:
-                found[keys[bytes(key)]] = Remembered(result, stored_at, etag, last_modified)
+                found[keys[bytes(key)]] = CachedResponse(result, stored_at, etag, last_modified)
     return found
 
 
@@ -55,7 +55,7 @@ def validators(partition: bytes, urls: Iterable[str]) -> dict[str, tuple[str, st
 
 def store(partition: bytes, results: Mapping[str, PageResult], now: float) -> None:
     """Store the responses of these URLs, replacing older ones, and delete some expired ones."""
-    answers = [_answer(memory_key(url, partition), result, now) for url, result in results.items()]
+    answers = [_answer(cache_key(url, partition), result, now) for url, result in results.items()]
     answers.sort(key=lambda answer: bytes(answer.key))  # two managers lock rows in one order, and never each other
     Answer.objects.bulk_create(
         answers,
@@ -87,7 +87,7 @@ def delete_expired(now: float) -> int:
 
 def _answer(key: bytes, result: PageResult, now: float) -> Answer:
     etag, last_modified = validators_of(result)
-    packed = zlib.compress(_encoder.encode(essence(result)), COMPRESSION_LEVEL)
+    packed = zlib.compress(_encoder.encode(cached_part(result)), COMPRESSION_LEVEL)
     return Answer(key=key, stored_at=result.fetched_at or now, etag=etag, last_modified=last_modified, result=packed)
 
 
@@ -101,7 +101,7 @@ def _unpacked(packed: bytes) -> PageResult | None:
 
 
 def _keys(partition: bytes, urls: Iterable[str]) -> dict[bytes, str]:
-    return {memory_key(url, partition): url for url in urls}
+    return {cache_key(url, partition): url for url in urls}
 
 
 def _chunks(keys: dict[bytes, str]) -> Iterable[dict[bytes, str]]:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from crawler.core.access.permissions import EVERY, Scope
+from crawler.core.access.permissions import ALL_SCOPES, Scope
 from crawler.models import ApiToken
 from tests.api.calling import ROOT, Caller, a_token
 
@@ -25,7 +25,7 @@ def test_a_token_says_whom_it_acts_for_and_what_it_may_do(ann: User) -> None:
 def test_a_session_may_do_everything(client: Client, ann: User) -> None:
     client.force_login(ann)
     said = client.get(f"{ROOT}/me").json()
-    assert (said["token"], set(said["scopes"])) == (None, EVERY)
+    assert (said["token"], set(said["scopes"])) == (None, ALL_SCOPES)
 
 
 def test_a_token_that_nobody_made_is_refused_even_beside_a_session(client: Client, ann: User) -> None:

@@ -13,7 +13,7 @@ from django.test import Client
 from crawler.api.v1 import api
 from crawler.content.shelf import Shelf, named
 from crawler.content.storage import packed
-from crawler.core.access.permissions import EVERY, Scope
+from crawler.core.access.permissions import ALL_SCOPES, Scope
 from crawler.core.crawl.completion import State
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.ready_queue import QueueItem
@@ -176,7 +176,7 @@ def test_nobody_is_asked_for_a_token(by_nobody: Caller) -> None:
 
 
 def test_a_token_without_the_scope_is_refused_and_told_which(ann: User) -> None:
-    without = {scope: Caller(a_token(ann, *(EVERY - {scope}))) for scope in Scope}
+    without = {scope: Caller(a_token(ann, *(ALL_SCOPES - {scope}))) for scope in Scope}
     for route in ROUTES:
         response = asked(without[route.scope], route, NEVER)
         assert response.status_code == 403, route

@@ -184,7 +184,7 @@ SHOP = {f"/item?id={number}": product(number) for number in range(201)}
 
 @pytest.mark.site(SHOP)
 def test_what_was_set_aside_by_mistake_flows_in_again_by_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variants, "REPEATS", 12)
+    monkeypatch.setattr(variants, "MIN_REPEATS", 12)
     bench.start("/item?id=0")
     kept_out = 0
     while bench.state() == "running":

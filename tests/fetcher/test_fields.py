@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.crawl.cache_policy import circle_of
+from crawler.core.crawl.cache_policy import cache_partition
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.extraction import extractor
 from crawler.core.extraction.rules import FieldRule
@@ -61,5 +61,5 @@ def test_remembered_answers_are_used_by_crawls_with_the_same_rules_alone(bench: 
 
 
 def test_crawls_without_rules_share_answers_as_they_did() -> None:
-    assert circle_of(CrawlOptions()) == b""
-    assert circle_of(CrawlOptions(fields=RULES)) not in (b"", circle_of(CrawlOptions(fields=RULES[:1])))
+    assert cache_partition(CrawlOptions()) == b""
+    assert cache_partition(CrawlOptions(fields=RULES)) not in (b"", cache_partition(CrawlOptions(fields=RULES[:1])))

@@ -85,9 +85,9 @@ def read_of_url(url: str) -> None:
     name = sanitize.file_name(url, 17, "md")
     parts = name.split("/")
     holds(all(part and not part.startswith(".") and part.isascii() for part in parts), f"{name} is no name of a file")
-    holds(len(parts) <= sanitize.MOST_PARTS + 1 and len(name) < 700, "the name of a file is too long")
+    holds(len(parts) <= sanitize.MAX_FOLDERS + 1 and len(name) < 700, "the name of a file is too long")
     traps.suspect(url, 9, HERE, DAY)
-    tidied = Parameters.of(query_params.USUAL).without(url)
+    tidied = Parameters.of(query_params.TRACKING_PARAMETERS).without(url)
     holds(normalise.normalise(tidied) == tidied, "a URL without its parameters is no normal one")
     Scope.of([HERE], CrawlOptions(subdomains=True, path_prefixes=("/a",), exclude=("x$",))).side(url)
 

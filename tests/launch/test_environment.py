@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from crawler.core.urls.addresses import USUAL, Proxy
+from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy
 from settings import environment
 
 
@@ -175,7 +175,7 @@ def test_a_place_for_content_that_cannot_be_used_is_named(
         environment.content_storage(Path("/default"))
 
 
-@pytest.mark.parametrize(("value", "ports"), [("80, 9000", {80, 9000}), ("", USUAL), (" ", USUAL)])
+@pytest.mark.parametrize(("value", "ports"), [("80, 9000", {80, 9000}), ("", DEFAULT_PORTS), (" ", DEFAULT_PORTS)])
 def test_ports_are_given_by_commas(monkeypatch: pytest.MonkeyPatch, value: str, ports: object) -> None:
     monkeypatch.setenv("CRAWLER_PORTS", value)
     assert environment.ports("CRAWLER_PORTS") == ports

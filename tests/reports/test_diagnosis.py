@@ -158,7 +158,7 @@ def test_a_job_that_rq_has_lost_is_told_once_the_manager_missed_it(bench: Bench,
     bench.start()
     bench.work("crawl", at_most=1)
     queues.connection().delete("rq:queue:fetch")
-    assert "is just being begun by a worker" in answer(bench)
+    assert "is just being started by a worker" in answer(bench)
     later = context_later(bench, JOB_CHECK_INTERVAL_S + 1)
     recover_leases(later, later.frontier.leases.overdue(later.now()))
     found = told(bench, JOB_CHECK_INTERVAL_S + 2)
@@ -281,7 +281,7 @@ def test_a_worker_that_finds_no_free_connection_is_not_said_to_fetch(bench: Benc
     busy_host(bench, str(uuid4()))
     assert told(bench)["sentences"][:2] == [
         f"1 of 1 connection to {bench.site.host} is in use: 1 by another crawl.",
-        "1 batch with 1 page is in the hands of a worker that waits for this.",
+        "1 batch with 1 page is held by a worker that waits for this.",
     ]
 
 
@@ -328,7 +328,7 @@ def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:
     bench.work("crawl", at_most=1)
     pause(bench.crawl.id)
     found = told(bench)
-    assert found["sentences"][0] == "It is paused: nothing new is asked for until somebody resumes it."
+    assert found["sentences"][0] == "It is paused: nothing new is asked for until a user resumes it."
     assert found["sentences"][1] == "1 batch with 1 page waits for a free worker."
 
 
@@ -342,7 +342,7 @@ def test_redis_was_emptied_while_pages_were_open(bench: Bench, real_redis: Redis
     listed.register_birth()
     found = told(bench)
     assert found["sentences"][0] == (
-        "Redis does not know the open pages: the manager lines them up again from the table."
+        "Redis does not know the open pages: the manager queues them again from the table."
     )
     assert found["sentences"][1] == "3 pages are open."
     assert [row["url"].removeprefix(bench.site.url) for row in found["open"]["shown"]] == ["/a", "/b", "/c"]

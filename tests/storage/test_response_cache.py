@@ -1,4 +1,4 @@
-"""The memory of answers: what goes in comes out, to the same circle alone, for as long as it is good for."""
+"""The response cache: what goes in comes out, to the same partition alone, until it expires."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_a_new_value_in_every_link_comes_to_an_end(
 
 
 def test_without_quarantine_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 20)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 20)
     crawl, site = new_crawl(CrawlOptions(traps=False)), Endless()
     for _ in range(10):
         assert ask(crawl, site.parameter)
@@ -154,7 +154,7 @@ def test_without_quarantine_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_first_found_with_the_parameter_of_a_trap_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is more behind one that is found late, and no link to it without the parameter."""
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl, site = new_crawl(), Endless()
 
     def more_behind(path: str) -> Said:
@@ -198,7 +198,7 @@ SHOPS = {
 @pytest.mark.parametrize("leads_on", [False, True])
 @pytest.mark.parametrize("sold_out", [*SHOPS])
 def test_a_shop_with_ids_is_crawled_whole(monkeypatch: pytest.MonkeyPatch, sold_out: str, leads_on: bool) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl = new_crawl()
     asked = crawled(crawl, shop(SHOPS[sold_out], 500, leads_on))
     assert {f"/item?id={number}" for number in range(500)} <= asked
@@ -207,7 +207,7 @@ def test_a_shop_with_ids_is_crawled_whole(monkeypatch: pytest.MonkeyPatch, sold_
 
 def test_a_false_alarm_is_taken_back_by_the_crawl_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of the first products says the same and leads to the next two, so that it looks like a trap."""
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
 
     def site(path: str) -> Said:
         number = int(parse_qs(urlsplit(path).query).get("id", ["0"])[0])
@@ -233,7 +233,7 @@ def test_a_false_alarm_is_taken_back_by_the_crawl_itself(monkeypatch: pytest.Mon
 
 
 def test_a_parameter_of_a_trap_that_matters_elsewhere_is_let_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     site = Endless()
 
     def steps(path: str) -> Said:
@@ -262,20 +262,20 @@ def album(shows_more: bool) -> Callable[[str], Said]:
 
 
 def test_pages_with_little_to_read_and_something_to_see_are_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     assert len(crawled(new_crawl(), album(shows_more=True))) == 121
     assert len(crawled(new_crawl(), album(shows_more=False))) < 100
 
 
 def test_pages_without_text_and_with_titles_of_their_own_are_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     assert len(crawled(new_crawl(), lambda path: album(False)(path)._replace(text=""))) == 121
     assert len(crawled(new_crawl(), lambda path: album(False)(path)._replace(title=path))) == 121
 
 
 def test_the_same_text_on_pages_that_lead_nowhere_new_is_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """A form that every page links to, with the way back."""
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
 
     def site(path: str) -> Said:
         if path.startswith("/login"):
@@ -289,7 +289,7 @@ def test_the_same_text_on_pages_that_lead_nowhere_new_is_no_evidence(monkeypatch
 
 
 def test_a_report_that_is_taken_in_again_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     learnt = []
     for reads in (1, 3):
         crawl, site = new_crawl(), Endless()
@@ -311,7 +311,7 @@ def test_what_is_undone_with_its_transaction_was_never_learnt(monkeypatch: pytes
     class Killed(Exception):
         """Stands for a death before the commit."""
 
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl, site = new_crawl(), Endless()
 
     def half_done() -> None:
@@ -329,7 +329,7 @@ def test_what_is_undone_with_its_transaction_was_never_learnt(monkeypatch: pytes
 
 
 def test_released_its_pages_are_open_and_nothing_is_set_aside_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl, site = new_crawl(), Endless()
     crawled(crawl, site.parameter)
     [trap] = traps_of(crawl).values()
@@ -342,7 +342,7 @@ def test_released_its_pages_are_open_and_nothing_is_set_aside_again(monkeypatch:
 
 
 def test_what_a_sitemap_names_or_a_person_is_not_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl, site = new_crawl(), Endless()
     listed = [f"{SITE}/list?page=0&x=listed{number}" for number in range(30)]
     found = [Discovery(url, 0, 0, None, linked=False, in_sitemap=True) for url in listed]
@@ -415,7 +415,7 @@ def test_of_many_parts_those_with_fewest_repetitions_make_room(monkeypatch: pyte
 
 
 def test_another_crawl_learns_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REPEATS", 50)
+    monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     one, site = new_crawl(), Endless()
     crawled(one, site.parameter)
     other = new_crawl()

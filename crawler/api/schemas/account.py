@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 from crawler.core.access import quotas
 from crawler.core.access.permissions import Scope
 from crawler.core.channels.catalogue import ADDRESS_HELP, CHANNELS, SERVICES, listed
-from crawler.core.crawl.notices import USUAL
+from crawler.core.crawl.notices import DEFAULT_EVENTS
 from crawler.models import ApiToken, Channel, Delivery
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
 from crawler.reports.receipt import address_shown, channel_shown, error_shown
@@ -38,7 +38,7 @@ class ChannelWanted(Schema):
         max_length=2000,
         description=f"{ADDRESS_HELP} If it is left out, a channel keeps its address.",
     )
-    events: list[str] = Field(list(USUAL), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
+    events: list[str] = Field(list(DEFAULT_EVENTS), max_length=20, description="`crawl.started`, `crawl.paused`, ...")
     name: str = Field("", max_length=NAME_LENGTH, description="For yourself.")
 
     def wanted(self) -> Wanted:

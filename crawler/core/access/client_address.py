@@ -1,4 +1,4 @@
-"""Where a request comes from: the address that connected, or the one that proxies of ours name before it."""
+"""The address of a client: the peer of the connection, or the one that trusted proxies forward."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from crawler.core.errors import BadInput
 Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
 
-NOBODY = ""
-"""An address that is not known: several people may share the one that connected."""
+UNKNOWN = ""
+"""An unknown address: several users may share that of the peer."""
 
-ONE_HOME = 64  # bits of an IPv6 address that tell one network from another; who has one has all addresses below it
+NETWORK_BITS = 64  # of an IPv6 address; one client may use all addresses of its network
 
 
 def parse_networks(field: str, typed: Sequence[str]) -> tuple[Network, ...]:
@@ -25,20 +25,20 @@ def parse_networks(field: str, typed: Sequence[str]) -> tuple[Network, ...]:
 
 
 def address_of(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
-    """The address a request comes from.
+    """The address of the client of a request.
 
-    1. Who connected is believed, because the kernel says it.
-    2. Where that is a proxy of ours, the last address of its `X-Forwarded-For` takes its place; and so on.
-    3. What stands before the first address that is no proxy of ours was written by a stranger, and is left unread.
+    1. The peer of the connection is certain.
+    2. If it is a trusted proxy, the last address of its `X-Forwarded-For` takes its place; and so on.
+    3. Addresses before the first one that is no trusted proxy may be forged, and are ignored.
 
-    NOBODY where a proxy on this very machine names somebody and is not known to be ours.
+    UNKNOWN if an untrusted proxy on this machine forwards an address.
     """
     here = _read(peer)
     if here is None:
-        return NOBODY
+        return UNKNOWN
     named = [part.strip() for part in forwarded.split(",") if part.strip()]
     if named and here.is_loopback and not _is_ours(here, trusted):
-        return NOBODY
+        return UNKNOWN
     while named and _is_ours(here, trusted):
         before = _read(named.pop())
         if before is None:
@@ -48,11 +48,11 @@ def address_of(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
 
 
 def home_of(address: str) -> str:
-    """What many tries are counted by: an IPv4 address, or the network an IPv6 address is of."""
+    """The key of rate limits: an IPv4 address, or the network of an IPv6 address."""
     read = _read(address)
     if read is None or read.version == 4:
         return address
-    return str(ip_network((read, ONE_HOME), strict=False))
+    return str(ip_network((read, NETWORK_BITS), strict=False))
 
 
 def _read(text: str) -> Address | None:

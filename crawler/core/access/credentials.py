@@ -1,6 +1,6 @@
-"""What a crawl sends beside its URLs, as people type it, as it goes out and as it is shown: never in full.
+"""The credentials of a crawl: parsing, request headers, masking, and the hosts they may be sent to.
 
-No message of this module repeats a value: what was typed wrongly may be the secret itself.
+No message of this module contains a value, because an invalid value may be the secret itself.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _VISIBLE = re.compile(r"[ -~]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _OURS = {
-    "host": "it goes by the URL",
-    "content-length": "it goes by the request",
-    "transfer-encoding": "it goes by the request",
+    "host": "it follows from the URL",
+    "content-length": "it follows from the request",
+    "transfer-encoding": "it follows from the request",
     "content-type": "requests have no body",
     "content-encoding": "requests have no body",
     "expect": "requests have no body",
     "trailer": "requests have no body",
-    "te": "the connection is the crawler's business",
-    "connection": "the connection is the crawler's business",
-    "keep-alive": "the connection is the crawler's business",
-    "upgrade": "the connection is the crawler's business",
-    "http2-settings": "the connection is the crawler's business",
-    "proxy-connection": "the connection is the crawler's business",
+    "te": "the crawler controls the connection",
+    "connection": "the crawler controls the connection",
+    "keep-alive": "the crawler controls the connection",
+    "upgrade": "the crawler controls the connection",
+    "http2-settings": "the crawler controls the connection",
+    "proxy-connection": "the crawler controls the connection",
     "proxy-authorization": "a proxy's user and password are part of its address, http://user:password@host:port",
     "accept-encoding": "the crawler asks for what it can decode",
     "range": "pages are read from their beginning",
@@ -50,20 +50,20 @@ _OURS = {
     "cookie": "cookies are given for themselves, as name=value",
     "set-cookie": "servers send it; cookies are given for themselves, as name=value",
 }
-"""Headers nobody may set, and why."""
+"""Headers that a user may not set, and why."""
 
 _ATTRIBUTES = frozenset({"domain", "path", "expires", "max-age", "samesite", "secure", "httponly", "partitioned"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Credentials:
-    """What goes out with the requests of one crawl. Made by `parse`; its repr tells no secret."""
+    """What is sent with the requests of one crawl. Made by `parse`; its repr contains no secret."""
 
     headers: tuple[Pair, ...] = ()  # name and value, as typed, each name once
-    cookies: tuple[Pair, ...] = ()  # sent with every request, whatever the server sets; there is no jar
+    cookies: tuple[Pair, ...] = ()  # sent with every request; there is no cookie jar
     basic: Pair | None = None  # user and password; sent as UTF-8 (RFC 7617, 2.1)
     bearer: str | None = None
-    proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` spells it
+    proxy: str | None = None  # "http://user:password@host:port", as `core.urls.addresses` writes it
 
     def __bool__(self) -> bool:
         return self != NOTHING
@@ -78,7 +78,7 @@ NOTHING = Credentials()
 def parse(
     *, headers: Iterable[str] = (), cookies: Iterable[str] = (), auth: str = "", bearer: str = "", proxy: str = ""
 ) -> Credentials:
-    """What people typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer" or "proxy".
+    """The credentials a user typed, or BadInput naming the field: "headers", "cookies", "auth", "bearer" or "proxy".
 
     Headers are typed "Name: value", cookies "name=value" or several with ";" between them, `auth` "user:password".
     """
@@ -94,7 +94,7 @@ def parse(
 
 
 def request_headers(credentials: Credentials) -> dict[str, str]:
-    """What is sent to the crawl's own hosts, and to nobody else; the proxy's password is not among it."""
+    """The headers for the crawl's own hosts only, without the proxy's password."""
     sent = dict(credentials.headers)
     if credentials.cookies:
         sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in credentials.cookies)
@@ -110,18 +110,18 @@ def basic_authorization(user: str, password: str) -> str:
 
 
 def masked(credentials: Credentials) -> tuple[str, ...]:
-    """A line for each thing that is sent, for people to recognise it by."""
+    """A line for each value, from which the user recognises it."""
     return tuple(_masked_lines(credentials))
 
 
 def mask(secret: str) -> str:
-    """ "ab…(32 characters)"; of a short secret nothing but its length."""
+    """ "ab…(32 characters)"; of a short secret only its length."""
     size = f"…({len(secret)} character{'' if len(secret) == 1 else 's'})"
     return f"{secret[:2]}{size}" if len(secret) >= SHOWN_FROM else size
 
 
 def to_json(credentials: Credentials) -> bytes:
-    """For `crawler.encryption` alone."""
+    """Only for `crawler.encryption`."""
     return msgspec.json.encode(credentials)
 
 
@@ -136,7 +136,7 @@ def _masked_lines(credentials: Credentials) -> Iterator[str]:
         yield f"Cookie: {name}={mask(value)}"
     if credentials.basic is not None:
         user, password = credentials.basic
-        known = user if password and len(user) <= 64 else mask(user)  # some services take a token for the user
+        known = user if password and len(user) <= 64 else mask(user)  # some services take a token as the user
         yield f"Authorization: Basic {known}:{mask(password)}"
     if credentials.bearer is not None:
         yield f"Authorization: Bearer {mask(credentials.bearer)}"
@@ -177,7 +177,7 @@ def _basic(text: str) -> Pair:
         raise BadInput("auth", "User and password cannot hold line ends or control characters.")
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair, from a terminal that does not speak UTF-8
+    except UnicodeEncodeError:  # half of a surrogate pair, from a terminal without UTF-8
         raise BadInput("auth", "User and password are not readable as text; give them in UTF-8.") from None
     return user, password
 
@@ -211,14 +211,7 @@ def _check_together(typed: Credentials) -> None:
         )
 
 
-# Which hosts are a crawl's own, and so may be sent its credentials.
-#
-# 1. The sites of its start URLs, as `core.urls.crawl_scope` has them: "www." makes no difference, the port does.
-# 2. With `subdomains`, the hosts below those sites.
-# 3. The hosts a person added with `hosts`.
-# 4. A list of URLs is no statement about whom to trust: a crawl over one has the hosts of 3 and no others.
-# 5. Over https always. In clear text only where a person chose that: on the site of a start URL that is http itself; on
-# an added host given with a port, or while every start URL is http.
+# The own hosts of a crawl, which may get its credentials.
 
 _PORT = re.compile(r":([0-9]+)$")
 
@@ -226,8 +219,16 @@ _PORT = re.compile(r":([0-9]+)$")
 def own_hosts(
     start_urls: Sequence[str], hosts: Iterable[str] = (), *, subdomains: bool = False, listed: bool = False
 ) -> tuple[str, ...]:
-    """The crawl's own origins, "scheme://host[:port]" or "scheme://*.host[:port]", in order; `listed` for a crawl over
-    a list of URLs. The URLs are normalised; `hosts` as in `CrawlOptions`."""
+    """The crawl's own origins, "scheme://host[:port]" or "scheme://*.host[:port]", in order; `listed` for a crawl of a
+    URL list. The URLs are normalised; `hosts` as in `CrawlOptions`.
+
+    1. The sites of its start URLs, as in `core.urls.crawl_scope`: "www." makes no difference, the port does.
+    2. With `subdomains`, the hosts below those sites.
+    3. The hosts that the user added with `hosts`.
+    4. A crawl of a URL list has only the hosts of 3, because a list does not say which hosts to trust.
+    5. Always over https. In clear text only where the user chose it: on the site of a start URL with http; on an added
+       host with a port, or if every start URL is http.
+    """
     starts = () if listed else start_urls
     clear = bool(starts) and all(url.startswith("http://") for url in starts)
     own = {origin for url in starts for origin in _of_start(url, subdomains)}

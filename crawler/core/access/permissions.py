@@ -1,4 +1,4 @@
-"""Who may do what with a crawl or a schedule: one rule for pages, lists, buttons and the API."""
+"""Rights on crawls and schedules, and the scopes of API tokens."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from crawler.core.errors import BadInput
 
 
 class Right(StrEnum):
-    """What somebody wants to do."""
+    """A right on a crawl or a schedule."""
 
-    SEE = "see"  # look at it, its pages and reports, and download them
-    CONTROL = "control"  # pause, resume, cancel, send dead letters again, release traps
+    SEE = "see"  # see it, its pages and reports, and download them
+    CONTROL = "control"  # pause, resume, cancel, retry dead letters, release traps
     OWN = "own"  # delete it, share it, keep it
 
 
@@ -22,24 +22,24 @@ NOT_ACTIVE = (
     "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
 )
 NOT_PUBLIC = (
-    "It allows addresses that are not public, which superusers alone may, and its owner is none by now. "
-    "Remove it, and let a superuser make it anew; or make it without them."
+    "It allows addresses that are not public, which only superusers may, and its owner is not one any more. "
+    "Remove it, and let a superuser add it again; or add it without them."
 )
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a person stands to one crawl or schedule."""
+    """The relation of a user to one crawl or schedule."""
 
     is_owner: bool = False
     is_superuser: bool = False
     is_staff: bool = False
     is_member: bool = False  # of the group it is shared with
-    members_control: bool = False  # the group's members may do more than look
+    members_control: bool = False  # the group's members may control it
 
 
 def may(standing: Standing, right: Right) -> bool:
-    """Owners and superusers may do everything; staff look at everything; members look, and control if they were let."""
+    """Owners and superusers may do everything; staff see everything; members see, and control if allowed."""
     if standing.is_owner or standing.is_superuser:
         return True
     match right:
@@ -53,26 +53,26 @@ def may(standing: Standing, right: Right) -> bool:
 
 
 def why_not_again(*, is_active: bool, is_superuser: bool, every_address: bool) -> str:
-    """Why a schedule begins nothing more, by what its owner is by now; "" = it does."""
+    """Why a schedule starts no crawl any more, by the present state of its owner; "" = it does."""
     if not is_active:
         return NOT_ACTIVE
     return NOT_PUBLIC if every_address and not is_superuser else ""
 
 
-# What a token of the API may be allowed to do, and what follows from what.
+# The scopes of API tokens.
 
 
 class Scope(StrEnum):
-    """One thing a token may do. It never allows more than the person it acts for may do."""
+    """One permission of a token. A token never has more rights than its user."""
 
     CRAWLS_READ = "crawls:read"  # see crawls, their pages, reports and exports
     CRAWLS_WRITE = "crawls:write"  # start, pause, resume, cancel, share and keep crawls; send pages and notices again
     CRAWLS_DELETE = "crawls:delete"  # delete crawls with all their pages
     SCHEDULES_READ = "schedules:read"  # see schedules
     SCHEDULES_WRITE = "schedules:write"  # make, pause, resume and remove schedules
-    CHANNELS_READ = "channels:read"  # see where one is told of crawls, secret addresses masked
+    CHANNELS_READ = "channels:read"  # see notice channels, secret addresses masked
     CHANNELS_WRITE = "channels:write"  # add, change, pause, resume, remove and test channels
-    TOKENS_READ = "tokens:read"  # see which tokens there are, never a secret
+    TOKENS_READ = "tokens:read"  # see tokens, never a secret
     TOKENS_WRITE = "tokens:write"  # revoke tokens
 
 
@@ -87,15 +87,15 @@ MEANINGS: dict[Scope, str] = {
     Scope.TOKENS_READ: "See which tokens there are",
     Scope.TOKENS_WRITE: "Revoke tokens",
 }
-"""Each scope in a few words, for whoever makes a token."""
+"""Each scope in a few words, for the user who creates a token."""
 
-EVERY = frozenset(Scope)
-USUAL = (Scope.CRAWLS_READ, Scope.CRAWLS_WRITE)
-"""What a new token may do unless somebody says otherwise."""
+ALL_SCOPES = frozenset(Scope)
+DEFAULT_SCOPES = (Scope.CRAWLS_READ, Scope.CRAWLS_WRITE)
+"""The scopes of a new token by default."""
 
 
 def checked(names: Iterable[str]) -> tuple[Scope, ...]:
-    """The scopes of these names, each once and in their usual order; BadInput ("scopes") for another name or none."""
+    """The scopes of these names, each once and in order; BadInput ("scopes") for another name or none."""
     given = set(names)
     unknown = sorted(given - set(Scope))
     if unknown:

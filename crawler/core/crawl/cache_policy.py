@@ -1,4 +1,4 @@
-"""Which answers are worth remembering, for how long they are good, and what a page takes from one."""
+"""The rules of the response cache (RFC 9111): what is stored, which crawls share it, and how it is reused."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from crawler.core.crawl.outcomes import Outcome
 
 NOT_MODIFIED = 304
 GONE_STATUSES = frozenset({404, 410})
-SETTLED = 60.0  # seconds a page must have been left alone before its date alone can tell that it has not changed
+MIN_UNCHANGED_S = 60.0  # between Last-Modified and the response, for the date alone to be a validator
 
 NO_VALIDATORS = ("", "")
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """What a server said of a URL."""
+class CachedResponse:
+    """A response in the cache."""
 
     result: PageResult
-    stored_at: float  # epoch seconds when it was last known to be so
+    stored_at: float  # epoch seconds when it was received or last confirmed
     etag: str
     last_modified: str
 
 
-def uses_memory(options: CrawlOptions) -> bool:
-    """Whether a crawl reads and writes the memory of answers."""
+def uses_cache(options: CrawlOptions) -> bool:
+    """Whether a crawl reads and writes the response cache."""
     return options.revisit or options.response_ttl is not None
 
 
-def circle_of(options: CrawlOptions, sent: bytes = b"") -> bytes:
-    """Which crawls may share answers, as a digest: those that would have been told the same, and may be.
+def cache_partition(options: CrawlOptions, sent: bytes = b"") -> bytes:
+    """The partition key of the cache: crawls share responses only if they agree in all of these.
 
-    1. They send the same credentials, headers and proxy of their own (`sent`): a private answer stays private.
-    2. They may ask the same addresses that are not public: nobody reads in the memory what the guard keeps from him.
-    3. They treat robots.txt the same way: an answer had by ignoring it is none for a crawl that obeys.
-    4. They leave out the same links of a page.
-    5. They make sketches of pages, or not: an answer remembered without one would never have it.
-    6. They read the same fields from a page: what other rules found is no answer to these.
+    1. The credentials, headers and proxy they send (`sent`): a private response stays private.
+    2. The private addresses they may request: the cache must not give access to what the guard denies.
+    3. Whether they obey robots.txt: a response fetched against it must not reach a crawl that obeys it.
+    4. Which links of a page they skip.
+    5. Whether they compute a simhash: a response cached without one would never get it.
+    6. Which fields they extract from a page.
 
-    The usual crawl, with none of this, is in the circle b"".
+    The key of a crawl without any of these is b"".
     """
     own: tuple[Any, ...] = (
         sent,
@@ -59,14 +59,13 @@ def circle_of(options: CrawlOptions, sent: bytes = b"") -> bytes:
     return b"" if is_usual else blake2b(msgspec.msgpack.encode(own), digest_size=32).digest()
 
 
-def memory_key(url: str, circle: bytes) -> bytes:
-    """The key of an answer: 16 bytes of BLAKE2b over the normalised URL, keyed by the circle that shares it."""
-    return blake2b(url.encode(), digest_size=16, key=circle).digest()
+def cache_key(url: str, partition: bytes) -> bytes:
+    """The key of a response: 16 bytes of BLAKE2b over the normalised URL, keyed by the cache partition."""
+    return blake2b(url.encode(), digest_size=16, key=partition).digest()
 
 
-def is_worth_remembering(result: PageResult) -> bool:
-    """Whether this is a final answer another crawl may take for its own. Trouble that may pass is not, nor is an answer
-    that came from the memory itself."""
+def is_cacheable(result: PageResult) -> bool:
+    """Whether this is a final response that another crawl may use: no transient error, and not from the cache."""
     if result.reused:
         return False
     match result.outcome:
@@ -78,8 +77,8 @@ def is_worth_remembering(result: PageResult) -> bool:
             return result.outcome is Outcome.CLIENT_ERROR and result.http_status in GONE_STATUSES
 
 
-def essence(result: PageResult) -> PageResult:
-    """The part of a result that is the server's answer, without how and for whom it was had."""
+def cached_part(result: PageResult) -> PageResult:
+    """The part of a result that is the server's response, without the fields of this page and request."""
     return msgspec.structs.replace(
         result,
         id=0,
@@ -97,67 +96,65 @@ def essence(result: PageResult) -> PageResult:
 
 
 def validators_of(result: PageResult) -> tuple[str, str]:
-    """ETag and Last-Modified to be sent next time.
+    """ETag and Last-Modified for the next conditional request.
 
-    Only an answer of 200-299 has any (RFC 9110, 13.2.1: for others the server ignores them). A date alone counts in
-    whole seconds and may be younger than the last change; it is used once the page has been left alone for a while
-    (8.8.2.2).
+    Only a response of 200-299 has any (RFC 9110, 13.2.1: for others the server ignores them). A date has whole seconds,
+    so the page may have changed after it; alone it is used only if it is MIN_UNCHANGED_S old (8.8.2.2).
     """
     if result.outcome is not Outcome.SUCCESS:
         return NO_VALIDATORS
-    if result.etag or _is_settled(result):
+    if result.etag or _is_date_reliable(result):
         return result.etag, result.last_modified
     return NO_VALIDATORS
 
 
-def _is_settled(result: PageResult) -> bool:
+def _is_date_reliable(result: PageResult) -> bool:
     try:
         changed_at = parsedate_to_datetime(result.last_modified).timestamp()
     except (ValueError, OverflowError):
         return False
-    return changed_at + SETTLED <= result.fetched_at
+    return changed_at + MIN_UNCHANGED_S <= result.fetched_at
 
 
 def conditions(task: PageTask) -> dict[str, str]:
-    """The headers by which a page is asked for only if it has changed; none when nothing of it is remembered."""
+    """The headers of a conditional request; none when nothing is cached."""
     sent = {"If-None-Match": task.etag, "If-Modified-Since": task.last_modified}
     return {name: value for name, value in sent.items() if value}
 
 
 def is_unchanged(task: PageTask, http_status: int | None) -> bool:
-    """Whether the server confirmed what is remembered. A 304 nobody asked for is a redirect that leads nowhere."""
+    """Whether the server confirmed the cached response. A 304 to another request is a redirect without target."""
     return http_status == NOT_MODIFIED and bool(task.etag or task.last_modified)
 
 
-def reused(page: int, attempts: int, known: Remembered) -> PageResult:
-    """The result of a page that is not asked for, because the answer is remembered."""
+def reused(page: int, attempts: int, known: CachedResponse) -> PageResult:
+    """The result of a page that is not requested, because its response is cached."""
     return msgspec.structs.replace(
         known.result, id=page, attempt=attempts, fetched_at=known.stored_at, bytes=0, reused=True
     )
 
 
-def confirmed(result: PageResult, known: Remembered) -> PageResult | None:
-    """An unchanged page with all that is remembered of it; None when that is not the answer the server was asked about:
-    another crawl has replaced it meanwhile."""
+def confirmed(result: PageResult, known: CachedResponse) -> PageResult | None:
+    """An unchanged page with its cached response; None when another crawl has replaced that since the request."""
     if (known.etag, known.last_modified) != (result.etag, result.last_modified):
         return None
-    answer = known.result
+    cached = known.result
     return msgspec.structs.replace(
         result,
-        content_type=answer.content_type,
-        title=answer.title,
-        redirect_to=answer.redirect_to,
-        links=answer.links,
-        link_keys=answer.link_keys,
-        linkage=answer.linkage,
-        rels=answer.rels,
-        directives=answer.directives,
-        not_followed=answer.not_followed,
-        headers=answer.headers,
-        facts=answer.facts,
+        content_type=cached.content_type,
+        title=cached.title,
+        redirect_to=cached.redirect_to,
+        links=cached.links,
+        link_keys=cached.link_keys,
+        linkage=cached.linkage,
+        rels=cached.rels,
+        directives=cached.directives,
+        not_followed=cached.not_followed,
+        headers=cached.headers,
+        facts=cached.facts,
     )
 
 
-def is_kept(kind: str) -> bool:
-    """Whether answers of this kind of page are remembered. Sitemaps and links that leave the site are asked anew."""
+def is_cached_kind(kind: str) -> bool:
+    """Whether responses of this kind of page are cached. Sitemaps and external links are always requested."""
     return kind == PAGE

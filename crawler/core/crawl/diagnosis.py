@@ -1,4 +1,4 @@
-"""Why a crawl is not finished: from what can be seen of it to plain sentences, the answer first."""
+"""Why a crawl is not finished, as sentences for a user: the cause first."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from crawler.core.errors import SealBroken
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
 from crawler.core.text.quantities import count, counted, duration
 
-SILENT_AFTER = 4.0  # seconds without a sign of life; a worker at work gives one every 2.5
-MANAGER_SILENT_AFTER = 10.0  # seconds; a run that is still busy after this hands over to a fresh one
-SLOW_TO_BEGIN = 5.0  # seconds a worker may take from having a job to claiming its batch
+WORKER_SILENT_AFTER_S = 4.0  # since it last renewed its lease, which it does every 2.5
+MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next one
+MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
 START_ONE = "start one in the project folder with bin/worker"
-LOCKER_SILENT_AFTER = 2.0  # seconds without a statement in an open transaction; a manager at work makes many a second
+LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
 NEXT_RUN = "at the manager's next run"
 
 
 class Hold(StrEnum):
-    """Who has a batch, as far as can be told."""
+    """Where a batch is."""
 
-    FETCHING = "fetching"  # a worker asks for its pages, and shows that it lives
-    SILENT = "silent"  # its worker has shown no sign of life for a while
-    REPORTED = "reported"  # its job has ended; what it left waits to be taken in
+    FETCHING = "fetching"  # a worker fetches its pages and renews its lease
+    SILENT = "silent"  # its worker has not renewed its lease for a while
+    REPORTED = "reported"  # its job has ended; its reports are not processed yet
     QUEUED = "queued"  # its job waits for a free worker
     BEGINNING = "beginning"  # a worker has its job and has not claimed the batch yet
-    LOST = "lost"  # its job does not wait any more, and nobody has begun it
+    LOST = "lost"  # its job is not queued any more, and no worker has started it
 
 
 def hold_of(
     *, held: bool, silent_for: float, queued: bool, started: bool, missed_for: float | None, reports: int
 ) -> Hold:
-    """`held`: a worker claimed it; `silent_for`: seconds since that was last renewed; `queued`, `started`: what the
-    queue says of its job; `missed_for`: seconds since the manager first found that its job does not wait (None = it
-    did not); `reports`: how many wait to be taken in."""
+    """`held`: a worker claimed it; `silent_for`: seconds since the claim was renewed; `queued`, `started`: the state of
+    its job in the queue; `missed_for`: seconds since the manager first missed its job there (None = it did not);
+    `reports`: how many are not processed yet."""
     if held:
         if reports and not started:
             return Hold.REPORTED
-        return Hold.SILENT if silent_for > SILENT_AFTER else Hold.FETCHING
+        return Hold.SILENT if silent_for > WORKER_SILENT_AFTER_S else Hold.FETCHING
     if queued:
         return Hold.QUEUED
-    if missed_for is None or (started and missed_for < SLOW_TO_BEGIN):
+    if missed_for is None or (started and missed_for < MAX_CLAIM_S):
         return Hold.BEGINNING
     return Hold.LOST
 
@@ -57,12 +57,12 @@ class HandedOut:
 
     hold: Hold
     pages: int  # of it that are still open
-    back_in: float  # seconds after which it is given to others if nobody shows up
+    back_in: float  # seconds until its pages return to the frontier unless its worker responds
 
 
 @dataclass(frozen=True)
 class SilentLock:
-    """The lock on a crawl's row, held by a connection that says nothing: its machine is stopped, or has vanished."""
+    """The lock on a crawl's row, held by an idle connection: its machine has stopped or is gone."""
 
     client: str  # its address; "" = not known
     silent_for: float  # seconds
@@ -70,51 +70,53 @@ class SilentLock:
 
 
 class Manager(StrEnum):
-    """What the crawl manager is doing."""
+    """The state of the crawl manager."""
 
     WORKING = "working"
-    SILENT = "silent"  # it is said to be at work, but has shown no sign of life for a while
-    COMING = "coming"  # its next run waits for a free worker
-    RESTING = "resting"  # until something is due, or somebody leaves results
+    SILENT = "silent"  # a tick is running, but has not renewed its lock for a while
+    COMING = "coming"  # its next tick waits for a free worker
+    RESTING = "resting"  # until something is due, or results arrive
 
 
 def manager_of(*, silent_for: float | None, is_coming: bool) -> Manager:
-    """`silent_for`: seconds since the run at work last showed that it lives; None = none is at work."""
+    """`silent_for`: seconds since the running tick renewed its lock; None = no tick is running."""
     if silent_for is not None:
-        return Manager.SILENT if silent_for > MANAGER_SILENT_AFTER else Manager.WORKING
+        return Manager.SILENT if silent_for > MANAGER_SILENT_AFTER_S else Manager.WORKING
     return Manager.COMING if is_coming else Manager.RESTING
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What can be seen of a crawl at one moment."""
+    """What is known about a crawl at one moment."""
 
     state: State
     open_pages: int  # in the table
     redis_answers: bool = True
     crawl_workers: int = 1  # alive and listening to the queue `crawl`
     fetch_workers: int = 1  # alive and listening to the queue `fetch`
-    stirred: bool = False  # somebody did something for this crawl a moment ago
-    has_begun: bool = True  # some page is closed
-    is_lined_up: bool = True  # Redis knows how far the table was lined up
+    stirred: bool = False  # a process worked on this crawl a moment ago
+    has_begun: bool = True  # at least one page is closed
+    is_lined_up: bool = True  # Redis knows how far the table was queued
     batches: Sequence[HandedOut] = ()
-    hosts: Sequence[HostWait] = ()  # some of those that wait, the next one first
-    hosts_waiting: int = 0  # all of them
-    held_up: Sequence[HostWait] = ()  # the hosts of what is being fetched, when a worker has to wait for each of them
-    reports: int = 0  # left by fetch jobs and not yet taken in
+    hosts: Sequence[HostWait] = ()  # some of the waiting hosts, the next one first
+    hosts_waiting: int = 0  # how many there are
+    held_up: Sequence[HostWait] = ()  # the hosts being fetched, if the worker has to wait for each of them
+    reports: int = 0  # of fetch jobs, not processed yet
     manager: Manager = Manager.RESTING
-    sent_ago: float = 0.0  # with COMING: seconds since the manager was sent for
-    lock_left: float = 0.0  # with SILENT: seconds until another run may take over
+    sent_ago: float = 0.0  # with COMING: seconds since the tick was queued
+    lock_left: float = 0.0  # with SILENT: seconds until another tick may take over
     ends_in: float | None = None  # seconds until the crawl's deadline
-    expires_in: float | None = None  # seconds until the time of the next open page is over
-    closing_in: float | None = None  # seconds until pages close that their servers put off; None = others are left
+    expires_in: float | None = None  # seconds until the next open page expires
+    closing_in: float | None = (
+        None  # seconds until the pages left, which their servers put off, close; None = other pages are left
+    )
     given_up: int = 0  # pages given up in the last hour
-    disagreements: int = 0  # of the two checks that decide "finished", ever
+    disagreements: int = 0  # of the two checks that decide "finished", in all
     hold: HoldReason = HoldReason.USER  # if it is paused: why
-    held_for: float | None = None  # seconds until it resumes by itself
-    shortage: Shortage | None = None  # what there is no room in
-    locked: SilentLock | None = None  # who keeps the manager from writing
-    evicts: bool = False  # Redis makes room by throwing away what the crawl may need
+    held_for: float | None = None  # seconds until it is resumed automatically
+    shortage: Shortage | None = None  # of disk or memory
+    locked: SilentLock | None = None  # that keeps the manager from writing
+    evicts: bool = False  # Redis may evict keys of the crawl
 
     def pages_in(self, *holds: Hold) -> int:
         return sum(batch.pages for batch in self.batches if batch.hold in holds)
@@ -124,8 +126,8 @@ class Facts:
 
     @property
     def is_locked_out(self) -> bool:
-        """Whether nothing can be written of it, because somebody died with its row locked."""
-        return self.locked is not None and self.locked.silent_for >= LOCKER_SILENT_AFTER
+        """Whether nothing can be written, because a process died with the row locked."""
+        return self.locked is not None and self.locked.silent_for >= LOCK_SILENT_AFTER_S
 
     @property
     def has_workers(self) -> bool:
@@ -133,7 +135,7 @@ class Facts:
 
 
 def explain(facts: Facts) -> list[str]:
-    """What a person should know, most important first: the first sentence answers "why is it not finished?"."""
+    """Sentences, most important first: the first one answers "why is it not finished?"."""
     if facts.state.is_over:
         return [_over(facts)]
     if not facts.redis_answers:
@@ -147,7 +149,7 @@ def explain(facts: Facts) -> list[str]:
 
 
 def _without_redis(facts: Facts) -> str:
-    """Either it is away, or so full that it does not answer all that is asked."""
+    """Redis is down, or so full that it refuses some commands."""
     if facts.shortage is None:
         return "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
     return paused_for(facts.shortage) if facts.state is State.PAUSED else waits_for(facts.shortage)
@@ -155,7 +157,7 @@ def _without_redis(facts: Facts) -> str:
 
 def _over(facts: Facts) -> str:
     what = "It was cancelled" if facts.state is State.CANCELLED else "It is finished"
-    if facts.open_pages:  # cannot be; whoever sees it should know
+    if facts.open_pages:  # a bug, so it is reported
         return f"{what}, yet {_are_open(facts)} in the table: please report this."
     return f"{what}: no page is open."
 
@@ -166,22 +168,18 @@ def _paused(facts: Facts) -> Iterator[str]:
     elif facts.hold.ends_by_itself:
         yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
     elif facts.open_pages:
-        yield "It is paused: nothing new is asked for until somebody resumes it."
+        yield "It is paused: nothing new is asked for until a user resumes it."
     else:
-        yield "It is paused, although no page is open: once somebody resumes it, it is finished."
+        yield "It is paused, although no page is open: once a user resumes it, it is finished."
     yield from _in_hand(facts)
 
 
 def _running(facts: Facts) -> list[str]:
-    told = [*_short(facts), *_no_worker(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
-    if facts.open_pages and not _is_fetching(facts):
-        told += _waiting(facts)
-    return told or [_last_resort(facts)]
-
-
-def _short(facts: Facts) -> Iterator[str]:
-    if facts.shortage is not None:
-        yield waits_for(facts.shortage)
+    short = [waits_for(facts.shortage)] if facts.shortage is not None else []
+    sentences = [*short, *_no_worker(facts), *_all_done(facts), *_closing(facts), *_in_hand(facts)]
+    if facts.open_pages and not facts.batches_in(Hold.FETCHING):
+        sentences += _waiting(facts)
+    return sentences or [_last_resort(facts)]
 
 
 def _locked(facts: Facts) -> Iterator[str]:
@@ -198,13 +196,7 @@ def _locked(facts: Facts) -> Iterator[str]:
 
 def _evicts(facts: Facts) -> Iterator[str]:
     if facts.evicts:
-        yield (
-            "Redis may throw away what crawls need, which slows them down: its maxmemory-policy should be noeviction."
-        )
-
-
-def _is_fetching(facts: Facts) -> bool:
-    return bool(facts.batches_in(Hold.FETCHING))
+        yield "Redis may evict data of crawls, which slows them down: its maxmemory-policy should be noeviction."
 
 
 def _no_worker(facts: Facts) -> Iterator[str]:
@@ -228,35 +220,29 @@ def _all_done(facts: Facts) -> Iterator[str]:
 
 
 def _closing(facts: Facts) -> Iterator[str]:
-    """Only pages are left that their servers put off."""
+    """Only pages are left whose servers put them off."""
     if facts.closing_in is None or not facts.open_pages or facts.batches:
         return
     when = f"in {duration(facts.closing_in)}" if facts.closing_in > 0 else NEXT_RUN
-    if facts.open_pages == 1:
-        yield (
-            "All that is left is 1 page whose server asked to wait (Retry-After): "
-            f"it closes {when} with the response it had, unless its time comes before."
-        )
-    else:
-        yield (
-            f"All that is left are {counted(facts.open_pages, 'page')} whose servers asked to wait (Retry-After): "
-            f"they close {when} with the responses they had, unless their time comes before."
-        )
+    one = facts.open_pages == 1
+    left = "is 1 page whose server" if one else f"are {counted(facts.open_pages, 'page')} whose servers"
+    close = f"it closes {when} with its" if one else f"they close {when} with their"
+    yield f"All that is left {left} asked to wait (Retry-After): {close} last response, unless the wait ends before."
 
 
 def _in_hand(facts: Facts) -> Iterator[str]:
-    """What becomes of the batches that are handed out."""
+    """The batches that are handed out."""
     if (fetching := facts.batches_in(Hold.FETCHING)) and facts.held_up:
         yield why_not_now(facts.held_up[0])
-        yield f"{_batches(fetching)} {_is_are(fetching)} in the hands of a worker that waits for this."
+        yield f"{_are(fetching)} held by a worker that waits for this."
     elif fetching:
-        yield f"{_batches(fetching)} {_is_are(fetching)} being fetched right now."
+        yield f"{_are(fetching)} being fetched right now."
     if silent := facts.batches_in(Hold.SILENT):
         yield _died(facts, silent)
     if facts.reports:
         yield _reports(facts)
     if beginning := facts.batches_in(Hold.BEGINNING):
-        yield f"{_batches(beginning)} {_is_are(beginning)} just being begun by a worker."
+        yield f"{_are(beginning)} just being started by a worker."
     if queued := facts.batches_in(Hold.QUEUED):
         yield f"{_batches(queued)} {'waits' if len(queued) == 1 else 'wait'} for a free worker{_workers(facts)}."
     if lost := facts.batches_in(Hold.LOST):
@@ -265,14 +251,13 @@ def _in_hand(facts: Facts) -> Iterator[str]:
 
 def _died(facts: Facts, silent: Sequence[HandedOut]) -> str:
     who = "A worker seems" if len(silent) == 1 else f"{count(len(silent))} workers seem"
-    pages = _pages(silent)
-    if not pages:
+    if not _pages(silent):
         return f"{who} to have died with no open page in hand."
-    return f"{who} to have died with {counted(pages, 'page')} in hand; {_back(facts, silent)}."
+    return f"{who} to have died with {counted(_pages(silent), 'page')} in hand; {_back(facts, silent)}."
 
 
 def _back(facts: Facts, batches: Sequence[HandedOut]) -> str:
-    """When the pages of these are given to others."""
+    """When the pages of these batches return to the frontier."""
     they = "it goes" if _pages(batches) == 1 else "they go"
     if not (facts.has_workers or facts.stirred):
         return f"{they} to another one as soon as it runs"
@@ -297,7 +282,7 @@ def _reports(facts: Facts) -> str:
 
 
 def _waiting(facts: Facts) -> Iterator[str]:
-    """What becomes of the pages that are not handed out."""
+    """The pages that are not handed out."""
     if not facts.hosts:
         return
     first = facts.hosts[0]
@@ -317,8 +302,8 @@ def _last_resort(facts: Facts) -> str:
         return f"It has just been started: the first pages are handed out {NEXT_RUN}."
     pages = f"open {'page' if facts.open_pages == 1 else 'pages'}"
     if not facts.is_lined_up:
-        return f"Redis does not know the {pages}: the manager lines them up again from the table."
-    return f"The {pages} in the table must be lined up: that is done {NEXT_RUN}."
+        return f"Redis does not know the {pages}: the manager queues them again from the table."
+    return f"The {pages} in the table must be queued: that is done {NEXT_RUN}."
 
 
 def _open(facts: Facts) -> Iterator[str]:
@@ -343,16 +328,14 @@ def _are_open(facts: Facts) -> str:
 
 def _manager(facts: Facts) -> Iterator[str]:
     if facts.reports or facts.is_locked_out or facts.state is State.PAUSED:
-        return  # told there, or of no matter
+        return  # in those sentences, or not relevant
     match facts.manager:
         case Manager.WORKING:
             yield "The manager is at work right now."
         case Manager.SILENT:
             yield f"T{_took_over(facts)[1:]}."
         case Manager.COMING:
-            yield f"The manager was sent for {duration(facts.sent_ago)} ago and waits for a free worker."
-        case Manager.RESTING:
-            return
+            yield f"The manager was queued {duration(facts.sent_ago)} ago and waits for a free worker."
 
 
 def _took_over(facts: Facts) -> str:
@@ -360,18 +343,16 @@ def _took_over(facts: Facts) -> str:
 
 
 def _unlisted(facts: Facts) -> Iterator[str]:
-    """RQ forgets workers that live, after Redis was emptied for one."""
+    """RQ does not know the running workers, for example after Redis was emptied."""
     if facts.stirred and not (facts.crawl_workers or facts.fetch_workers):
         yield "No worker is listed, yet one was at work a moment ago."
 
 
 def _ends(facts: Facts) -> Iterator[str]:
-    if facts.ends_in is not None:
-        yield (
-            f"Its deadline is in {duration(facts.ends_in)}: pages that are open then close as expired."
-            if facts.ends_in > 0
-            else f"Its deadline has passed: pages that are open close as expired {NEXT_RUN}."
-        )
+    if facts.ends_in is not None and facts.ends_in > 0:
+        yield f"Its deadline is in {duration(facts.ends_in)}: pages that are open then close as expired."
+    elif facts.ends_in is not None:
+        yield f"Its deadline has passed: pages that are open close as expired {NEXT_RUN}."
     elif facts.expires_in is not None:
         yield f"The next open page expires in {duration(max(0.0, facts.expires_in))}."
 
@@ -403,5 +384,6 @@ def _pages(batches: Iterable[HandedOut]) -> int:
     return sum(batch.pages for batch in batches)
 
 
-def _is_are(batches: Sequence[HandedOut]) -> str:
-    return "is" if len(batches) == 1 else "are"
+def _are(batches: Sequence[HandedOut]) -> str:
+    """ "3 batches with 124 pages are"."""
+    return f"{_batches(batches)} {'is' if len(batches) == 1 else 'are'}"

@@ -25,8 +25,8 @@ class Event(StrEnum):
 ENDS = (Event.FINISHED, Event.FAILED, Event.CANCELLED)
 """Exactly one of these ends each round of a crawl."""
 
-USUAL = tuple(event.value for event in ENDS)
-"""The default events."""
+DEFAULT_EVENTS = tuple(event.value for event in ENDS)
+"""The default events of a receiver."""
 
 OF_A_CRAWL = (Event.STARTED, Event.PAUSED, *ENDS)
 """The events for a channel of an account. Page notices are enabled per crawl."""

@@ -9,7 +9,7 @@ import msgspec
 
 from crawler.core.channels.catalogue import KINDS, check_address
 from crawler.core.channels.kind import ChannelKind
-from crawler.core.crawl.notices import USUAL, Event, chosen_events
+from crawler.core.crawl.notices import DEFAULT_EVENTS, Event, chosen_events
 from crawler.core.crawl.option_kinds import (
     Choice,
     DescribedStruct,
@@ -39,12 +39,12 @@ HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC)
 
 
-def check_keep(field: str, forms: Sequence[str], *, uses_memory: bool) -> None:
+def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool) -> None:
     """BadInput when these cannot be kept."""
     for form in forms:
         if form not in FORMS:
             raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
-    if forms and uses_memory:
+    if forms and uses_cache:
         raise BadInput(
             field,
             "Content is kept as the site sends it, and with the options to ask only for what changed or to reuse "
@@ -139,7 +139,9 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "No URLs that match",
         "Skip URLs that match a regular expression.",
     )
-    drop_parameters: tuple[str, ...] = by_hand(query_params.USUAL, "Query parameters that change nothing about a page.")
+    drop_parameters: tuple[str, ...] = by_hand(
+        query_params.TRACKING_PARAMETERS, "Query parameters that change nothing about a page."
+    )
     recursive: bool = option(
         True,
         Switch(),
@@ -244,7 +246,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     private_hosts: tuple[str, ...] = ()  # host, host:port or CIDR; "*" = every address that is not public
     notify: ClassVar[object] = OptionFamily("tuple[str, ...]", {kind.option: _receivers(kind) for kind in KINDS})
     notify_events: tuple[str, ...] = by_hand(
-        USUAL,
+        DEFAULT_EVENTS,
         "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
         "`crawl.cancelled`, and for webhooks `crawl.page`.",
     )
@@ -277,7 +279,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     for parameter in options.drop_parameters:
         query_params.check_parameter("drop_parameters", parameter)
     check_rules("fields", options.fields)
-    check_keep("keep", options.keep, uses_memory=options.revisit or options.response_ttl is not None)
+    check_keep("keep", options.keep, uses_cache=options.revisit or options.response_ttl is not None)
     chosen_events("notify_events", options.notify_events)
     if Event.PAGE in options.notify_events and not any(getattr(options, name) for name in PAGE_RECEIVERS):
         raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")

@@ -1,6 +1,6 @@
 """Extraction rules.
 
-rules         what a user wants to extract, as written in YAML or JSON
+rules         parses and checks extraction rules in YAML or JSON
 extractor     applies the rules to a page and converts the values
-parse_limits  bounds the work of one page
+parse_limits  limits the work for one page
 """

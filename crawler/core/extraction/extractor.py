@@ -1,4 +1,4 @@
-"""Runs extraction rules over a page with BeautifulSoup: values that always exist, and a note where one is missing."""
+"""Applies extraction rules to a page with BeautifulSoup, and converts the texts to values."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.document import Document, document_of
 from crawler.core.urls.normalise import normalise
 
-# What an extracted text is worth: a number, a date, a web address.
+# Conversion of extracted texts: numbers, dates, URLs.
 
 Value = str | int | float | bool | None
 
-LONGEST_NUMBER = 40  # characters
+MAX_NUMBER_LENGTH = 40  # characters
 _BLANK = "' \\u00a0\\u202f\\u2009"
 _NUMBER = re.compile(
     rf"(?<![\w.,])[-+−]?(?:\d{{1,3}}(?:[{_BLANK}]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*\d|\d)(?:[eE][-+]?\d{{1,3}})?(?!\d)"  # noqa: RUF001
@@ -36,7 +36,7 @@ _DATES = ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d", "%d.%m.%
 
 
 class NoValue(Exception):
-    """The text is nothing of the type that was asked for; `str` is the reason, for the person who wrote the rule."""
+    """The text is no value of the type; `str` is the reason, for the author of the rule."""
 
 
 def value_of(kind: str, text: str, base: str) -> Value:
@@ -56,7 +56,7 @@ def value_of(kind: str, text: str, base: str) -> Value:
 
 
 def number_in(text: str) -> int | float:
-    """The one number in this text, whatever stands around it ("EUR 1,234.50 each").
+    """The only number in this text, with any text around it ("EUR 1,234.50 each").
 
     1. Blanks and apostrophes before exactly three digits group them.
     2. Of a comma and a point the last is the decimal mark. One that comes twice groups.
@@ -68,7 +68,7 @@ def number_in(text: str) -> int | float:
         raise NoValue(f"there is no number in {_shown(text)}")
     if len(found) > 1:
         raise NoValue(f"there are {len(found)} numbers in {_shown(text)}; a pattern can say which is meant")
-    if len(found[0]) > LONGEST_NUMBER:
+    if len(found[0]) > MAX_NUMBER_LENGTH:
         raise NoValue(f"{_shown(text)} is too long for a number")
     try:
         number = float(_plain(found[0]))
@@ -80,8 +80,8 @@ def number_in(text: str) -> int | float:
 
 
 def date_in(text: str) -> str:
-    """The date as ISO 8601, with its time if it has one: "2026-03-12", "2026-03-12T09:30:00+00:00". Read are ISO 8601,
-    RFC 5322 and a few usual ways of writing a day in English."""
+    """The date as ISO 8601, with its time if it has one: "2026-03-12", "2026-03-12T09:30:00+00:00". Accepted are
+    ISO 8601, RFC 5322 and a few common English formats of a day."""
     typed = text.strip()
     for read in (_iso_day, _iso_moment, _written_day, _mail_date):
         try:
@@ -146,10 +146,10 @@ MAX_BYTES = 5 * 1024 * 1024  # of a page in UTF-8; from a larger one nothing is 
 MAX_VALUE = 10_000  # characters
 MAX_VALUES = 200  # of one field
 MAX_TOTAL = 200_000  # characters of all values of a page
-LOOKED_THROUGH = 100_000  # characters of an element that are looked at
-STEPS = 1_500_000  # for a page, dealt out to its rules; the worst of them take some seconds
+MAX_TEXT = 100_000  # characters of an element that are read
+STEPS_PER_PAGE = 1_500_000  # shared by its rules; some seconds at worst
 
-HTML_STEPS = 8  # to write an element as HTML takes so much longer than to look at it
+HTML_STEPS = 8  # writing an element as HTML takes so many times longer than visiting it
 
 TOO_LARGE = f"the page is too large for extraction: it has more than {MAX_BYTES // 1024 // 1024} MB or 20,000 tags"
 TOO_LONG = "the selector or the pattern takes too long on this page"
@@ -161,28 +161,28 @@ FAULT = "the page could not be read by the extraction rules"
 
 @dataclass(frozen=True)
 class Extraction:
-    """What was read of one page."""
+    """The fields of one page."""
 
     values: dict[str, Any]  # by name, of every rule: a value, a list of values, or None
-    notes: dict[str, str] = field(default_factory=dict)  # name -> why there is no value, or not all of it
+    notes: dict[str, str] = field(default_factory=dict)  # name -> why there is no value, or only part of it
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A rule made ready."""
+    """A compiled rule."""
 
     rule: FieldRule
     selector: soupsieve.SoupSieve
-    pattern: Any  # of re2; None = there is none
+    pattern: Any  # of re2; None = no pattern
 
 
 def names(options: CrawlOptions) -> list[str]:
-    """The names of a crawl's fields, in the order of its rules: the columns they become."""
+    """The names of a crawl's fields, in the order of its rules and of the columns."""
     return [rule.name for rule in options.fields]
 
 
 def nothing(rules: Sequence[FieldRule], note: str) -> Extraction:
-    """No value for any of the rules, for one reason."""
+    """No value for any rule, for one reason."""
     return Extraction({rule.name: None for rule in rules}, {rule.name: note for rule in rules})
 
 
@@ -210,7 +210,7 @@ def extract(html: bytes | Document, url: str, rules: tuple[FieldRule, ...]) -> E
 
 
 class _Page:
-    """A page at work."""
+    """The extraction of one page."""
 
     def __init__(self, tree: bs4.BeautifulSoup, url: str) -> None:
         self._tree, self._base = tree, _base_of(tree, url)
@@ -220,7 +220,7 @@ class _Page:
 
     def extraction(self, rules: Sequence[_Rule]) -> Extraction:
         for ready in rules:
-            self._budget.grant(STEPS // len(rules))
+            self._budget.grant(STEPS_PER_PAGE // len(rules))
             name = ready.rule.name
             try:
                 self._values[name] = self._found(ready)
@@ -244,7 +244,7 @@ class _Page:
         return self._value(rule, texts[0])
 
     def _many(self, ready: _Rule) -> list[Value]:
-        """All values there are; those that cannot be read are left out, and the first of them is told."""
+        """All values; invalid ones are skipped, and the first of them is noted."""
         values: list[Value] = []
         for place, text in enumerate(self._texts(ready)):
             if place == MAX_VALUES:
@@ -268,7 +268,7 @@ class _Page:
         return value
 
     def _texts(self, ready: _Rule) -> Iterator[str | None]:
-        """What is taken of each element; None where the pattern does not match."""
+        """The text of each element; None if the pattern does not match."""
         limit = MAX_VALUES + 1 if ready.rule.many or ready.rule.type == "boolean" else 1
         for element in selected(ready.selector, self._tree, self._budget, limit):
             text = self._text(element, ready.rule)
@@ -276,25 +276,25 @@ class _Page:
                 yield self._matched(ready.pattern, text)
 
     def _text(self, element: bs4.Tag, rule: FieldRule) -> str | None:
-        """None = it does not have that attribute."""
+        """None = it has no such attribute."""
         if rule.attribute:
             said = element.get(rule.attribute)
             text = " ".join(said) if isinstance(said, list) else said
-            return None if text is None else text[:LOOKED_THROUGH].strip()
+            return None if text is None else text[:MAX_TEXT].strip()
         if rule.what == "html":
             self._budget.spend(sum(HTML_STEPS for _ in element.descendants))
-            return element.decode()[:LOOKED_THROUGH]
+            return element.decode()[:MAX_TEXT]
         return " ".join("".join(self._strings(element)).split())
 
     def _strings(self, element: bs4.Tag) -> Iterator[str]:
-        """The strings in an element that its readers see; those of a script if it is one."""
+        """The visible strings of an element; for a script element its source."""
         kinds, length = element.interesting_string_types, 0
         for node in element.descendants:
             self._budget.spend()
             if isinstance(node, NavigableString) and _is_among(node, kinds):
                 yield node
                 length += len(node)
-                if length > LOOKED_THROUGH:
+                if length > MAX_TEXT:
                     return
 
     def _matched(self, pattern: Any, text: str) -> str | None:

@@ -1,5 +1,5 @@
-"""How much work extraction may make of one page: selectors looked for in steps that are counted, so that none takes
-longer than it should, however it is written and whatever the page is."""
+"""The step budget of extraction: selectors are matched in counted steps, so that any selector ends in time on any
+page."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from bs4.element import NavigableString
 from soupsieve import SoupSieve
 from soupsieve.css_match import CSSMatch
 
-REGEX_STEP = 500  # characters times instructions of a pattern that take about as long as a step
-TEXT_STEP = 10  # characters that are looked at one by one in that time
-VALUE_STEP = 100  # characters that a pattern of soupsieve's own is held against
+REGEX_STEP = 500  # characters times instructions of a pattern that take about as long as one step
+TEXT_STEP = 10  # characters that are read one by one in that time
+VALUE_STEP = 100  # characters that are matched against a pattern of soupsieve
 ATTRIBUTES_STEP = 2
 
 
 class OutOfSteps(Exception):
-    """The work took more steps than it may."""
+    """The budget is exhausted."""
 
 
 class Budget:
-    """Steps that may still be taken. One is about a look at one element."""
+    """The steps that are left. One step is about the visit of one element."""
 
     def __init__(self) -> None:
         self.left = 0
 
     def grant(self, steps: int) -> None:
-        """More of them; those left over are kept."""
+        """Add steps to those left."""
         self.left = max(0, self.left) + steps
 
     def spend(self, steps: int = 1) -> None:
@@ -45,8 +45,8 @@ def selected(selector: SoupSieve, tree: bs4.Tag, budget: Budget, limit: int) -> 
 
 
 class _Counting(CSSMatch):
-    """Counts what every loop of soupsieve goes through: children, descendants, parents and neighbours, with the text in
-    them; attributes, their values, classes and languages."""
+    """Counts the steps of every loop of soupsieve: children, descendants, parents and neighbours, with their text;
+    attributes, their values, classes and languages."""
 
     budget: Budget
 
@@ -64,7 +64,7 @@ class _Counting(CSSMatch):
         return super().get_parent(*args, **kwargs)
 
     def get_tag_ns(self, el: bs4.Tag | None) -> str:
-        self._count()  # asked of every element that is held against a selector
+        self._count()  # called for every element that is matched
         return super().get_tag_ns(el)
 
     def get_classes(self, el: bs4.Tag) -> Sequence[str]:  # type: ignore[override]  # of this matcher: it counts
@@ -78,7 +78,7 @@ class _Counting(CSSMatch):
         return value
 
     def match_dir(self, el: bs4.Tag, *args: Any) -> bool:
-        self._count(sum(map(_length, el.attrs.values())) // TEXT_STEP)  # an input's value tells its direction
+        self._count(sum(map(_length, el.attrs.values())) // TEXT_STEP)  # the direction may depend on an input's value
         return bool(super().match_dir(el, *args))
 
     def resolve_lang(self, *args: Any) -> str:
@@ -92,7 +92,7 @@ class _Counting(CSSMatch):
             yield node
 
     def _count(self, steps: int = 1) -> None:
-        if "budget" in self.__dict__:  # while it is being made, it climbs to the root
+        if "budget" in self.__dict__:  # not yet set while the constructor walks to the root
             self.budget.spend(steps)
 
 

@@ -1,4 +1,4 @@
-"""Extraction rules: what a person wants to have read from every page, and whether it can be."""
+"""Extraction rules: the fields to read from every page; parsing, checking and writing them."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _ATTRIBUTE = re.compile(r"[^\s\"'<>/=\0]{1,100}")  # https://html.spec.whatwg.or
 
 
 class FieldRule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One field: where on a page it stands, and what is taken from there."""
+    """One field: its selector, and how its value is made."""
 
     name: str  # of the column
     selector: str  # CSS
     what: str = "text"  # of the element: its "text", or its "html"
     attribute: str = ""  # take this attribute in place of both
-    many: bool = False  # a list of all that is found; else the first
-    pattern: str = ""  # take what this regular expression finds: its first group, or all of it
-    type: str = "text"  # what it is turned into, one of TYPES
+    many: bool = False  # a list of all matches; else the first
+    pattern: str = ""  # the value is the match of this regular expression: its first group, or all of it
+    type: str = "text"  # of the value, one of TYPES
 
 
 def shown(value: object) -> str:
-    """What was typed, in a message that stays short."""
+    """A value for a message, shortened."""
     try:
         text = repr(value)
-    except ValueError:  # a number of more digits than Python writes
+    except ValueError:  # a number with more digits than Python formats
         return "so long a number"
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
 
 
 def check_rules(field: str, rules: Sequence[FieldRule]) -> None:
-    """BadInput naming the first rule that cannot be used, and which part of it."""
+    """BadInput naming the first invalid rule and its part."""
     if len(rules) > MAX_RULES:
         raise BadInput(field, f"There are {len(rules)} extraction rules; a crawl can have {MAX_RULES} at most.")
     taken = set[str]()
@@ -80,7 +80,7 @@ def _check(field: str, who: str, rule: FieldRule) -> None:
 
 
 def _check_selector(field: str, who: str, selector: str) -> None:
-    import soupsieve  # it loads BeautifulSoup, which a tick of a crawl without rules does without
+    import soupsieve  # it imports BeautifulSoup, which a tick of a crawl without rules does not need
 
     if not selector.strip():
         raise BadInput(field, f"{who}, selector: it is empty; give a CSS selector such as h1 or .price.")
@@ -99,7 +99,7 @@ def _reason(selector: str, error: Exception) -> str:
     return f"{first[:1].lower()}{first[1:]}."
 
 
-# Extraction rules as people write them, in YAML or JSON, and as they are shown to them again.
+# The text form of rules, in YAML or JSON.
 
 MAX_TEXT = 100_000  # characters
 
@@ -122,10 +122,10 @@ _SHAPE = "Write a list of rules, each with a name and a selector; or a mapping o
 
 
 def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
-    """The rules this text says; BadInput when it is none. Whether each can be used is judged by `rules.check_rules`.
+    """The rules in this text, or BadInput. They are checked by `check_rules`.
 
-    It is a list of mappings with the parts of a `FieldRule`, or a mapping of names to such mappings or to selectors
-    alone. JSON is read as the YAML it is.
+    It is a list of mappings with the parts of a `FieldRule`, or a mapping of names to such mappings or to selectors.
+    JSON is valid YAML.
     """
     said = _parsed(field, text)
     match said:
@@ -140,7 +140,7 @@ def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
 
 
 def text_of(rules: tuple[FieldRule, ...]) -> str:
-    """The rules as YAML, for a person to go on with; "" for none."""
+    """The rules as YAML, for editing; "" for none."""
     import yaml  # only when a user edits rules: a worker starts without it
 
     plain = [msgspec.to_builtins(rule) for rule in rules]
@@ -163,7 +163,7 @@ def _parsed(field: str, text: str) -> Any:
     except (yaml.YAMLError, ValueError) as error:
         first = (str(error).splitlines() or ["a value cannot be read"])[0]
         raise BadInput(field, f"The extraction rules are neither YAML nor JSON: {first}.") from None
-    except (LookupError, AttributeError, TypeError, OverflowError):  # PyYAML, of values that their tags do not fit
+    except (LookupError, AttributeError, TypeError, OverflowError):  # PyYAML, for values that do not fit their tags
         raise BadInput(field, "The extraction rules hold a value that is not what its tag (!!...) says.") from None
 
 

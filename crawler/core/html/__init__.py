@@ -6,6 +6,6 @@ links         the links on it
 link_codec    those links, packed for storage
 page_metadata title, description, headings, malformed links, directives to crawlers (robots, rel, canonical)
 main_content  the readable part of a page, as text and Markdown
-markdown      HTML as Markdown, compiled; markdown_in_python where that cannot be installed
+markdown      HTML as Markdown
 simhash       near-duplicate detection
 """

@@ -1,4 +1,4 @@
-"""Which character encoding a page is in, decided in a browser's order, and its text."""
+"""The character encoding of a page, found in the order of browsers, and its text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"
 _PRESCAN_BYTES = 1024
 _FALLBACK = "cp1252"
 
-# The labels of the Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels), behind the name of the
-# Python codec that reads them best. "iso-8859-1" and "ascii" mean windows-1252 there, "shift_jis" means code page 932
-# and so on, because that is what pages so labelled contain. What is not here (utf-7, zlib, base64 ...) is not obeyed.
+# The labels of the Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels), after the name of the
+# best Python codec. "iso-8859-1" and "ascii" mean windows-1252 there, "shift_jis" means code page 932
+# and so on, because pages with that label contain it. Other labels (utf-7, zlib, base64 ...) are ignored.
 _LABELS_OF_CODEC = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
     "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
@@ -88,8 +88,8 @@ def encoding_of(body: bytes, content_type: str = "") -> str:
     3. A <meta charset> or <meta http-equiv="content-type"> in the first 1024 bytes, then an XML declaration.
     4. UTF-8 when the body is valid UTF-8, windows-1252 when it is not.
 
-    A label nobody knows is passed over. Source: https://html.spec.whatwg.org/#determining-the-character-encoding; for
-    step 4 it would ask for the reader's language, which we do not know.
+    Unknown labels are ignored. Source: https://html.spec.whatwg.org/#determining-the-character-encoding; its
+    step 4 depends on the user's language, which is not known here.
     """
     mark = _mark_of(body)
     if mark:
@@ -137,7 +137,7 @@ def _codec(label: str) -> str | None:
 
 
 def _readable(codec: str) -> str:
-    """Markup that can be read byte by byte is not UTF-16, whatever it says; browsers take it for UTF-8."""
+    """Markup in single bytes is not UTF-16, even if labelled so; browsers read it as UTF-8."""
     return "utf-8" if codec.startswith("utf-16") else codec
 
 

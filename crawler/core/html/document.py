@@ -1,4 +1,4 @@
-"""The tree of a page, built in bounded time whatever the page is."""
+"""The parser of HTML pages, in bounded time and memory for any page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from zlib import crc32
 import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-# How many names of attributes a page has. The parser keeps each in a table that is made for hundreds: a page of a
-# hundred thousand takes it seconds, one of a million minutes.
+# Attribute names. The parser keeps each in a table made for hundreds: a hundred thousand names take seconds, a million
+# minutes.
 
-SHORT = 500_000  # bytes; what is shorter has too few names to matter
-MOST_STRANGERS = 100  # names that were met once, among those that were looked at
-_EVERY = 4096  # bytes, in each of which one place is looked at
-_REACH = 8192  # bytes before and behind it in which its tag begins and ends
+NAMES_UNCHECKED_BELOW = 500_000  # bytes; a shorter page has too few names to matter
+MAX_RARE_NAMES = 100  # names that occur once in the sample
+_SAMPLE_INTERVAL = 4096  # bytes; one position in each is sampled
+_TAG_REACH = 8192  # bytes before and after the position in which its tag begins and ends
 
 _QUOTED = re.compile(rb"""=\s*+(?:"[^"]*+"|'[^']*+')""")
 _NAME = re.compile(rb"""[\s"'/]([^\s"'/=]++)""")
@@ -28,40 +28,41 @@ _KEPT = re.compile(
 
 
 def few(html: bytes) -> bytes:
-    """The page itself; one with a flood of names without those attributes that matter to nobody here."""
-    if len(html) <= SHORT or _strangers(html) <= MOST_STRANGERS:
+    """The page; one with too many attribute names without the attributes that are not used here."""
+    if len(html) <= NAMES_UNCHECKED_BELOW or _rare_names(html) <= MAX_RARE_NAMES:
         return html
     return _TAG.sub(lambda tag: b" ".join((tag[1], *_KEPT.findall(tag[2]))), html)
 
 
-def _strangers(html: bytes) -> int:
-    """Names that were met once, at places that nobody knows before the page is written: they follow from all of it."""
+def _rare_names(html: bytes) -> int:
+    """The number of names that occur once in a sample. Its positions depend on the whole page, so that an author cannot
+    avoid them."""
     seed, met = crc32(html), Counter[bytes]()
-    for begin in range(0, len(html), _EVERY):
-        met.update(set(_names_at(html, begin + crc32(begin.to_bytes(8), seed) % _EVERY)))
+    for begin in range(0, len(html), _SAMPLE_INTERVAL):
+        met.update(set(_names_at(html, begin + crc32(begin.to_bytes(8), seed) % _SAMPLE_INTERVAL)))
     return sum(times == 1 for times in met.values())
 
 
 def _names_at(html: bytes, place: int) -> list[bytes]:
-    """Those of the tag that this place is in."""
-    begin = html.rfind(b"<", max(0, place - _REACH), place)
-    if begin <= html.rfind(b">", max(0, place - _REACH), place):
+    """The attribute names of the tag at this position."""
+    begin = html.rfind(b"<", max(0, place - _TAG_REACH), place)
+    if begin <= html.rfind(b">", max(0, place - _TAG_REACH), place):
         return []
-    end = html.find(b">", place, place + _REACH)
-    return _NAME.findall(_QUOTED.sub(b"", html[begin : end if end != -1 else place + _REACH]))
+    end = html.find(b">", place, place + _TAG_REACH)
+    return _NAME.findall(_QUOTED.sub(b"", html[begin : end if end != -1 else place + _TAG_REACH]))
 
 
-# Building the tree walks up through the open elements at every block and through the attributes at every attribute: its
-# time grows with the square of either. A million nested <div>, or attributes of one tag, would hold a worker for hours;
+# The parser walks through the open elements at every block, and through the attributes at every attribute: its time
+# grows with the square of either. A million nested <div>, or attributes of one tag, would block a worker for hours;
 # with these limits the worst page takes about a second per megabyte. See `document_of`.
 MAX_TAGS = 20_000
-MOST_TAGS = 100_000  # of those that are kept of an extreme page; each takes up to 700 bytes of memory
-MAX_NULS = 10_000  # of a page that has more they are left out: the parser takes 16 bytes to note each
+MOST_TAGS = 100_000  # kept of an extreme page; each takes up to 700 bytes of memory
+MAX_NULS = 10_000  # if a page has more, all are removed: the parser needs 16 bytes for each
 MAX_ATTRIBUTES = 1000
-_SHORT = 100_000  # bytes; what is shorter has too few attributes to matter
+_ATTRIBUTES_UNCHECKED_BELOW = 100_000  # bytes; a shorter page has too few attributes to matter
 
-# An <i a=1> that is never closed is put into every later paragraph once more, be its attributes others than those of
-# the <i> before: ten thousand of each, in 140 kB, would be 50 million elements in 18 GB.
+# An unclosed <i a=1> is copied into every later paragraph, unless its attributes equal those of an earlier <i>: ten
+# thousand of each, in 140 kB, would be 50 million elements in 18 GB.
 MAX_COPIES = 500_000
 _FEW_TAGS = 2000  # even if they are nothing else
 _PART = 256 * 1024  # bytes
@@ -71,8 +72,8 @@ _STRUCTURE_BEGUN = (
 )
 _STRUCTURE = re.compile(_STRUCTURE_BEGUN + rb"[^<>]*+>", re.IGNORECASE)
 _ODD_STRUCTURE = re.compile(_STRUCTURE_BEGUN, re.IGNORECASE)  # a tag can hold a "<": <div <>, <div x="<">
-# A tag that is not crowded is matched too, as far as its first ">", and kept: no tag can begin before that. Looked at
-# once more from each "<" in it, <a<a<a... would take the square of its length.
+# A tag that is not crowded is matched too, up to its first ">", and kept: no tag can begin before that. Matching again
+# from each "<" in it would take the square of the length of <a<a<a...
 _CROWDED_TAG = re.compile(
     rb"""<[a-zA-Z](?:[^\s/>]*+(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)"""
     rb"{%d}[^>]*+>?|(?P<kept>[^>]*+))" % MAX_ATTRIBUTES
@@ -90,8 +91,8 @@ _STYLED = re.compile(rb"<(%s)[\s/][^>]*+>?" % _STYLE)
 
 
 def _with_styles_closed() -> str:
-    """Matches a page in which none is left open. An automaton reads it twice as fast as the others are found; as it
-    cannot look ahead, it is told of every beginning of a name how it does not go on."""
+    """A pattern for a page without open ones. The automaton matches it in half the time it takes to find the open
+    ones. It has no lookahead, so the pattern lists every prefix of a name with the letters that do not follow."""
     beginnings = {name[:end] for name in _STYLES for end in range(len(name) + 1)}
     others = []
     for begun in sorted(beginnings):
@@ -108,8 +109,8 @@ _BYTES = re2.Options()
 _BYTES.encoding = re2.Options.Encoding.LATIN1
 _BYTES.never_capture = True
 _ALL_CLOSED = re2.compile(_with_styles_closed().encode(), _BYTES)
-# Without a ">" in a quoted value every tag ends at the first one: then only a tag without any for 2,000 bytes can be
-# crowded. Both are told by an automaton, in a fifth of the time it takes to count.
+# Without a ">" in a quoted value every tag ends at the first one: then only a tag of 2,000 bytes without one can be
+# crowded. The automaton finds both in a fifth of the time it takes to count.
 _MAY_BE_CROWDED = re2.compile(
     rb"""<[a-zA-Z][^>]*=\s*(?:"[^">]*>|'[^'>]*>)|<[a-zA-Z][^>]{%d}[^>]{%d}""" % (MAX_ATTRIBUTES, MAX_ATTRIBUTES - 2),
     _BYTES,
@@ -117,21 +118,21 @@ _MAY_BE_CROWDED = re2.compile(
 
 
 class Document(NamedTuple):
-    """A page that was parsed."""
+    """A parsed page."""
 
     tree: LexborHTMLParser
-    is_whole: bool  # False: it is extreme, and only what matters to links was parsed
-    is_cut: bool  # and not even all of that
-    size: int  # bytes that were parsed
+    is_whole: bool  # False: it is extreme, and only tags that matter to links were parsed
+    is_cut: bool  # and not all of those
+    size: int  # parsed bytes
 
 
 def document_of(html: str | bytes) -> Document:
-    """This text, or its UTF-8, as browsers build its tree: in bounded time and memory, whatever the page is.
+    """The tree of this text, or its UTF-8, as browsers build it, in bounded time and memory for any page.
 
     With more than MAX_TAGS tags only those that can matter to links are kept, and of these the first MOST_TAGS. Tags
     such as <i> that would be copied more than MAX_COPIES times lose their attributes. A tag with MAX_ATTRIBUTES
-    attributes is dropped, and all attributes that matter to nobody are where `core.html.document` finds too many names;
-    so are all null bytes, if there are more than MAX_NULS.
+    attributes is dropped, and all unused attributes of a page with too many attribute names, and all null bytes if
+    there are more than MAX_NULS.
     """
     whole = html.encode("utf-8", "replace") if isinstance(html, str) else html
     if b"\0" in whole and whole.count(b"\0") > MAX_NULS:  # to count takes thirty times as long
@@ -158,7 +159,7 @@ def attribute(node: LexborNode, name: str) -> str:
 
 
 def collapsed(text: str, most: int) -> str:
-    """At most `most` characters of this text, white space collapsed. Of a long one no more is taken apart than that."""
+    """At most `most` characters of this text, white space collapsed. Of a long text only that much is split."""
     return " ".join(text.split(None, most)[:most])[:most]
 
 
@@ -172,7 +173,7 @@ def _beginning(html: bytes) -> tuple[bytes, bool]:
 
 def _uncrowded(html: bytes) -> bytes:
     """The page without crowded tags; the page itself when there are none."""
-    if len(html) > _SHORT and _MAY_BE_CROWDED.search(html):
+    if len(html) > _ATTRIBUTES_UNCHECKED_BELOW and _MAY_BE_CROWDED.search(html):
         uncrowded = _CROWDED_TAG.sub(lambda tag: b"" if tag["kept"] is None else tag[0], html)
         return html if len(uncrowded) == len(html) else uncrowded
     return html
@@ -184,8 +185,8 @@ def _without_structure(html: bytes) -> bytes:
 
 
 def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
-    """The page without these, none of which goes beyond a "<"; part by part, because `re` keeps all that lies between
-    them until it is done: forty times the page."""
+    """The page without these tags, none of which contains a further "<"; part by part, because `re` keeps all text
+    between them until it is done: forty times the page."""
     parts, at = [], 0
     while at < len(html):
         end = html.find(b"<", at + _PART)
@@ -196,8 +197,8 @@ def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
 
 
 def _left_open(html: bytes) -> int:
-    """How many elements such as <i> are copied into what follows, at most: those that hold more than a few words, and
-    three of those that are the same (https://html.spec.whatwg.org/#push-onto-the-list-of-active-formatting-elements)."""
+    """How many elements such as <i> are copied at most: unclosed ones, and three of those with equal attributes
+    (https://html.spec.whatwg.org/#push-onto-the-list-of-active-formatting-elements)."""
     if _ALL_CLOSED.fullmatch(html):
         return 0
     found = _LEFT_OPEN.findall(html)

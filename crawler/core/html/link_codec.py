@@ -1,9 +1,8 @@
-"""The links of one page as they are kept: where each leads, the words it is written with, and its rel, packed small.
+"""The stored form of one page's links: target, anchor text and rel of each, packed.
 
 A page has two pieces. `keys` are the first bytes of each target's page key, one after the other, each target once:
-which pages link to one is found by its eight bytes in these pieces, without unpacking anything. `packed` holds every
-link: the targets, and for each link the place of its target among them, its words and its rel.
-docs/exports.md says how many bytes a page that is.
+the pages that link to a page are found by its eight bytes in these pieces, without unpacking. `packed` contains
+every link: the targets, and for each link the index of its target, its text and its rel. For sizes see docs/exports.md.
 """
 
 from __future__ import annotations
@@ -23,30 +22,30 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-KEY_BYTES = 8  # of a target's key: two of a million pages agree in them once in tens of millions of crawls
-_MAGIC = b"\x28\xb5\x2f\xfd"  # of Zstandard (RFC 8878, 3.1.1); a piece of before is zlib's, and has each target once
+KEY_BYTES = 8  # of a target's key: two of a million pages collide once in tens of millions of crawls
+_MAGIC = b"\x28\xb5\x2f\xfd"  # of Zstandard (RFC 8878, 3.1.1); earlier versions used zlib, with each target once
 
 _compressor = zstd.ZstdCompressor(1)  # a higher level takes a fifth more time to save a thirtieth
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(tuple[list[str], list[int], list[str], dict[int, str]])
-_decoder_of_before = msgspec.msgpack.Decoder(list[tuple[str, str, str]])
+_decoder_of_earlier = msgspec.msgpack.Decoder(list[tuple[str, str, str]])
 
 
 class Link(NamedTuple):
     """One link of a page."""
 
     url: str  # normalised
-    text: str  # the words it is written with, white space collapsed; "" when there are none
+    text: str  # anchor text, white space collapsed; "" when there is none
     rel: str  # "nofollow ugc sponsored", as far as it has them
 
 
 class Occurrences(NamedTuple):
-    """Every link of a page, in order of appearance, beside the list of its targets, each of which is there once."""
+    """Every link of a page, in order of appearance, with the index of its target in the list of unique targets."""
 
-    places: Sequence[int]  # of each link's target; a target is linked to before those behind it
-    texts: Sequence[str]  # the words of each link
-    rels: Mapping[int, str]  # place of the link -> rel, of those that have any
+    places: Sequence[int]  # index of each link's target; targets are in the order of their first links
+    texts: Sequence[str]  # anchor text of each link
+    rels: Mapping[int, str]  # index of the link -> rel, of those that have one
 
     @classmethod
     def once(cls, targets: Sequence[str], texts: Sequence[str], rels: Mapping[str, str]) -> Occurrences:
@@ -58,7 +57,7 @@ NO_OCCURRENCES = Occurrences((), (), {})
 
 
 def short_key(url: str) -> bytes:
-    """What stands for this page among the `keys` of others."""
+    """The key of this page among the `keys` of others."""
     return key_of(url)[:KEY_BYTES]
 
 
@@ -67,7 +66,7 @@ def keys(targets: Sequence[str]) -> bytes:
 
 
 def number(key: bytes) -> int:
-    """A page's short key as a number; they sort alike."""
+    """A page's short key as a number, with the same order."""
     return int.from_bytes(key[:KEY_BYTES], "big")
 
 
@@ -79,17 +78,17 @@ def numbers(keys: bytes) -> tuple[int, ...]:
 def packed(targets: Sequence[str], links: Occurrences, page: str) -> bytes:
     """The links of the page at this URL; targets of its own origin without it. b"" when there are none.
 
-    Most links lead to a target that no link before them does: in place of its number stands 0.
+    Most links are the first to their target: their number is 0.
     """
     if not targets:
         return b""
     origin = origin_of(page)
     there, cut = f"{origin}/", len(origin)
     urls = [url[cut:] if url.startswith(there) else url for url in targets]
-    told, numbers = 0, list[int]()
+    known, numbers = 0, list[int]()
     for place in links.places:
-        numbers.append(0 if place == told else place + 1)
-        told += place == told
+        numbers.append(0 if place == known else place + 1)
+        known += place == known
     plain = _encoder.encode((urls, numbers, links.texts, links.rels))
     return _compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)  # whole frames, also of several threads
 
@@ -100,25 +99,25 @@ def unpacked(piece: bytes, page: str) -> list[Link]:
 
 
 def placed(piece: bytes, page: str) -> Iterator[tuple[int, Link]]:
-    """The same, each with the place of its target among the page's `keys`."""
+    """The same, each with the index of its target among the page's `keys`."""
     if not piece:
         return
     origin = origin_of(page)
     if not piece.startswith(_MAGIC):
-        for place, (url, text, rel) in enumerate(_decoder_of_before.decode(zlib.decompress(piece))):
+        for place, (url, text, rel) in enumerate(_decoder_of_earlier.decode(zlib.decompress(piece))):
             yield place, Link(origin + url if url.startswith("/") else url, text, rel)
         return
     urls, numbers, texts, rels = _decoder.decode(zstd.decompress(piece))
     targets = [origin + url if url.startswith("/") else url for url in urls]
-    told = 0
+    known = 0
     for at, (number, text) in enumerate(zip(numbers, texts, strict=True)):
-        place = number - 1 if number else told
-        told += not number
+        place = number - 1 if number else known
+        known += not number
         yield place, Link(targets[place], text, rels.get(at, ""))
 
 
 def places(keys: bytes, key: bytes) -> Iterator[int]:
-    """The places among a page's targets of those whose short key this is."""
+    """The indexes of the targets with this short key."""
     at = keys.find(key)
     while at >= 0:
         if at % KEY_BYTES == 0:

@@ -1,4 +1,4 @@
-"""What is read of a page: what it links to, what it is called, what it says to crawlers and of itself."""
+"""Extraction of a page's links, title, meta elements and metadata."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
 from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Facts, Malformed, problem_of, rel_of
 from crawler.core.urls.normalise import linker, normalise
 
-MAX_LINKS = 20_000  # targets kept of one page; what follows is dropped
-MAX_CHARACTERS = 2_000_000  # of all targets of one page: with a long <base> a few bytes of HTML are a long URL
-MAX_METAS = 1000  # that are looked at for what they say
+MAX_LINKS = 20_000  # targets of one page; further ones are dropped
+MAX_CHARACTERS = 2_000_000  # of all targets of one page: with a long <base> a few bytes of HTML make a long URL
+MAX_METAS = 1000  # that are read
 MAX_TITLE = 500  # characters
-MAX_TEXT = 100  # characters of the words a link is written with
-MAX_WORDS = MAX_LINKS * MAX_TEXT  # characters of the words of all links of one page
-MAX_NODES = 100  # of a link without words that are looked through for a picture
+MAX_TEXT = 100  # characters of an anchor text
+MAX_WORDS = MAX_LINKS * MAX_TEXT  # characters of all anchor texts of one page
+MAX_NODES = 100  # of a link without text that are searched for a picture
 TOO_MANY = f"it has more than {MAX_LINKS:,} links; the rest was not read"
 TOO_WORDY = f"the words of its links have more than {MAX_WORDS:,} characters together; the rest was not kept"
 TOO_MANY_TAGS = f"it has more than {MOST_TAGS:,} tags that may be links; the rest was not read"
 TOO_LONG = f"its links have more than {MAX_CHARACTERS:,} characters together; the rest was not read"
 
-ROOM = 4  # times as many characters as a page has are read of its links
-NESTED = 8  # links in one another, at the most; by HTML's own rules there are no two
-_SAMPLED = 64  # every so many elements one is looked at, whether it lies in links
+MAX_TEXT_RATIO = 4  # characters of all anchor texts that are read, per byte of the page
+MAX_NESTED_LINKS = 8  # HTML does not allow a link in a link
+_SAMPLE_INTERVAL = 64  # elements; one of so many is checked for nesting
 
 _LINKS = "a[href], area[href], iframe[src], frame[src], link[rel][href]"
 _SOUGHT = f"{_LINKS}, base[href], meta[content], {page_metadata.AT_LARGE}"
@@ -50,13 +50,11 @@ class Extracted:
 
     title: str  # white space collapsed, at most MAX_TITLE characters; "" when there is none
     links: tuple[str, ...]  # normalised URLs, each once, in order of appearance: the targets of all links
-    occurrences: Occurrences  # every link to them; words of at most MAX_TEXT characters
-    rels: dict[str, str]  # link -> "nofollow ugc sponsored", of those that are never linked to without any of these
-    metas: tuple[
-        tuple[str, str], ...
-    ]  # name and content of the meta elements that have both, for `core.html.page_metadata`
+    occurrences: Occurrences  # every link to them; anchor texts of at most MAX_TEXT characters
+    rels: dict[str, str]  # link -> "nofollow ugc sponsored", of links that always have one of these
+    metas: tuple[tuple[str, str], ...]  # name and content of the meta elements, for `core.html.page_metadata`
     facts: Facts
-    cut: str = ""  # why some of its links are not here; "" = all are
+    cut: str = ""  # why some of its links are missing; "" = none is
 
 
 NOTHING = Extracted("", (), NO_OCCURRENCES, {}, (), page_metadata.NOTHING)
@@ -67,26 +65,28 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
 
     1. Links are: href of a and area; src of iframe and frame; href of link with rel next, prev, alternate (unless it is
        a style sheet) or canonical; the URL of a meta refresh. An empty href of a and area is a link to the base.
-    2. They are resolved against the first <base href>, or the page's URL when there is none we could ask for.
-    3. Comments and the contents of script, style, template and textarea hold no links; those of noscript do, because we
-       run no scripts. Links with rel=nofollow are links; that they have it is told beside them.
+    2. They are resolved against the first <base href>, or the page's URL when there is no valid one.
+    3. Comments and the contents of script, style, template and textarea contain no links; those of noscript do, because
+       scripts are not run. Links with rel=nofollow are links; the rel is returned with them.
     """
     document = html if isinstance(html, Document) else document_of(html)
     page = document.tree
-    nodes = page.css(_SOUGHT)  # to seek each kind by itself takes longer
+    nodes = page.css(_SOUGHT)  # one query is faster than one for each element
     tags = [node.tag for node in nodes]
     at_large = [node for node, tag in zip(nodes, tags, strict=True) if tag != "a"]
     broken = _Broken()
-    base, metas = _said_at_large(at_large, url, broken)
-    # The latter is faster, and leaves a copy of the text behind for as long as there is the tree.
+    base, metas = _base_and_metas(at_large, url, broken)
+    # The latter is faster, but keeps a copy of the text for the lifetime of the tree.
     read = LexborNode.text if document.size > page_metadata.PIECE else LexborNode.text_lexbor
-    found = _links_of(nodes, tags, base, _Reader(read, 0 if _are_nested(nodes) else ROOM * document.size), broken)
+    found = _links_of(
+        nodes, tags, base, _Reader(read, 0 if _are_nested(nodes) else MAX_TEXT_RATIO * document.size), broken
+    )
     title = _title_of(page)
     said = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
     if broken.number:
         said = replace(said, malformed=tuple(broken.links), malformed_number=broken.number)
     cut = found.cut or (TOO_MANY_TAGS if document.is_cut else "")
-    return Extracted(title, tuple(found.targets), found.occurrences, _kept_away(found), metas, said, cut)
+    return Extracted(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, said, cut)
 
 
 def _title_of(page: LexborHTMLParser) -> str:
@@ -97,7 +97,7 @@ def _title_of(page: LexborHTMLParser) -> str:
 
 @dataclass(slots=True)
 class _Broken:
-    """The links of a page that lead nowhere because of how they are written."""
+    """The malformed links of a page."""
 
     links: list[Malformed] = field(default_factory=list)  # the first of them
     number: int = 0  # of all
@@ -108,8 +108,8 @@ class _Broken:
             self.links.append(Malformed(written[:MAX_HREF], text, rel, problem))
 
 
-def _said_at_large(nodes: Iterable[LexborNode], url: str, broken: _Broken) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What counts for the whole page: the base of its links, and what its meta elements say by name."""
+def _base_and_metas(nodes: Iterable[LexborNode], url: str, broken: _Broken) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The base of the page's links, and its meta elements by name."""
     base: str | None = None
     metas: list[tuple[str, str]] = []
     for node in nodes:
@@ -126,23 +126,23 @@ def _said_at_large(nodes: Iterable[LexborNode], url: str, broken: _Broken) -> tu
 
 
 def _are_nested(nodes: list[LexborNode]) -> bool:
-    """Whether the links of a page lie in one another, as they can in a drawing or an object: what is in ten thousand of
-    them, one in the other, would be walked through ten thousand times."""
-    return any(_depth(node) > NESTED for node in nodes[_SAMPLED::_SAMPLED])
+    """Whether the links of a page are nested, as they can be in an SVG or an object: the content of ten thousand nested
+    links would be read ten thousand times."""
+    return any(_depth(node) > MAX_NESTED_LINKS for node in nodes[_SAMPLE_INTERVAL::_SAMPLE_INTERVAL])
 
 
 def _depth(node: LexborNode) -> int:
-    """How many links it lies in; no more than NESTED + 1 are counted."""
+    """How many links contain it; no more than MAX_NESTED_LINKS + 1 are counted."""
     depth, at = 0, node.parent
-    while at is not None and depth <= NESTED:
+    while at is not None and depth <= MAX_NESTED_LINKS:
         depth += at.tag == "a"
         at = at.parent
     return depth
 
 
 class _Reader(NamedTuple):
-    """How the words of links are read. Some elements let a link stand in a link: thousands in one another would have
-    the same words read thousands of times."""
+    """How anchor texts are read. Some elements allow a link in a link: the text of thousands of nested links would be
+    read thousands of times."""
 
     read: Callable[[LexborNode], str]
     room: int  # characters, of all links together
@@ -153,13 +153,13 @@ class _Found(NamedTuple):
 
     targets: Iterable[str]  # each once
     occurrences: Occurrences
-    cut: str  # why some are not there
+    cut: str  # why some are missing
 
 
 def _links_of(
     nodes: Iterable[LexborNode], tags: Iterable[str | None], base: str, reader: _Reader, broken: _Broken
 ) -> _Found:
-    """Every link among these elements, and those that lead nowhere because they are malformed."""
+    """Every link among these elements; malformed ones are added to `broken`."""
     targets: dict[str, int] = {}  # with their places
     places, texts, rels = list[int](), list[str](), dict[int, str]()
     seen: dict[str, int] = {}  # reference -> place of its target; -1 = there is none
@@ -167,13 +167,13 @@ def _links_of(
     to_link, (read, words_room) = linker(base), reader
     room, cut = MAX_CHARACTERS, ""
     for node, tag in zip(nodes, tags, strict=True):
-        attributes = node.attributes  # all of them take less time than one by its name
+        attributes = node.attributes  # reading all takes less time than one by name
         written = (tag == "a" and attributes.get("href")) or _reference_in(tag, attributes)
         if written is None:
             continue
         reference = written
-        if "#" in written:  # a contents page links to one page a hundred times
-            # The mark stays: blanks before it belong to the URL, blanks at the end do not.
+        if "#" in written:  # a table of contents links to one page a hundred times
+            # The "#" stays: blanks before it belong to the URL, blanks at the end do not.
             reference = written[: written.index("#") + 1]
         place = seen.get(reference)
         if place is None:
@@ -208,13 +208,13 @@ def _links_of(
 
 
 def _bounded(texts: list[str]) -> list[str]:
-    """The words of the first links, and none of those for which there is no room."""
+    """The texts of the first links, up to MAX_WORDS characters; "" for the others."""
     sums = accumulate(map(len, texts))
     return [text if together <= MAX_WORDS else "" for text, together in zip(texts, sums, strict=True)]
 
 
-def _kept_away(found: _Found) -> dict[str, str]:
-    """Target -> rel, of those that are linked to only with one that keeps crawlers away: the first."""
+def _always_with_rel(found: _Found) -> dict[str, str]:
+    """Target -> the first rel, of targets whose links all have one."""
     places, _, rels = found.occurrences
     if not rels:
         return {}
@@ -228,7 +228,7 @@ def _kept_away(found: _Found) -> dict[str, str]:
 
 
 def _picture_in(node: LexborNode) -> str:
-    """To select it takes ten times as long."""
+    """The alt text of the first picture. A CSS query takes ten times as long."""
     for inner in islice(node.traverse(), MAX_NODES):
         if inner.tag == "img" and "alt" in inner.attrs:
             return collapsed(attribute(inner, "alt"), MAX_TEXT)
@@ -236,10 +236,10 @@ def _picture_in(node: LexborNode) -> str:
 
 
 def _reference_in(tag: str | None, attributes: Mapping[str, str | None]) -> str | None:
-    """What this element refers to, as written; None when it is not a link."""
+    """The reference of this element, as written; None when it is not a link."""
     match tag:
         case "a" | "area":
-            return attributes.get("href") or attributes.get("xlink:href") or ""  # the latter in a drawing
+            return attributes.get("href") or attributes.get("xlink:href") or ""  # the latter in an SVG
         case "iframe" | "frame":
             return attributes.get("src") or None  # an empty frame shows about:blank
         case "link":

@@ -1,4 +1,4 @@
-"""What a person would read of a page: its main content, as plain text and as Markdown."""
+"""The main content of a page, as plain text and as Markdown."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crawler.core.html.document import Document, attribute, document_of
 from crawler.core.html.simhash import count_of
 from crawler.core.urls.normalise import linker, normalise, resolve
 
-MAX_TAGS = 20_000  # of the main content; with more of them its Markdown is its plain text, because turning takes time
-MAX_CHARACTERS = 2_000_000  # the same, because it takes thirty times their memory
-MAX_AROUND = 200  # elements around the content; of more, each in the other, the same words would be counted each time
-MAX_NESTED = 128  # elements in each other: html-to-markdown goes down by recursion, and its stack has an end
-MAX_DEPTH = 16  # of lists, quotations, code and tables in each other: what is inside is written again at each of them
+MAX_TAGS = 20_000  # of the main content; with more its Markdown is its plain text, because conversion takes time
+MAX_CHARACTERS = 2_000_000  # the same, because conversion takes thirty times their memory
+MAX_AROUND = 200  # elements around the content; nested ones would have the same words counted each time
+MAX_NESTED = 128  # nested elements: html-to-markdown is recursive, and its stack is limited
+MAX_DEPTH = 16  # of nested lists, quotations, code and tables: the content is written again at each level
 
 _UNSEEN = (
     "script, style, template, noscript, svg, canvas, iframe, object, embed, dialog, [hidden], [aria-hidden='true'],"
@@ -27,9 +27,9 @@ _AROUND = (
     " [role='complementary'], [role='search'], .navheader, .navfooter, .sphinxsidebar, .related,"
     " .sidebar, .breadcrumb, .breadcrumbs, .cookie-banner, #cookie-banner"
 )
-"""What stands around the content of a page, by HTML's own elements, by ARIA, and by names that are widely used."""
+"""Elements around the content of a page: by HTML, by ARIA, and by common names."""
 
-_LITTLE = 0.1  # of a page's words; a main element that holds less is not where its content is
+_MIN_CONTENT_SHARE = 0.1  # of a page's words; a main element with less does not contain its content
 _PARAGRAPHS = (
     "address, article, blockquote, dl, fieldset, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hr, ol, p"
 )
@@ -39,36 +39,36 @@ _CELLS = "td, th"
 _NESTING = frozenset({"ul", "ol", "dl", "blockquote", "pre", "table"})
 _NESTING_TAGS = ", ".join(sorted(_NESTING))
 _NESTED = " > ".join("*" * (MAX_NESTED + 1))
-_RAW = ("xmp", "plaintext", "noembed", "noframes")  # what is in them looks like tags once it is HTML again
+_RAW = ("xmp", "plaintext", "noembed", "noframes")  # their content would become tags when written as HTML again
 _WITH_ADDRESS = "a[href], img, [src], [poster], [style]"
-# "data-": of pictures that are loaded later
+# "data-": of pictures that are loaded lazily
 _ADDRESSES = frozenset({"href", "src", "poster", "data-src", "data-original", "data-lazy-src"})
-# html-to-markdown would obey the first and take pictures of the others
+# html-to-markdown would apply the first, and take pictures from the others
 _LEFT_OUT = frozenset({"style", "srcset", "data-srcset"})
 _HIDING = frozenset({"hidden", "aria-hidden"})
-# They stand for breaks and for blanks that count, until all others are gone.
+# Placeholders for breaks and significant blanks, until all other blanks are collapsed.
 _PARAGRAPH, _LINE, _BLANK = "\x1f", "\x1e", "\x1d"
 _BLANKS_BUT_OURS = re.compile(r"[^\S\x1d-\x1f]+")
 _MANY_LINES = re.compile(r"\n{3,}")
 _PART = 1_000_000  # characters
 _FOR_READERS = ("http:", "https:", "mailto:")
-_SPAN = re.compile(r"</?span(?: [^>]*)?>")  # means nothing in Markdown, and code may have thousands
-_PLAIN_FRAGMENT = re.compile(r"[\w.:~!$&'()*+,;=@/?-]*", re.ASCII)  # a browser leaves it as it is written
+_SPAN = re.compile(r"</?span(?: [^>]*)?>")  # without effect in Markdown, and code may have thousands
+_PLAIN_FRAGMENT = re.compile(r"[\w.:~!$&'()*+,;=@/?-]*", re.ASCII)  # not changed by a browser
 
 
 def text_of(html: bytes) -> str:
-    """The main content of a page (in UTF-8) as plain text, a line for each of its blocks; "" when it has none."""
+    """The main content of a page (in UTF-8) as plain text, one line per block; "" when it has none."""
     return Readable(document_of(html), "").text()
 
 
 def markdown_of(html: bytes, url: str) -> str:
-    """The same as Markdown, its links made whole by the page's normalised `url`."""
+    """The same as Markdown, with links resolved against the page's normalised `url`."""
     return Readable(document_of(html), url).markdown()
 
 
 class Readable:
-    """The main content of one page. It takes the page's tree apart, which is of no use to others from then on; its text
-    takes apart what is left, so Markdown has to be asked for first."""
+    """The main content of one page. It changes the page's tree, which cannot be used for anything else afterwards; the
+    text changes the rest, so Markdown must be made first."""
 
     def __init__(self, document: Document, url: str) -> None:
         base = document.tree.css_first("base[href]")
@@ -78,17 +78,17 @@ class Readable:
         self._text: str | None = None
 
     def text(self) -> str:
-        """As plain text, a line for each of its blocks; "" when there is none."""
+        """As plain text, one line per block; "" when there is none."""
         if self._text is None:
             self._text = _plain(self._main) if self._main is not None else ""
         return self._text
 
     def markdown(self) -> str:
-        """As Markdown. Of a page that is extreme (more than MAX_TAGS tags or MAX_CHARACTERS, or nested more deeply than
-        anybody reads) it is the plain text, which is Markdown too. Raises RuntimeError for a bug of the writer."""
+        """As Markdown. Of an extreme page (more than MAX_TAGS tags or MAX_CHARACTERS, or nested too deeply) it is the
+        plain text, which is Markdown too. Raises RuntimeError for a bug of the writer."""
         if self._text is not None:
-            raise ValueError("the text has taken the tree apart")
-        from crawler.core.html import markdown  # it loads what few crawls need
+            raise ValueError("the text has changed the tree")
+        from crawler.core.html import markdown  # it imports modules that few crawls need
 
         html = self._html()
         try:
@@ -98,13 +98,13 @@ class Readable:
         return self.text() if written is None else written.strip("\n") + "\n"
 
     def _html(self) -> str | None:
-        """For a writer of Markdown: with whole links. None when there is too much of it."""
+        """The input of the Markdown writer, with absolute links. None when it is too large."""
         main = self._main
         if main is None or not self._is_whole or _is_nested_deeply(main):
             return None
-        _make_links_whole(main, self._base)
+        _make_links_absolute(main, self._base)
         for name in _HIDING.intersection(main.attributes):
-            del main.attrs[name]  # a page that is hidden as a whole is shown by its scripts
+            del main.attrs[name]  # a page that is hidden as a whole is made visible by its scripts
         html = _SPAN.sub("", main.html or "")
         if len(html) > MAX_CHARACTERS or html.count("<") > MAX_TAGS:
             return None
@@ -115,19 +115,19 @@ class Readable:
 def _main_of(tree: LexborHTMLParser) -> LexborNode | None:
     """The element with the main content.
 
-    1. What nobody sees is taken out.
-    2. The page's main element, if there is one of them and it holds a good part of the page's words.
-    3. Else its body without what stands around the content; or all of it when nothing would be left.
+    1. Invisible elements are removed.
+    2. It is the page's main element, if there is only one and it contains a good part of the page's words.
+    3. Else the body without the elements around the content; or all of it when nothing would be left.
     """
     body = tree.body
     if body is None:
         return None
     _drop(tree, _UNSEEN)
     mains = tree.css(_MAIN)
-    if len(mains) == 1 and _words(mains[0]) > _LITTLE * _words(body):
+    if len(mains) == 1 and _words(mains[0]) > _MIN_CONTENT_SHARE * _words(body):
         return mains[0]
     around = [node for node in tree.css(_AROUND) if node.mem_id != body.mem_id]
-    if 0 < len(around) <= MAX_AROUND and _hold_less(around, (1 - _LITTLE / 10) * _words(body)):
+    if 0 < len(around) <= MAX_AROUND and _hold_less(around, (1 - _MIN_CONTENT_SHARE / 10) * _words(body)):
         for node in around:
             node.decompose()
     return tree.body or body
@@ -142,7 +142,7 @@ def _drop(tree: LexborHTMLParser, what: str) -> None:
 def _hold_less(nodes: Iterable[LexborNode], words: float) -> bool:
     for node in nodes:
         words -= _words(node)
-        if words <= 0:  # what they hold need not be counted to its end
+        if words <= 0:  # no need to count the rest
             return False
     return True
 
@@ -152,7 +152,7 @@ def _words(node: LexborNode) -> int:
 
 
 def _plain(main: LexborNode) -> str:
-    inside = set[int]()  # of others: what these hold need not be read once for each of them
+    inside = set[int]()  # nested in another, so that their text is read once
     for node in main.css("pre"):
         if node.mem_id in inside:
             continue
@@ -170,7 +170,7 @@ def _plain(main: LexborNode) -> str:
 
 
 def _with_single_blanks(text: str) -> str:
-    """Part by part, because `re` keeps all that lies between blanks until it is done: ten times the text."""
+    """Part by part, because `re` keeps all text between blanks until it is done: ten times the text."""
     parts, is_behind_blank = [], False
     for at in range(0, len(text), _PART):
         part = _BLANKS_BUT_OURS.sub(" ", text[at : at + _PART])
@@ -179,11 +179,11 @@ def _with_single_blanks(text: str) -> str:
     return "".join(parts)
 
 
-def _make_links_whole(main: LexborNode, base: str) -> None:
-    """Addresses of links, pictures and films by URL; "javascript:" and its like are no links for a reader."""
+def _make_links_absolute(main: LexborNode, base: str) -> None:
+    """Make addresses of links, pictures and videos absolute; remove "javascript:" and similar links."""
     link, known = linker(base), dict[str, str | None]()
     for node in main.css(_WITH_ADDRESS):
-        for name, value in node.attributes.items():  # a copy; to ask for each name takes five times as long
+        for name, value in node.attributes.items():  # a copy; reading each by name takes five times as long
             if name in _ADDRESSES:
                 written = value or ""
                 if written not in known:
@@ -203,9 +203,8 @@ def _whole(written: str, base: str, link: Callable[[str], str | None]) -> str | 
     if written.startswith("#"):
         return written
     address, mark, fragment = written.partition("#")
-    whole = (
-        link(address + mark) if address and _PLAIN_FRAGMENT.fullmatch(fragment) else None
-    )  # as `core.html.links` asks
+    # as `core.html.links` resolves it
+    whole = link(address + mark) if address and _PLAIN_FRAGMENT.fullmatch(fragment) else None
     if whole is not None:
         return whole + mark + fragment
     resolved = resolve(written, base)
@@ -213,7 +212,7 @@ def _whole(written: str, base: str, link: Callable[[str], str | None]) -> str | 
 
 
 def _is_nested_deeply(main: LexborNode) -> bool:
-    """Whether elements are nested more than MAX_NESTED deep, or lists and their like more than MAX_DEPTH."""
+    """Whether elements are nested more than MAX_NESTED deep, or lists and similar elements more than MAX_DEPTH."""
     nesting = main.css(_NESTING_TAGS)
     depths = {main.mem_id: int(main.tag in _NESTING)}
     for node in nesting if len(nesting) > MAX_DEPTH else ():

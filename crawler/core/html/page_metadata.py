@@ -1,4 +1,4 @@
-"""Page metadata for the reports (description, heading, canonical address, content), and directives to crawlers."""
+"""Page metadata for the reports, malformed links, directives to crawlers, and conflicts of canonical addresses."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html.document import Document, attribute, collapsed
-from crawler.core.html.simhash import MOST_WORDS, sketch_of, words_of
+from crawler.core.html.simhash import MAX_WORDS, sketch_of, words_of
 from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise, resolve
 
-# Links that lead nowhere because of how they are written: which these are, and what is wrong with each.
+# Malformed links.
 
 MAX_MALFORMED = 100  # links of one page that are kept; the others are counted
 MAX_HREF = 500  # characters kept of one
 
-_TYPED = ("http", "https", "mailto", "javascript")  # schemes that are written often enough to be mistyped
-_OUTER = "".join(map(chr, range(0x21)))  # what the URL Standard takes off both ends
-_INNER = str.maketrans("", "", "\t\r\n")  # and out of the middle
+_TYPED = ("http", "https", "mailto", "javascript")  # common schemes that authors mistype
+_OUTER = "".join(map(chr, range(0x21)))  # removed from both ends by the URL Standard
+_INNER = str.maketrans("", "", "\t\r\n")  # and from the middle
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT_FOLLOWS = re.compile(r"\d{1,5}(?:[/?#]|$)")
 _AUTHORITY = re.compile(
     r"(?:https?:)?[/\\]*(?:[^/\\?#]*@)?(\[[^\]/\\?#]*\]?|[^:/\\?#]*)(?::([^/\\?#]*))?",  # its host, its port
     re.IGNORECASE,
 )
-_LOOKED_AT = 2 * MAX_HREF  # characters of a link that say what is wrong with it
+_MAX_EXAMINED = 2 * MAX_HREF  # characters of a link
 
 
 class Malformed(msgspec.Struct, frozen=True, array_like=True):
-    """One such link of a page."""
+    """A malformed link of a page."""
 
     written: str  # its href, at most MAX_HREF characters
-    text: str = ""  # the words it is written with
+    text: str = ""  # anchor text
     rel: str = ""  # "nofollow ugc sponsored", as far as it has them
     problem: str = ""
 
 
 def problem_of(reference: str, base: str) -> str:
-    """What is wrong with a link that no page can have as its URL (`urls.normalise` says None), found on a page whose
-    links are resolved against `base`. "" when nothing is: it is for another program.
+    """What is wrong with a link that is no URL of a page (`urls.normalise` returns None), with the `base` of its page.
+    "" when nothing is: it is for another program.
 
-    1. A scheme of the web, or none: the URL Standard refuses it (its host or its port cannot be), or it is longer than
+    1. A scheme of the web, or none: the URL Standard rejects it (its host or its port is invalid), or it is longer than
        any page's URL.
     2. A scheme that is nearly http, https, mailto or javascript ("htp", "hhtps") is mistyped. So is a host with a port
-       in the place of a scheme ("example.com:8080/x", "localhost:3000").
-    3. Any other scheme (mailto, tel, ftp, data, whatsapp, one of somebody's own) is right as it is.
+       in place of a scheme ("example.com:8080/x", "localhost:3000").
+    3. Any other scheme (mailto, tel, ftp, data, whatsapp, a private one) is valid.
     """
-    begun = reference[:_LOOKED_AT].lstrip(_OUTER).translate(_INNER)
+    begun = reference[:_MAX_EXAMINED].lstrip(_OUTER).translate(_INNER)
     scheme = _SCHEME.match(begun)
     name = scheme[1].lower() if scheme else ""
     if scheme is None or name in ("http", "https"):
@@ -66,7 +66,7 @@ def problem_of(reference: str, base: str) -> str:
 
 
 def _refused(reference: str) -> str:
-    """Which part of its authority the URL Standard refuses; no other part can be wrong."""
+    """The part of its authority that the URL Standard rejects; no other part can be invalid."""
     found = _AUTHORITY.match(reference)
     host, port = (found[1], found[2] or "") if found else ("", "")
     if not host:
@@ -77,7 +77,7 @@ def _refused(reference: str) -> str:
 
 @lru_cache(maxsize=1000)
 def _is_mistyped(name: str) -> bool:
-    """Whether one letter more, less, changed or swapped makes a common scheme of it; two if the first is right."""
+    """Whether one edit (insert, delete, change, swap) makes it a common scheme; two if the first letter is right."""
     return name not in _TYPED and any(
         abs(len(name) - len(typed)) <= 2 and _slips(name, typed) <= (2 if name[0] == typed[0] else 1)
         for typed in _TYPED
@@ -100,17 +100,17 @@ def _slips(one: str, other: str) -> int:
 
 MAX_DESCRIPTION = 1000  # characters
 MAX_HEADING = 500  # characters
-MAX_HEADINGS = 20  # that are looked at for words: they may hold one another, and all of them the same text
-MAX_INSECURE = 20  # of a page that loads more over plain HTTP, these are named
+MAX_HEADINGS = 20  # that are searched for text: they may be nested, and all contain the same text
+MAX_INSECURE = 20  # resources over plain HTTP that are listed
 MAX_ADDRESS = 2000  # characters of what it loads
 DIGEST_BYTES = 16
-LITTLE_TEXT = 100  # characters; links to the next page and back are fewer
-PIECE = 1024 * 1024  # bytes or characters; what is longer is worked on in ways that take less memory
+LITTLE_TEXT = 100  # characters; more than the links of a gallery page
+PIECE = 1024 * 1024  # bytes or characters; longer data is processed in ways that need less memory
 
 _UNSEEN = frozenset({"script", "style"})
 
 AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
-"""The elements, beside those that matter to links, which `facts_of` wants to be shown."""
+"""The elements that `facts_of` needs beside those with links."""
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
 _SHOWN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
@@ -119,22 +119,22 @@ _STYLES = "link[rel~='stylesheet' i][href^='http:' i]"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was read of one HTML page."""
+    """The metadata of one HTML page."""
 
     description: str = ""  # of the meta element, white space collapsed
     h1: str = ""  # the first
-    h1_count: int | None = None  # None = not known: the page is too large to tell
-    canonical: str = ""  # normalised URL of the first link rel=canonical; "" = none that could be asked for
+    h1_count: int | None = None  # None = not known: the page is too large
+    canonical: str = ""  # normalised URL of the first link rel=canonical; "" = no valid one
     canonicals: int = 0  # links rel=canonical
-    digest: bytes = b""  # of the visible text; two pages with the same say the same. b"" = there is none
+    digest: bytes = b""  # of the visible text; b"" = there is none
     words: int | None = None  # of the visible text; None = not counted
-    insecure: tuple[str, ...] = ()  # what an https page loads over http, the first MAX_INSECURE
-    sketch: bytes = b""  # by which near-duplicates are found; b"" unless it was asked for
+    insecure: tuple[str, ...] = ()  # resources of an https page over http, the first MAX_INSECURE
+    sketch: bytes = b""  # the simhash, for near-duplicates; b"" if not enabled
     fields: dict[str, Any] = {}  # name -> value, by the crawl's extraction rules
     notes: dict[str, str] = {}  # name -> why that field has no value, or not all of it
-    shows_more: bool = False  # there is little visible text, and pictures, frames or scripts beside it
-    malformed: tuple[Malformed, ...] = ()  # the first of its links that lead nowhere because of how they are written
-    malformed_number: int = 0  # of all of them
+    shows_more: bool = False  # there is little visible text beside pictures, frames or scripts
+    malformed: tuple[Malformed, ...] = ()  # the first malformed links
+    malformed_number: int = 0  # of malformed links
 
 
 NOTHING = Facts()
@@ -149,17 +149,17 @@ def facts_of(
     *,
     sketches: bool = False,
 ) -> Facts:
-    """What the page at the normalised `url` says of itself. Its tree is changed: no links can be read from it
-    afterwards. `at_large` are its elements that AT_LARGE and `core.html.links` ask for.
+    """The metadata of the page at the normalised `url`. The tree is changed: no links can be read from it afterwards.
+    `at_large` are the elements selected by AT_LARGE and `core.html.links`.
 
-    1. The description is that of the first meta element of this name, the heading the first h1 with words in it, if
-       that is one of the first MAX_HEADINGS.
-    2. Visible text is that of the body without scripts and styles; noscript is seen, because we run no scripts. Its
-       digest is BLAKE2b.
-    3. Insecure is what an https page loads over http: pictures, scripts, frames, media and style sheets, as written
+    1. The description is that of the first meta element of this name, the heading the first h1 with text, if it is
+       one of the first MAX_HEADINGS.
+    2. Visible text is that of the body without scripts and styles; noscript is visible, because scripts are not
+       run. Its digest is BLAKE2b.
+    3. Insecure are resources of an https page over http: pictures, scripts, frames, media and style sheets, as written
        (https://www.w3.org/TR/mixed-content/).
-    4. Equal texts of pages with fewer than LITTLE_TEXT characters say little where pictures or scripts say the rest.
-    5. With `sketches` the words of the visible text are counted, and a sketch is made of them, see `core.html.simhash`.
+    4. Equal texts of fewer than LITTLE_TEXT characters mean little if pages have pictures or scripts.
+    5. With `sketches` the words of the visible text are counted and hashed, see `core.html.simhash`.
     """
     canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
     headings = [node for node in at_large if node.tag == "h1"]
@@ -169,7 +169,7 @@ def facts_of(
     text = _visible_text(document, at_large)
     shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_SHOWN) is not None)
     digest = _digest(text)
-    spoken, count = words_of(page.body.text(separator=" "), MOST_WORDS) if sketches and page.body else (None, None)
+    spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
     return Facts(
         description=_description(metas),
         h1=_first_words(headings[:MAX_HEADINGS]),
@@ -197,12 +197,12 @@ def _first_words(headings: Iterable[LexborNode]) -> str:
 
 def _visible_text(document: Document, at_large: Sequence[LexborNode]) -> str:
     body = document.tree.body
-    for node in reversed(at_large):  # what is in an element goes before it does: afterwards it is gone
+    for node in reversed(at_large):  # children before their parents, which remove them
         if node.tag in _UNSEEN:
             node.remove()
     if body is None:
         return ""
-    # The former is faster, and leaves a copy of the text behind for as long as there is the tree.
+    # The former is faster, but keeps a copy of the text for the lifetime of the tree.
     return (body.text_lexbor() if document.size <= PIECE else body.text()).strip()
 
 
@@ -227,21 +227,21 @@ def _words(rel: str) -> list[str]:
     return rel.lower().split()
 
 
-# What a page asks of crawlers beside robots.txt: meta robots, X-Robots-Tag, and rel on its links.
+# Directives to crawlers: meta robots, X-Robots-Tag, and rel of links.
 
 NOINDEX, NOFOLLOW = "noindex", "nofollow"
 MAX_RECORDED = 500  # characters
-MAX_SAID = 100_000  # characters of one meta element that are read
-MAX_WORDS = 10_000  # that are read of one page, about
+MAX_CONTENT = 100_000  # characters of one meta element that are read
+MAX_DIRECTIVES = 10_000  # words read of one page, approximately
 
-_EVERYONE = "robots"
+_ALL_CRAWLERS = "robots"
 _NONE = (NOINDEX, NOFOLLOW)
-_OPPOSITES = frozenset({"all", "index", "follow"})  # what is so anyway; the stricter word wins beside it
+_OPPOSITES = frozenset({"all", "index", "follow"})  # the defaults; a stricter word overrides them
 _WITH_VALUE = frozenset({"max-snippet", "max-image-preview", "max-video-preview"})
 _UNTIL = "unavailable_after"
 _RELATIONS = ("nofollow", "ugc", "sponsored")
 _TOKEN = re.compile(
-    rf"""({_UNTIL})\s*:\s*([^,]*(?:,\s*[0-9][^,]*)?)  # a date, which may have a comma behind its day of the week
+    rf"""({_UNTIL})\s*:\s*([^,]*(?:,\s*[0-9][^,]*)?)  # a date, which may have a comma after its weekday
         |([^\s,:]+)\s*:\s*([^\s,]*)  # max-snippet:20, or googlebot: noindex
         |([^\s,:]+)""",
     re.IGNORECASE | re.VERBOSE,
@@ -250,42 +250,42 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What a page asks for, everything said of it taken together."""
+    """The directives of a page, of all sources."""
 
     noindex: bool = False
     nofollow: bool = False
-    text: str = ""  # for the record, separated by blanks: "noindex nofollow" first, then the others as they came
+    text: str = ""  # separated by blanks: "noindex nofollow" first, then the others in order
 
 
 NO_DIRECTIVES = Directives()
 
 
 def directives_of(metas: Iterable[tuple[str, str]], headers: Iterable[str], user_agent_token: str) -> Directives:
-    """What the meta elements (name, content) and the values of X-Robots-Tag headers ask of the crawler of this product
+    """The directives of the meta elements (name, content) and of X-Robots-Tag headers for the crawler of this product
     token.
 
-    1. Names are compared in any case. What is said to all crawlers counts, and what is said to ours; the rest does not.
-    2. "none" is "noindex nofollow"; "all", "index" and "follow" are what is so anyway.
-    3. Other words are kept for the record. `unavailable_after` is one of them: it speaks of a search index.
-    4. Beyond MAX_SAID and MAX_WORDS nobody says anything that is meant.
+    1. Names are compared without regard to case. Directives for all crawlers count, and those for ours.
+    2. "none" is "noindex nofollow"; "all", "index" and "follow" are the defaults.
+    3. Other words are recorded. `unavailable_after` is one of them: it concerns search indexes.
+    4. Text beyond MAX_CONTENT and MAX_DIRECTIVES is ignored.
     """
-    ours = (_EVERYONE, user_agent_token.lower())
+    ours = (_ALL_CRAWLERS, user_agent_token.lower())
     said: dict[str, None] = {}
     for name, content in metas:
-        if name.strip().lower() in ours and len(said) < MAX_WORDS:
-            said.update(dict.fromkeys(_words_of_meta(content[:MAX_SAID])))
+        if name.strip().lower() in ours and len(said) < MAX_DIRECTIVES:
+            said.update(dict.fromkeys(_words_of_meta(content[:MAX_CONTENT])))
     for value in headers:
         said.update(dict.fromkeys(_words_of_header(value, ours)))
     return _recorded(said) if said else NO_DIRECTIVES
 
 
 def recorded(text: str, word: str) -> bool:
-    """Whether this word stands in the text of a record (`Directives.text`)."""
+    """Whether a recorded text (`Directives.text`) contains this word."""
     return word in text.split()
 
 
 def rel_of(value: str) -> str:
-    """Of a rel attribute, what keeps crawlers from following: some of "nofollow ugc sponsored", in that order."""
+    """The words of a rel attribute that concern crawlers: some of "nofollow ugc sponsored", in that order."""
     words = value.lower().split()
     return " ".join([relation for relation in _RELATIONS if relation in words])
 
@@ -298,7 +298,7 @@ def _recorded(said: Iterable[str]) -> Directives:
 
 
 def _cut(text: str) -> str:
-    """As many whole words as may be recorded: of a longer one, what is left could be a directive nobody gave."""
+    """The whole words that fit into MAX_RECORDED: part of a word could be another directive."""
     if len(text) <= MAX_RECORDED:
         return text
     return text[: MAX_RECORDED + 1].rpartition(" ")[0] or text[:MAX_RECORDED]
@@ -310,38 +310,38 @@ def _words_of_meta(content: str) -> Iterator[str]:
 
 
 def _words_of_header(header: str, ours: tuple[str, ...]) -> Iterator[str]:
-    """ "noindex, otherbot: nofollow, noarchive" says noindex to all, and the rest to otherbot alone."""
-    meant = True
+    """ "noindex, otherbot: nofollow, noarchive": noindex is for all crawlers, the rest only for otherbot."""
+    applies = True
     for until, date, key, value, word in _TOKEN.findall(header):
         names_crawler = key and key.lower() not in _WITH_VALUE
         if names_crawler:
-            meant = key.lower().partition("/")[0] in ours
-        if meant and (value or not names_crawler):
+            applies = key.lower().partition("/")[0] in ours
+        if applies and (value or not names_crawler):
             yield _word(value, "") if names_crawler else _word(until or key or word, date or value)
 
 
 def _word(name: str, value: str) -> str:
-    """Lower case, without blanks: a record is read word by word."""
+    """Lower case, without blanks, because the recorded text is split at blanks."""
     return f"{name}:{'_'.join(value.split())}".lower() if value else name.lower()
 
 
-# What can be wrong with the canonical address that a page names (RFC 6596).
+# Conflicts of canonical addresses (RFC 6596).
 
 
 class Conflict(StrEnum):
-    """How a canonical address contradicts itself; the value stands in files."""
+    """A problem of a canonical address; the value is written to exports."""
 
-    SEVERAL = "several"  # the page names more than one
-    TO_ERROR = "to_error"  # it leads to an error, or to nothing
+    SEVERAL = "several"  # the page has more than one
+    TO_ERROR = "to_error"  # its target is an error, or does not exist
     TO_REDIRECT = "to_redirect"
-    TO_FORBIDDEN = "to_forbidden"  # robots.txt keeps search engines from it
+    TO_FORBIDDEN = "to_forbidden"  # robots.txt forbids its target
     TO_NOINDEX = "to_noindex"
-    LOOP = "loop"  # the page it names leads back to this one
-    CHAIN = "chain"  # the page it names names yet another
+    LOOP = "loop"  # the canonical address of its target leads back to this page
+    CHAIN = "chain"  # its target has another canonical address
 
 
 def follows(url: str, elsewhere: Mapping[str, str]) -> Conflict | None:
-    """What comes of a page that names another; `elsewhere` has what each such page names."""
+    """The conflict of a page with another canonical address; `elsewhere` has that of each such page."""
     seen = {url}
     here = elsewhere[url]
     hops = 1

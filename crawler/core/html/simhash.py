@@ -1,4 +1,4 @@
-"""Sketches of pages' texts: two pages that say nearly the same have sketches that differ in few bits."""
+"""SimHash of texts: near-duplicates have hashes that differ in few bits; and the words of a text."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from itertools import combinations, islice, pairwise
 
 BYTES = 8
 BITS = BYTES * 8
-SHINGLE = 3  # words that follow each other are one feature
-LEAST_WORDS = 20  # of a text that says enough to be like another
-MOST_WORDS = 20_000  # of a text that are looked at
-NEAR = 5  # bits in which the sketches of near-duplicates differ at most: about one word in two hundred
-_CROWD = 32  # sketches that agree in two blocks; of more than these not every pair is compared
-_REACH = 4  # how many of its neighbours each of a crowd is compared with
-_EDGES = (0, 10, 19, 28, 37, 46, 55, BITS)  # where the blocks begin and end: two more of them than NEAR
+SHINGLE = 3  # words of one feature
+MIN_WORDS = 20  # of a text that is long enough to compare
+MAX_WORDS = 20_000  # of a text that are hashed
+MAX_DISTANCE_BITS = 5  # between near-duplicates: about one word in two hundred
+_MAX_ALL_PAIRS = 32  # hashes that agree in two blocks; of more not every pair is compared
+_NEIGHBOURS = 4  # each of them is compared with so many
+_EDGES = (0, 10, 19, 28, 37, 46, 55, BITS)  # bounds of the blocks: two more than MAX_DISTANCE_BITS
 
 
 def sketch_of(words: Sequence[str]) -> bytes:
     """The 64-bit SimHash of a text, after Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling" (WWW
     2007); b"" when it is too short.
 
-    1. The features are all runs of SHINGLE words, in lower case, each once however often it occurs: else long texts are
-       alike because they are in one language. Each is hashed to 64 bits.
-    2. A bit of the sketch is set when it is set in more than half of the hashes.
+    1. The features are all runs of SHINGLE words, in lower case, each once: else long texts would be alike because they
+       are in one language. Each is hashed to 64 bits.
+    2. A bit of the SimHash is set if it is set in more than half of the hashes.
 
-    All hashes stand in one large number, so that a bit of all of them is counted at once.
+    All hashes are in one large number, so that a bit of all of them is counted at once.
     """
-    text = [word.lower() for word in words[:MOST_WORDS]]
-    if len(text) < LEAST_WORDS:
+    text = [word.lower() for word in words[:MAX_WORDS]]
+    if len(text) < MIN_WORDS:
         return b""
     shingles = set(zip(*(text[at:] for at in range(SHINGLE)), strict=False))
     hashes = [_hash(" ".join(shingle)) for shingle in shingles]
@@ -44,20 +44,20 @@ def sketch_of(words: Sequence[str]) -> bytes:
 
 
 def alike(sketches: Mapping[int, bytes]) -> list[list[int]]:
-    """The groups of pages whose sketches lead from one to the next by at most NEAR bits; each in the order of the
-    pages, the largest group first.
+    """The groups of pages that are connected by distances of at most MAX_DISTANCE_BITS; each in the order of the pages,
+    the largest group first.
 
-    1. Sketches that differ in at most 5 of 64 bits agree in two of 7 blocks, whichever these are: only those that do
-       are compared.
-    2. Where many agree in two blocks each is compared with its neighbours in their order alone: such crowds are nearly
-       always of one group, and the other pairs of blocks find what this misses.
+    1. Sketches that differ in at most 5 of 64 bits agree in two of 7 blocks, so only those are
+       compared.
+    2. Where many agree in two blocks, each is compared only with its neighbours in order: they are nearly always of
+       one group, and other pairs of blocks find the rest.
     """
     of_sketch: dict[int, list[int]] = defaultdict(list)
     for page, said in sketches.items():
         of_sketch[int.from_bytes(said, "big")].append(page)
     leaders = _Leaders(of_sketch)
     for first, second in _candidates(list(of_sketch)):
-        if (first ^ second).bit_count() <= NEAR:
+        if (first ^ second).bit_count() <= MAX_DISTANCE_BITS:
             leaders.join(first, second)
     groups: dict[int, list[int]] = defaultdict(list)
     for sketch, pages in of_sketch.items():
@@ -71,7 +71,7 @@ _MASKS = tuple(one | other for one, other in combinations(_BLOCKS, 2))
 
 
 class _Leaders:
-    """Which sketch stands for a group, while groups grow together."""
+    """The leader of each hash, while groups are joined (union-find)."""
 
     def __init__(self, sketches: Mapping[int, object]) -> None:
         self._leader = {sketch: sketch for sketch in sketches}
@@ -98,12 +98,12 @@ def _candidates(sketches: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _pairs(members: list[int]) -> Iterator[tuple[int, int]]:
-    if len(members) <= _CROWD:
+    if len(members) <= _MAX_ALL_PAIRS:
         yield from combinations(members, 2)
         return
     members.sort()
     for place, member in enumerate(members):
-        for neighbour in members[place + 1 : place + 1 + _REACH]:
+        for neighbour in members[place + 1 : place + 1 + _NEIGHBOURS]:
             yield member, neighbour
 
 
@@ -113,13 +113,13 @@ def _hash(shingle: str) -> bytes:
 
 # The words of a text, counted in bounded memory: a list of a million words takes a hundred megabytes.
 
-_SHORT = 1_000_000  # characters; the words of a shorter text are taken all at once, which is ten times as fast
+_SPLIT_BELOW = 1_000_000  # characters; a shorter text is split at once, which is ten times as fast
 _WORD = re.compile(r"\S+")
 
 
 def words_of(text: str, most: int) -> tuple[list[str], int]:
-    """The first `most` words, and how many there are: what stands between white space."""
-    if len(text) <= _SHORT:
+    """The first `most` words, and how many there are; they are separated by white space."""
+    if len(text) <= _SPLIT_BELOW:
         words = text.split()
         return words[:most], len(words)
     found = _WORD.finditer(text)

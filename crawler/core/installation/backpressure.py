@@ -1,14 +1,14 @@
-"""What a crawl cannot go on without and may run out of: room in Redis, in the database, where content is kept. How
-each is recognised, and what people are told of it."""
+"""Shortages that stop crawls: no memory or disk for Redis, the database or content. How each is recognised, and its
+text for users."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-FULL_AT, ROOM_BELOW = 0.9, 0.8
-"""Shares of what Redis may use. From the first on nothing new is asked for, because what is on its way must still find
-room. Below the second, crawls that were held for it go on."""
+PAUSE_AT_SHARE, RESUME_BELOW_SHARE = 0.9, 0.8
+"""Shares of Redis's maxmemory. From the first on no page is handed out, so that results on their way fit in. Below the
+second, held crawls continue."""
 
 
 class Shortage(StrEnum):
@@ -38,25 +38,25 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Memory:
-    """What Redis says of its memory."""
+    """The memory of Redis, by its INFO."""
 
     used: int  # bytes
     limit: int  # bytes; 0 = there is none
-    policy: str  # what it does when that is reached
+    policy: str  # maxmemory-policy
 
     @property
-    def throws_away(self) -> bool:
-        """Whether it makes room by forgetting what crawls may need."""
+    def evicts_any_key(self) -> bool:
+        """Whether it may evict keys that crawls need."""
         return self.limit > 0 and self.policy.startswith("allkeys")
 
     def is_short(self, *, held: bool) -> bool:
-        """Whether nothing new should be asked for; `held` = that is so already, and should not change at once."""
-        share = ROOM_BELOW if held else FULL_AT
-        return self.limit > 0 and not self.throws_away and self.used >= share * self.limit
+        """Whether no page should be handed out; `held` = crawls are held already (hysteresis)."""
+        share = RESUME_BELOW_SHARE if held else PAUSE_AT_SHARE
+        return self.limit > 0 and not self.evicts_any_key and self.used >= share * self.limit
 
 
 def concerns(shortage: Shortage, *, keeps: bool) -> bool:
-    """Whether a crawl has to wait for it; `keeps` = it keeps content."""
+    """Whether it concerns a crawl; `keeps` = the crawl keeps content."""
     return keeps or shortage is not Shortage.STORAGE_FULL
 
 
@@ -66,13 +66,13 @@ def because(shortage: Shortage) -> str:
 
 
 def sentence(shortage: Shortage) -> str:
-    """The reason alone, for whoever cannot do anything about it."""
+    """The reason only, for users who cannot do anything about it."""
     reason = because(shortage)
     return f"{reason[0].upper()}{reason[1:]}."
 
 
 def remedy(shortage: Shortage) -> str:
-    """What to do about it: a sentence without its full stop."""
+    """What to do about it: a sentence without a full stop."""
     return _WORDS[shortage][1]
 
 
@@ -81,17 +81,17 @@ def paused_for(shortage: Shortage) -> str:
 
 
 PAUSED_FOR_ROOM = "It is paused, because there was no room for what it finds. It goes on by itself once there is."
-"""Where nobody can tell any more what was short."""
+"""The same where the shortage is not known any more."""
 
 
 def waits_for(shortage: Shortage) -> str:
-    """Of a crawl whose pause could not be written down."""
+    """The text for a crawl whose pause could not be stored."""
     return f"Nothing new is asked for, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
 
 
 def of_redis(message: str) -> Shortage | None:
-    """What an error of Redis speaks of; None = something else. The words are the server's, behind whatever was done."""
-    if "OOM " in message or "command not allowed when used memory" in message:  # the client takes the code away
+    """The shortage that an error of Redis means; None = another error. It is found in the server's message."""
+    if "OOM " in message or "command not allowed when used memory" in message:  # the client removes the error code
         return Shortage.REDIS_FULL
     if "MISCONF" in message:
         return Shortage.REDIS_UNSAVED
@@ -101,7 +101,7 @@ def of_redis(message: str) -> Shortage | None:
 
 
 def of_database(sqlstate: str, message: str) -> Shortage | None:
-    """The same of an error of the database: by PostgreSQL's code, or by SQLite's words."""
+    """The same for an error of the database: by PostgreSQL's SQLSTATE, or by SQLite's message."""
     by_code = {
         "53100": Shortage.DATABASE_FULL,
         "25006": Shortage.DATABASE_READ_ONLY,
@@ -109,10 +109,10 @@ def of_database(sqlstate: str, message: str) -> Shortage | None:
     }
     if sqlstate:
         return by_code.get(sqlstate)
-    said = message.lower()
-    if "database or disk is full" in said:
+    lower = message.lower()
+    if "database or disk is full" in lower:
         return Shortage.DATABASE_FULL
-    if "readonly database" in said:
+    if "readonly database" in lower:
         return Shortage.DATABASE_READ_ONLY
-    is_unwell = "disk i/o error" in said or "unable to open database file" in said
+    is_unwell = "disk i/o error" in lower or "unable to open database file" in lower
     return Shortage.DATABASE_UNWELL if is_unwell else None

@@ -1,4 +1,4 @@
-"""What an installation that others can reach must have set: checks of settings and clocks, and how workers stop."""
+"""Checks of a public installation: settings and clocks; and the deadlines of a stopping worker."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from enum import IntEnum
 from ipaddress import ip_address, ip_network
 from urllib.parse import parse_qs, urlsplit
 
-TOKEN_LENGTH = 16  # characters that a token somebody chose has at least
+MIN_TOKEN_LENGTH = 16  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What is set, as far as it is judged here."""
+    """The settings that are checked."""
 
     redis_url: str
     allowed_hosts: tuple[str, ...]
@@ -21,7 +21,7 @@ class Setup:
     webhook_secret: str
     metrics_token: str
     private_hosts: tuple[str, ...]
-    has_proxies: bool  # whether it is known which proxies are ours
+    has_proxies: bool  # whether trusted proxies are configured
     mails_are_files: bool
     content_is_here: bool  # in a folder of this machine
     login_tries: int  # 0 = no limit
@@ -29,16 +29,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Trouble:
-    """One thing to be set right."""
+    """One problem of the installation."""
 
     number: int
-    is_error: bool  # else it may be meant so
+    is_error: bool  # else it may be intended
     what: str
     to_do: str
 
 
 def troubles(setup: Setup) -> Iterator[Trouble]:
-    """What is not as it should be, errors and warnings."""
+    """Errors and warnings."""
     if not is_guarded(setup.redis_url):
         yield Trouble(1, True, "Redis takes commands from everybody who reaches it.", REDIS_HINT)
     if "*" in setup.allowed_hosts:
@@ -53,10 +53,12 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
     if any(_is_everything(host) for host in setup.private_hosts):
         hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
         yield Trouble(5, True, "Everybody may crawl every address this machine reaches, its own services too.", hint)
-    if len(setup.metrics_token) < TOKEN_LENGTH:
+    if len(setup.metrics_token) < MIN_TOKEN_LENGTH:
         hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
         is_missing = "No monitor can read /metrics." if not setup.metrics_token else "It can be guessed."
-        yield Trouble(6, False, f"CRAWLER_METRICS_TOKEN has fewer than {TOKEN_LENGTH} characters. {is_missing}", hint)
+        yield Trouble(
+            6, False, f"CRAWLER_METRICS_TOKEN has fewer than {MIN_TOKEN_LENGTH} characters. {is_missing}", hint
+        )
     if setup.mails_are_files:
         hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@host:587."
         yield Trouble(7, False, "Mails are not sent: each becomes a file in the data folder.", hint)
@@ -80,7 +82,7 @@ REDIS_HINT = (
 
 
 def is_guarded(redis_url: str) -> bool:
-    """Whether Redis asks who is there: for a password, for a certificate, or by the rights of a file."""
+    """Whether Redis authenticates its clients: by a password, a certificate, or the permissions of a socket."""
     parts = urlsplit(redis_url)
     if parts.scheme == "unix":
         return True
@@ -107,9 +109,9 @@ def _is_everything(host: str) -> bool:
         return False
 
 
-# What is said of a machine's clock that differs from the clocks of Redis and of the database.
+# Clock skew between this machine, Redis and the database.
 
-TOLERATED_S = 2.0
+MAX_SKEW_S = 2.0
 AGREE = "The clocks agree."
 NOT_COMPARED = "The clocks were not compared."
 TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-timesyncd: see docs/deployment.md."
@@ -117,8 +119,7 @@ TO_DO = "Keep the clocks of all machines right by NTP, with chrony or systemd-ti
 
 @dataclass(frozen=True)
 class Skew:
-    """Seconds by which this machine's clock is ahead of each; None = that one did not answer, or has no clock of its
-    own."""
+    """Seconds by which this machine's clock is ahead of each; None = no response, or no clock of its own."""
 
     redis: float | None = None
     database: float | None = None
@@ -130,9 +131,9 @@ class Skew:
 
     @property
     def sentence(self) -> str:
-        """Which clock is off, and by how much; "" while none is known to be. Where two agree, the third is off."""
+        """Which clock is off, and by how much; "" if none is. If two agree, the third is off."""
         redis, database = self.redis, self.database
-        if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= TOLERATED_S:
+        if redis is not None and database is not None and _is_off(redis) and abs(redis - database) <= MAX_SKEW_S:
             return f"This machine's clock is {_by(redis)} those of Redis and the database."
         if database is not None and redis is not None and _is_off(redis) != _is_off(database):
             if _is_off(redis):
@@ -144,7 +145,7 @@ class Skew:
 
 
 def _is_off(seconds: float) -> bool:
-    return abs(seconds) > TOLERATED_S
+    return abs(seconds) > MAX_SKEW_S
 
 
 def _by(seconds: float) -> str:
@@ -162,22 +163,22 @@ def _by(seconds: float) -> str:
 PAGE_GRACE_SECONDS = 3.0
 THREAD_GRACE_SECONDS = 8.0
 STOP_SECONDS = 10.0
-COLD_SECONDS = 1.0  # after a second signal, so that RQ can note the worker's end; then the process is gone
+COLD_SECONDS = 1.0  # after a second signal, so that RQ can record the end of the worker
 
 
 class Phase(IntEnum):
-    """What to do with the pages in hand; each goes further than the one before."""
+    """How a stopping worker treats its pages; each phase goes further than the one before."""
 
     WORK = 0
     BEGIN_NOTHING = 1
     ABORT = 2  # close the connections of pages under way
-    LEAVE = 3  # wait for no thread any longer
+    LEAVE = 3  # do not wait for threads
 
 
-def phase(asked_for: float | None) -> Phase:
-    """`asked_for`: seconds since the worker was asked to end; None = it was not."""
-    if asked_for is None:
+def phase(stopping_for: float | None) -> Phase:
+    """`stopping_for`: seconds since the signal to stop; None = none yet."""
+    if stopping_for is None:
         return Phase.WORK
-    if asked_for < PAGE_GRACE_SECONDS:
+    if stopping_for < PAGE_GRACE_SECONDS:
         return Phase.BEGIN_NOTHING
-    return Phase.ABORT if asked_for < THREAD_GRACE_SECONDS else Phase.LEAVE
+    return Phase.ABORT if stopping_for < THREAD_GRACE_SECONDS else Phase.LEAVE

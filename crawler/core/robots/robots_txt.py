@@ -1,4 +1,4 @@
-"""What a host's robots.txt asks of us (RFC 9309), and what its absence means."""
+"""The parser of robots.txt (RFC 9309), its rules for a crawler, and the meaning of a missing file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import chain
 from crawler.core.robots.rules import Rule, rule_of, target_of
 
 MAX_BYTES = 512_000  # read of a robots.txt; RFC 9309, 2.5 asks for at least 500 kibibytes
-NOT_HAD = "robots.txt could not be had"  # how what is said of a page begins that waits for its host's robots.txt
+NOT_HAD = "robots.txt could not be had"  # prefix of the error of a page that waits for its host's robots.txt
 
 _ANYONE = "*"
 _LINE_END = re.compile("\r\n|\r|\n")
@@ -57,46 +57,46 @@ def verdict_of_status(http_status: int | None) -> RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What is asked of one crawler, all groups that name it taken together (RFC 9309, 2.2.1)."""
+    """The rules for one crawler: all groups that name it, merged (RFC 9309, 2.2.1)."""
 
     rules: tuple[Rule, ...] = ()  # the most specific first, and allow before disallow among equals
     crawl_delay: float | None = None  # seconds; not part of the RFC
-    request_gap: float | None = None  # seconds between two requests, by a Request-rate; not part of the RFC
+    request_gap: float | None = None  # seconds between two requests, by Request-rate; not part of the RFC
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """One robots.txt, parsed. To keep it, keep its text."""
+    """A parsed robots.txt. To store it, store its text."""
 
-    groups: Mapping[str, Group]  # by product token in lower case; "*" for everyone not named
+    groups: Mapping[str, Group]  # by product token in lower case; "*" for every other crawler
     sitemaps: tuple[str, ...]  # as written, each once
 
     def deciding(self, url: str, user_agent_token: str) -> Rule | None:
         """The rule that decides about the normalised `url` for the crawler of this product token ("examplebot", or
-        "examplebot/1.0"): the most specific that matches; allow wins a tie. None when there is none."""
+        "examplebot/1.0"): the most specific that matches; allow wins a tie. None when no rule matches."""
         target = target_of(url)
         if target == "/robots.txt":  # "implicitly allowed" (2.2.2)
             return None
         return next((rule for rule in self._group(user_agent_token).rules if rule.matches(target)), None)
 
     def allows(self, url: str, user_agent_token: str) -> bool:
-        """Whether the crawler of this product token may fetch the normalised `url`; what nothing matches is allowed."""
+        """Whether the crawler of this product token may fetch the normalised `url`; without a matching rule it may."""
         rule = self.deciding(url, user_agent_token)
         return rule is None or rule.allow
 
     def crawl_delay(self, user_agent_token: str) -> float | None:
-        """Seconds the host wants between two requests of this crawler, if it says so in a Crawl-delay."""
+        """The Crawl-delay for this crawler in seconds, if there is one."""
         return self._group(user_agent_token).crawl_delay
 
     def request_gap(self, user_agent_token: str) -> float | None:
-        """Seconds between two requests that keep to the host's Request-rate, if it has one. One that is for some hours
-        of the day is kept all day."""
+        """Seconds between two requests by the Request-rate, if there is one. One for some hours of the day is applied
+        all day."""
         return self._group(user_agent_token).request_gap
 
     def delay(self, user_agent_token: str) -> float | None:
-        """Seconds to leave between two requests, by Crawl-delay or Request-rate, whichever asks for more."""
+        """Seconds between two requests: the longer of Crawl-delay and Request-rate."""
         group = self._group(user_agent_token)
-        return max((said for said in (group.crawl_delay, group.request_gap) if said is not None), default=None)
+        return max((delay for delay in (group.crawl_delay, group.request_gap) if delay is not None), default=None)
 
     def _group(self, user_agent_token: str) -> Group:
         return self.groups.get(_token(user_agent_token)) or self.groups.get(_ANYONE) or Group()
@@ -104,7 +104,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """One line that says something."""
+    """One line with a key and a value."""
 
     line: int  # from 1
     source: str  # the line without its comment
@@ -114,7 +114,7 @@ class _Record:
 
 @dataclass(slots=True)
 class _Lines:
-    """User-agent lines and what stands behind them, as read: once, for however many crawlers."""
+    """User-agent lines and the rules after them; shared by all crawlers they name."""
 
     rules: list[Rule] = field(default_factory=list)
     crawl_delays: list[float] = field(default_factory=list)
@@ -123,7 +123,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one crawler is told by such lines: all the rules, and the delays that stand behind its name."""
+    """The part of such lines for one crawler: all rules, and the delays after its name."""
 
     lines: _Lines
     delays_before: int
@@ -147,7 +147,7 @@ def _at(values: Sequence[float], place: int) -> float | None:
 
 
 class _Groups(Mapping[str, Group]):
-    """Puts a group together when it is asked for: ten thousand names above as many rules make a hundred million."""
+    """Builds a group on access: ten thousand names before as many rules would make a hundred million rules."""
 
     def __init__(self, parts: Mapping[str, Sequence[_Part]]) -> None:
         self._parts = parts
@@ -177,22 +177,22 @@ def _group_of(parts: Sequence[_Part]) -> Group:
 
 
 def parse(text: str | bytes) -> Rules:
-    """The rules of a robots.txt; lines that make no sense are passed over, and it never raises.
+    """The rules of a robots.txt; invalid lines are ignored, and it never raises.
 
     1. Consecutive user-agent lines open a group. Only an allow or disallow line ends them: neither blank lines nor
        records the RFC does not know do (2.2.4, "MUST NOT interfere").
     2. Groups that name the same crawler are one.
-    3. Rules before the first user-agent line belong to nobody.
-    4. A Crawl-delay or a Request-rate belongs to the crawlers named so far; the first one given counts.
+    3. Rules before the first user-agent line apply to no crawler.
+    4. A Crawl-delay or a Request-rate applies to the crawlers named so far; the first one counts.
     """
     parts, sitemaps = _read(text)
     return Rules(_Groups(parts), tuple(sitemaps))
 
 
 def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
-    """What each crawler is told, by its token, and the sitemaps."""
+    """The rules by product token, and the sitemaps."""
     parts: dict[str, list[_Part]] = {}
-    lines = _Lines()  # those the next rule belongs to; the first of all are nobody's
+    lines = _Lines()  # that the next rule belongs to; the first ones apply to no crawler
     naming = False  # the last record of the RFC was a user-agent line
     sitemaps: dict[str, None] = {}
     for record in _records(text):
@@ -214,21 +214,21 @@ def _read(text: str | bytes) -> tuple[dict[str, list[_Part]], list[str]]:
 
 
 def oddity_of(body: bytes, media_type: str) -> str:
-    """What a person should know about a robots.txt that is not what it should be; "" when it is. `media_type` is in
-    lower case. Lines that can be read count all the same: "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
-    said = []
+    """What is wrong with a robots.txt, for users; "" if nothing is. `media_type` is in lower case. Valid lines count
+    anyway: "the parseable rules" MUST be used (RFC 9309, 2.3.1.1)."""
+    problems = []
     if len(body) > MAX_BYTES:
-        said.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
+        problems.append(f"robots.txt is larger than {MAX_BYTES // 1024} KiB; the rest was not read")
     what = _foreign(body, media_type)
     if what:
         some = "what reads like a rule was taken for one" if _has_rules(body) else "it has no rules we can read"
-        said.append(f"robots.txt is {what}; {some}")
-    return ". ".join(said)
+        problems.append(f"robots.txt is {what}; {some}")
+    return ". ".join(problems)
 
 
 def _foreign(body: bytes, media_type: str) -> str:
-    """What it is instead of a text file. Many a server calls every file HTML, so only one without rules is judged by
-    its media type."""
+    """What it is instead of a text file. Many servers send every file as HTML, so the media type counts only for a file
+    without rules."""
     text = _decoded(body[:MAX_BYTES])
     if text.lstrip().startswith("<") or (media_type in _HTML and text.strip() and not _has_rules(body)):
         return "an HTML page"
@@ -239,18 +239,18 @@ def _foreign(body: bytes, media_type: str) -> str:
 
 def _has_rules(body: bytes) -> bool:
     parts, sitemaps = _read(body)
-    return bool(sitemaps) or any(part.says_something for told in parts.values() for part in told)
+    return bool(sitemaps) or any(part.says_something for crawler in parts.values() for part in crawler)
 
 
 def _decoded(raw: bytes) -> str:
-    """The text without its byte order mark. RFC 9309, 2.3 asks for UTF-8; UTF-16 is understood where a mark says so."""
+    """The text without its byte order mark. RFC 9309, 2.3 asks for UTF-8; UTF-16 is read if it has one."""
     if raw.startswith(_UTF_16):
         return raw.decode("utf-16", "replace")
     return raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def _records(text: str | bytes) -> Iterator[_Record]:
-    """The lines that have a key and a value; misspellings that are common are understood."""
+    """The lines with a key and a value; common misspellings are accepted."""
     raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
     lines = _LINE_END.split(_decoded(raw[:MAX_BYTES]))
     if len(raw) > MAX_BYTES and raw[MAX_BYTES] not in b"\r\n":
@@ -258,7 +258,7 @@ def _records(text: str | bytes) -> Iterator[_Record]:
     for number, line in enumerate(lines, 1):
         content = line.partition("#")[0].strip()
         key, colon, value = content.partition(":")
-        if not colon:  # "disallow /" is understood as it is meant
+        if not colon:  # "disallow /" without its colon
             words = content.split()
             if len(words) != 2:
                 continue
@@ -268,7 +268,7 @@ def _records(text: str | bytes) -> Iterator[_Record]:
 
 
 def _name(parts: dict[str, list[_Part]], lines: _Lines, value: str) -> None:
-    """From here on these lines speak to the crawler of this name; a name given twice counts where it stands first."""
+    """From here on these lines apply to the crawler of this name; of a repeated name the first one counts."""
     token = _token(value)
     known = parts.setdefault(token, []) if token else []
     if not known or known[-1].lines is not lines:
@@ -276,7 +276,7 @@ def _name(parts: dict[str, list[_Part]], lines: _Lines, value: str) -> None:
 
 
 def _token(value: str) -> str:
-    """The product token of "ExampleBot/1.0 (comment)" in lower case: compared as a whole, whatever the case (2.2.1)."""
+    """The product token of "ExampleBot/1.0 (comment)" in lower case: compared as a whole, ignoring case (2.2.1)."""
     words = value.split("/", 1)[0].split()
     return words[0].lower() if words else ""
 

@@ -1,4 +1,4 @@
-"""One rule of a robots.txt: which paths it fits, how specific it is, and how it is told (RFC 9309, 2.2.2 and 2.2.3)."""
+"""One rule of a robots.txt: matching, specificity and display (RFC 9309, 2.2.2 and 2.2.3)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-MAX_TOLD = 200  # characters of a rule that are told
+MAX_SHOWN = 200  # characters of a rule
 
-_UNRESERVED = "A-Za-z0-9._~-"  # its "-" comes last in a character class and means itself there
+_UNRESERVED = "A-Za-z0-9._~-"  # the "-" is literal at the end of a character class
 _KEPT = ":/?#@!&()+,;=" + _UNRESERVED
 _TO_TIDY_IN_RULE = re.compile(f"%[0-9A-Fa-f]{{2}}|[^*{_KEPT}]")
 _TO_TIDY_IN_URL = re.compile(f"%[0-9A-Fa-f]{{2}}|[^\x80-\U0010ffff{_KEPT}]")  # what is not ASCII is not normalised
 _IS_UNRESERVED = re.compile(f"[{_UNRESERVED}]")
-_QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of a path, without a meaning in a query
+_QUERY_TEXT = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}  # delimiters of a path, without meaning in a query
 _IN_QUERY = re.compile("|".join(_QUERY_TEXT))
 
 
@@ -22,7 +22,7 @@ class Rule:
     """One allow or disallow line."""
 
     allow: bool
-    parts: tuple[str, ...]  # what stands between the "*", in comparable form
+    parts: tuple[str, ...]  # between the "*", in comparable form
     anchored: bool  # ended with "$"
     line: int = 0  # its number in the file, from 1
     source: str = ""  # the line without its comment; octets that are not UTF-8 as lone surrogates
@@ -34,16 +34,16 @@ class Rule:
 
     @property
     def told(self) -> str:
-        """The rule for a person, on one line: "Disallow: /private (line 12)"."""
+        """The rule on one line, for users: "Disallow: /private (line 12)"."""
         text = self.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_TOLD + 1])
-        short = text if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}…"
+        text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_SHOWN + 1])
+        short = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
         return f"{short} (line {self.line})"
 
     def matches(self, target: str) -> bool:
-        """Whether the pattern fits this path and query in comparable form.
+        """Whether the pattern matches this path and query in comparable form.
 
-        Each part is taken at its first occurrence, which leaves the most room for the next: no backtracking.
+        Each part is matched at its first occurrence, which leaves the most text for the next: no backtracking.
         """
         first, *others = self.parts
         if not target.startswith(first):
@@ -62,7 +62,7 @@ class Rule:
 
 
 def rule_of(*, allow: bool, pattern: str, line: int = 0, source: str = "") -> Rule:
-    """The rule of a line's value, which is not empty; a forgotten slash at its start is added."""
+    """The rule of a line's value, which is not empty; a missing slash at its start is added."""
     if not pattern.startswith(("/", "*")):
         pattern = f"/{pattern}"
     anchored = pattern.endswith("$")
@@ -78,7 +78,7 @@ def target_of(url: str) -> str:
 def _comparable(text: str, to_tidy: re.Pattern[str]) -> str:
     """Path and query in the form in which rules and URLs are compared (2.2.2).
 
-    Unreserved characters stand for themselves; everything without a meaning in a URL is encoded, in upper case. So are
+    Unreserved characters are literal; all characters without a meaning in a URL are encoded, in upper case. So are
     "$" and a URL's "*": "%24" and "%2A" in a rule match them verbatim (2.2.3). "/foo?bar=https://foo.bar" is the
     same as "/foo?bar=https%3A%2F%2Ffoo.bar".
     """
@@ -90,7 +90,7 @@ def _tidied(match: re.Match[str]) -> str:
     return _encoded(match[0])
 
 
-@lru_cache(maxsize=1024)  # of a rule that has a character to encode, most have it often
+@lru_cache(maxsize=1024)  # a character to encode is often repeated
 def _encoded(found: str) -> str:
     if len(found) == 1:
         return "".join(f"%{octet:02X}" for octet in found.encode("utf-8", "surrogateescape"))

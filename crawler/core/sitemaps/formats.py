@@ -15,12 +15,12 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.urls.crawl_scope import Scope, Side
 from crawler.core.urls.normalise import host_of, normalise, origin_of
 
-# One entry of a sitemap, as it is written there.
+# One entry of a sitemap, as written.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """The texts of one entry, stripped; None where the file does not say."""
+    """The texts of one entry, stripped; None if missing."""
 
     loc: str | None = None
     lastmod: str | None = None
@@ -30,34 +30,32 @@ class Listed:
     is_sitemap: bool = False
 
 
-# Where a site's sitemaps are looked for.
+# The locations of a site's sitemaps.
 
-USUAL = "/sitemap.xml"
+DEFAULT_PATH = "/sitemap.xml"
 
 
 def usual_places(start_urls: Iterable[str]) -> tuple[str, ...]:
     """/sitemap.xml at the origin of each of these normalised URLs, each once."""
-    return tuple(dict.fromkeys(origin_of(url) + USUAL for url in start_urls))
+    return tuple(dict.fromkeys(origin_of(url) + DEFAULT_PATH for url in start_urls))
 
 
 def named_in_robots(references: Iterable[str], origin: str) -> tuple[str, ...]:
     """The normalised URLs of an origin's sitemap lines. They should be whole (RFC 9309, 2.2.4); relative ones are
-    taken for what is meant."""
+    resolved."""
     urls = (normalise(reference, f"{origin}/") for reference in references)
     return tuple(dict.fromkeys(url for url in urls if url is not None))
 
 
-# What sitemaps add to a crawl: pages, and further sitemaps.
-#
-# All sitemaps stand at depth 0, so that with a depth limit they are read before the first link is followed; the pages
-# they name stand at depth 1, like links of a start page.
+# What sitemaps add to a crawl: pages, and further sitemaps. All sitemaps have depth 0, so that they are read before the
+# first link is followed; their pages have depth 1, like links of a start page.
 
-MAX_STEPS = 5  # indexes and redirects in a row that lead to a sitemap; the protocol knows of one index
-FIRST = 10  # the priority of sitemaps: what they say of pages is best known early
+MAX_STEPS = 5  # indexes and redirects in a row before a sitemap; the protocol allows one index
+FIRST = 10  # the priority of sitemaps, because their metadata of pages is needed early
 
 
 def sitemap_at(url: str, parent_id: int | None = None, steps: int = 0) -> Discovery:
-    """A sitemap to be read."""
+    """A sitemap to read."""
     if steps <= MAX_STEPS:
         return Discovery(url, 0, steps, parent_id, kind=SITEMAP, priority=FIRST)
     error = f"more than {MAX_STEPS} indexes and redirects in a row lead to this sitemap"
@@ -65,13 +63,13 @@ def sitemap_at(url: str, parent_id: int | None = None, steps: int = 0) -> Discov
 
 
 def named_by_robots(results: Iterable[PageResult], scope: Scope) -> Iterator[Discovery]:
-    """The sitemaps that robots.txt files name, told beside the results of pages whatever became of these."""
+    """The sitemaps of robots.txt files, which are reported with the results of pages."""
     for result in results:
         yield from (sitemap_at(url) for url in result.sitemaps if _may_be_read(url, scope))
 
 
 def followed(result: PageResult, place: Place, scope: Scope) -> Iterator[Discovery]:
-    """What one sitemap leads to."""
+    """The pages and sitemaps of one sitemap."""
     if place.kind != SITEMAP:
         return
     if result.redirect_to:
@@ -84,13 +82,13 @@ def followed(result: PageResult, place: Place, scope: Scope) -> Iterator[Discove
 
 
 def _further(url: str, result: PageResult, place: Place, scope: Scope) -> Iterator[Discovery]:
-    """A sitemap that another leads to. It may lie on the other's host, whatever that is: a person named the first."""
+    """A sitemap in an index. It may be on any host if the index is, because a user named the first one."""
     if _may_be_read(url, scope, beside=place.url):
         yield sitemap_at(url, result.id, place.hops + 1)
 
 
 def _may_be_read(url: str, scope: Scope, beside: str = "") -> bool:
-    """A sitemap of the site that is not excluded. Include patterns and path prefixes are about pages."""
+    """A sitemap of the site that is not excluded. Include patterns and path prefixes apply to pages only."""
     is_near = scope.is_on_site(url) or (beside and host_of(url) == host_of(beside))
     return bool(is_near) and scope.side(url) is not Side.NOWHERE
 
@@ -109,29 +107,29 @@ def _page_at(url: str, entry: SitemapEntry, parent_id: int) -> Discovery:
 
 
 def to_begin_with(start_urls: Sequence[str], options: CrawlOptions) -> list[Discovery]:
-    """The sitemaps a crawl over these normalised URLs begins with. Those of robots.txt come when it is read."""
+    """The first sitemaps of a crawl of these normalised URLs. Those in robots.txt are added when it is read."""
     usual = usual_places(start_urls) if options.sitemaps else ()
     return [sitemap_at(url) for url in dict.fromkeys((*usual, *options.sitemap_urls))]
 
 
 class Break(Exception):
-    """Reading ends here, and the message says why. What was read before counts."""
+    """Reading ends here, for the reason in the message. Entries before it count."""
 
 
 class NotASitemap(Break):
-    """The file is something else altogether."""
+    """The file is no sitemap."""
 
 
-# A sitemap in plain text: one URL a line, in UTF-8 unless a byte order mark says otherwise.
+# A sitemap in plain text: one URL per line, in UTF-8 or the encoding of its byte order mark.
 
-MAX_EXAMPLES = 3  # of what is no address are named
+MAX_EXAMPLES = 3  # of lines that are no URL
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LONGEST = 64 * 1024  # characters of a line that is still waited for; a URL is far shorter
+_MAX_LINE = 64 * 1024  # characters of an incomplete line; a URL is far shorter
 _ADDRESS = re.compile(r"https?:", re.IGNORECASE)
 
 
 class Lines:
-    """Reads the text as it comes. What does not begin like a web address is passed over."""
+    """Reads the text in pieces. Lines that do not begin like a URL are skipped."""
 
     form = "text"
 
@@ -139,13 +137,13 @@ class Lines:
         utf16 = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         self._decoder = codecs.getincrementaldecoder("utf-16" if utf16 else "utf-8")(errors="replace")
         self._rest = ""
-        self.passed_over = 0  # lines that are neither empty nor an address
+        self.skipped = 0  # lines that are neither empty nor a URL
         self.examples: list[str] = []  # the first of them
 
     def feed(self, piece: bytes) -> Iterator[Listed]:
         *whole, self._rest = _LINE_END.split(self._rest + self._decoder.decode(piece))
-        if len(self._rest) > _LONGEST:
-            self._rest = self._rest[:_LONGEST]
+        if len(self._rest) > _MAX_LINE:
+            self._rest = self._rest[:_MAX_LINE]
         return self._listed(whole)
 
     def close(self) -> Iterator[Listed]:
@@ -156,47 +154,47 @@ class Lines:
             if _ADDRESS.match(line):
                 yield Listed(loc=line)
             elif line:
-                self.passed_over += 1
-                if self.passed_over <= MAX_EXAMPLES:
+                self.skipped += 1
+                if self.skipped <= MAX_EXAMPLES:
                     self.examples.append(line)
 
 
-# Sitemaps in XML, and the feeds that may serve as one (RSS 2.0, RSS 1.0, Atom), read by expat as they come.
+# Sitemaps in XML, and feeds (RSS 2.0, RSS 1.0, Atom), read by expat in pieces.
 #
-# Nothing outside the file is ever asked for, and no entity is put in: a file that declares entities of its own is not
-# read, nor is one that declares attributes; a reference to an outside entity is left out. Depth, the length of one
-# piece of markup and what may stand before the root are bounded, so that time and memory are too.
+# No external resource is requested and no entity is expanded: a file that declares entities or attributes is not read,
+# and a reference to an external entity is skipped. Depth, the length of one token and the text before the root are
+# limited, and so are time and memory.
 
-MAX_LEVELS = 64  # elements in one another
-MAX_NAMES = 1000  # of elements and attributes: expat remembers each to the end
-MAX_TOKEN = 1024 * 1024  # bytes of one tag, comment or declaration, and of all that stands before the root
+MAX_LEVELS = 64  # nested elements
+MAX_NAMES = 1000  # of elements and attributes: expat keeps each to the end
+MAX_TOKEN = 1024 * 1024  # bytes of one tag, comment or declaration, and of everything before the root
 MAX_TEXT = 8192  # characters kept of one text; a URL is shorter
 
 Attributes = Mapping[str, str]
-_TOLD = frozenset(
+_TEXT_CHILDREN = frozenset(
     (
         *("loc", "lastmod", "changefreq", "priority", "link", "guid", "pubdate", "dc:date"),
         *("updated", "published", "modified", "issued"),
     )
-)  # children of an entry whose text is kept, whatever shape it has
+)  # children of an entry whose text is kept, in all formats
 
 
 @dataclass(slots=True)
 class _Draft:
-    """An entry while it is being read."""
+    """An entry while it is parsed."""
 
     attributes: Attributes
     texts: dict[str, str] = field(default_factory=dict)  # child -> its text; the first that is not empty counts
-    links: list[Attributes] = field(default_factory=list)  # children called "link" that have a href
+    links: list[Attributes] = field(default_factory=list)  # children named "link" with a href
 
     def first(self, *names: str) -> str | None:
-        """The text of the first of these children that is there."""
+        """The text of the first of these children that exists."""
         return next((self.texts[name] for name in names if name in self.texts), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Where a kind of file keeps its entries."""
+    """The place of the entries in a format."""
 
     path: tuple[str, ...]  # element names from below the root down to an entry
     listed: Callable[[_Draft], Listed]
@@ -218,7 +216,7 @@ def _of_index(draft: _Draft) -> Listed:
 
 
 def _of_rss(draft: _Draft) -> Listed:
-    """RSS 2.0: an item without a link is found by its guid, if that is one."""
+    """RSS 2.0: the URL of an item without a link is its guid, if that is a URL."""
     guid = draft.first("guid") or ""
     loc = draft.first("link") or (guid if guid.startswith(("http://", "https://")) else None)
     return Listed(loc=loc, lastmod=draft.first("pubdate", "dc:date"))
@@ -245,7 +243,7 @@ _SHAPES = {
 
 
 class Markup:
-    """Reads the markup as it comes. Prefixes matter only below an entry, to tell its own children from others."""
+    """Reads the markup in pieces. Prefixes matter only below an entry, to distinguish its own children."""
 
     def __init__(self) -> None:
         self.form = ""  # the root's name, once it is known
@@ -253,22 +251,22 @@ class Markup:
         self._path: list[str] = []  # names of the open elements, without prefixes
         self._shape: _Shape | None = None
         self._draft: _Draft | None = None
-        self._prefix = ""  # of the entry at hand: "sm:" in <sm:url>
-        self._text: list[str] = []  # of the child at hand
-        self._room = 0  # characters it may still have; 0 between two children
+        self._prefix = ""  # of the current entry: "sm:" in <sm:url>
+        self._text: list[str] = []  # of the current child
+        self._room = 0  # characters left for it; 0 between two children
         self._done: list[Listed] = []
         self._fed = 0
         self._parser = self._new_parser()
 
     def feed(self, piece: bytes) -> Iterator[Listed]:
-        """The entries that this piece completes; Break when it cannot be read on."""
+        """The entries that this piece completes; Break when reading must end."""
         reason = self._parse(piece, final=False) or self._oversized(len(piece))
         yield from self._taken()
         if reason:
             raise reason
 
     def close(self) -> Iterator[Listed]:
-        """What the end of the file completes."""
+        """The entries that the end of the file completes."""
         reason = self._parse(b"", final=True)
         yield from self._taken()
         if reason:
@@ -290,19 +288,19 @@ class Markup:
         return parser
 
     def _parse(self, piece: bytes, *, final: bool) -> Break | None:
-        """Why it cannot be read on, if so; what was read is in `_done` all the same."""
+        """Why reading must end, if so; the entries before are in `_done`."""
         try:
             self._parser.Parse(piece, final)
         except Break as reason:
             return reason
         except expat.ExpatError as error:
             return self._broken(f"breaks off at line {error.lineno}: {expat.ErrorString(error.code)}")
-        except (LookupError, ValueError):  # pyexpat, of encodings it does not know or that need several bytes
+        except (LookupError, ValueError):  # pyexpat, for unknown or multi-byte encodings
             return self._broken("is in an encoding that cannot be read")
         return None
 
     def _oversized(self, fed: int) -> Break | None:
-        """Expat begins a piece of markup anew each time it is fed: the time for one grows with its length squared."""
+        """Expat parses an incomplete token again at each piece: its time grows with the square of its length."""
         self._fed += fed
         if self._fed - self._parser.CurrentByteIndex > MAX_TOKEN + fed:
             return Break("a tag, comment or declaration of the XML is larger than 1 MB")
@@ -352,7 +350,7 @@ class Markup:
         child = name.lower().removeprefix(self._prefix)
         text = "".join(self._text).strip()
         self._room = 0
-        if self._draft is not None and child in _TOLD and not self._draft.texts.get(child):
+        if self._draft is not None and child in _TEXT_CHILDREN and not self._draft.texts.get(child):
             self._draft.texts[child] = text
 
     def _characters(self, text: str) -> None:
@@ -362,11 +360,11 @@ class Markup:
 
 
 def _refuse_entity(name: str, parameter: bool, value: str | None, *_: object) -> None:
-    """Of one that lies outside (no value) only the reference is left out, by expat itself."""
+    """For an external one (no value) expat skips the reference by itself."""
     if value is not None:
         raise NotASitemap(f"it declares an entity of its own ({name[:40]}), which is never read")
 
 
 def _refuse_attributes(*_: object) -> None:
-    """Their defaults would be added to every tag: a short file can mean a great deal of work."""
+    """Their defaults would be added to every tag: a short file could cause much work."""
     raise NotASitemap("it declares attributes of its own, which no sitemap needs")

@@ -1,4 +1,4 @@
-"""A sitemap's bytes, unpacked when they are packed, and no more of them than it may have."""
+"""Reading of a whole sitemap: decompression, size limits, detection of its format, and its entries."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from crawler.core.sitemaps.formats import MAX_EXAMPLES, Break, Lines, Listed, Ma
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 from crawler.core.urls.normalise import normalise
 
-LEAST = 64 * 1024  # bytes read at a time, as long as there are so many
+MIN_PIECE = 64 * 1024  # bytes read at a time, except the last
 
 
 def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces as they are, or decoded when they begin as gzip does, whatever the file is called."""
+    """The pieces as they are, or decoded if they begin with the magic number of gzip."""
     source = iter(pieces)
     head = b""
     while len(head) < len(MAGIC) and (piece := next(source, b"")):
@@ -34,14 +34,14 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same in pieces of LEAST bytes at least, but for the last: a file can be packed so that it comes byte by byte,
-    and readers look again at what they could not make sense of yet."""
+    """The same in pieces of MIN_PIECE bytes at least, except the last: a packed file may come byte by byte, and parsers
+    read incomplete tokens again."""
     held, size = list[bytes](), 0
     try:
         for piece in pieces:
             held.append(piece)
             size += len(piece)
-            if size >= LEAST:
+            if size >= MIN_PIECE:
                 yield b"".join(held)
                 held, size = [], 0
     except Break:
@@ -62,18 +62,20 @@ def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
         room -= len(piece)
 
 
-# A whole sitemap file, of whatever kind: its entries, and what was wrong with it.
+# A whole sitemap file of any format.
 
 # https://www.sitemaps.org/protocol.html: "no more than 50,000 URLs and must be no larger than 50MB (52,428,800 bytes)"
 MAX_BYTES = 52_428_800  # decoded
 MAX_ENTRIES = 50_000
-MAX_CHARACTERS = 20_000_000  # of all URLs together: relative ones, which nobody may write, can be longer than the file
-MAX_EXAMPLE = 100  # characters of an entry that is left out and named
+MAX_CHARACTERS = (
+    20_000_000  # of all URLs together: resolved relative URLs, which are invalid, can be longer than the file
+)
+MAX_EXAMPLE = 100  # characters of a skipped entry in a message
 MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 
-_SNIFFED = 1024  # bytes looked at to tell what the file is
+_SNIFFED = 1024  # bytes from which the format is detected
 _BLANK = b" \t\r\n"
-_PREAMBLE = _BLANK + BOM_UTF8  # none of the mark's bytes can begin anything that is read here
+_PREAMBLE = _BLANK + BOM_UTF8  # no format begins with a byte of the mark
 _HTML = re.compile(
     rb"(?>(?:<\?xml[^>]*>|<!--.*?-->|\s)*)<(?:!doctype\s+html|html|head|body|title|meta|script)[\s>]",
     re.IGNORECASE | re.DOTALL,
@@ -82,20 +84,20 @@ _HTML = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What came of reading a file."""
+    """The result of reading a file."""
 
     entries: tuple[SitemapEntry, ...]  # each URL once, in order of appearance
-    is_sitemap: bool = True  # False: it is something else altogether
-    error: str = ""  # one line for a person; "" = all of it was read and made sense
+    is_sitemap: bool = True  # False: it is something else
+    error: str = ""  # one line for users; "" = all of it was read
 
 
 def read(pieces: Iterable[bytes], url: str) -> Sitemap:
-    """The sitemap that lies at the normalised `url`, gzipped or not. It never raises for what is in it.
+    """The sitemap at the normalised `url`, gzipped or not. It never raises for its content.
 
     1. What begins with "<" is XML, anything else plain text.
     2. A break ends the reading; what was read before it counts.
     3. At most MAX_ENTRIES of at most MAX_BYTES are read.
-    4. URLs are resolved against `url`, and those nobody could ask for are left out and counted.
+    4. URLs are resolved against `url`, and invalid ones are skipped and counted.
     """
     gathered = _Gathered(url)
     try:
@@ -113,14 +115,14 @@ def _gather(pieces: Iterable[bytes], gathered: _Gathered) -> None:
     for piece in source:
         gathered.add(reader.feed(piece))
     gathered.add(reader.close())
-    if isinstance(reader, Lines) and reader.passed_over:
-        gathered.leave_out(*reader.examples, number=reader.passed_over)
+    if isinstance(reader, Lines) and reader.skipped:
+        gathered.leave_out(*reader.examples, number=reader.skipped)
         if not gathered.entries:
             raise NotASitemap("this is not a sitemap: neither XML nor a list of web addresses")
 
 
 def _sniffed(pieces: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The beginning, without the mark and the blanks that XML has no place for, and the pieces from there."""
+    """The first bytes, without byte order mark and leading blanks, and the pieces from there."""
     source, head = iter(pieces), b""
     try:
         while len(head) < _SNIFFED and (piece := next(source, b"")):
@@ -157,7 +159,7 @@ class _Gathered:
         self.entries: dict[str, SitemapEntry] = {}
         self._only_alternate: set[str] = set()
         self.left_out = 0
-        self._examples = list[str]()  # the first of those that were left out, as written
+        self._examples = list[str]()  # the first skipped ones, as written
         self._room = MAX_CHARACTERS
 
     def add(self, listed: Iterable[Listed]) -> None:
@@ -174,7 +176,7 @@ class _Gathered:
         return tuple(self.entries.values())[:MAX_ENTRIES]
 
     def leave_out(self, *written: str, number: int = 1) -> None:
-        """So many entries; of some is known how they are written."""
+        """Count skipped entries, and keep examples."""
         self.left_out += number
         self._examples += [repr(text[:MAX_EXAMPLE]) for text in written[: MAX_EXAMPLES - len(self._examples)]]
 
@@ -203,7 +205,7 @@ class _Gathered:
             self._add_alternate(reference, url)
 
     def _add_alternate(self, reference: str, base: str) -> None:
-        """The same page in another language; what the file says of that one itself counts for more."""
+        """The same page in another language; an entry of its own takes precedence."""
         url = normalise(reference, base)
         if url is None:
             self.leave_out(reference)
@@ -217,7 +219,7 @@ class _Gathered:
 
 
 def priority_of(text: str | None) -> int | None:
-    """0 (last) to 10 (first) for the protocol's 0.0 to 1.0; None when it is no number."""
+    """0 (last) to 10 (first) for the protocol's 0.0 to 1.0; None if it is no number."""
     try:
         number = float((text or "").replace(",", "."))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Gzip and deflate undone in small steps, so that a few bytes cannot become a great many before anybody counts."""
+"""Decoding of gzip and deflate in small steps, so that the caller can limit the decoded size."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-STEP = 64 * 1024  # bytes decoded at a time, at most
+STEP = 64 * 1024  # maximum bytes decoded at a time
 MAGIC = b"\x1f\x8b"
 
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class Broken(Exception):
-    """Why the data cannot be decoded to its end; what came before it was given out."""
+    """Why the data cannot be decoded to its end; the data before that was yielded."""
 
 
 class Inflater(Protocol):
-    """What `zlib.decompressobj` gives; its class has no public name."""
+    """The type of `zlib.decompressobj`, which has no public name."""
 
     @property
     def eof(self) -> bool: ...
@@ -29,9 +29,9 @@ class Inflater(Protocol):
 
 
 def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """RFC 1952: members one after another. What follows the last and is no member is dropped, as gzip and browsers do.
+    """RFC 1952: members one after another. Data after the last member is ignored, as gzip and browsers do.
 
-    No data at all is no member and no fault. Raises Broken.
+    Empty data is valid. Raises Broken.
     """
     inflater: Inflater = zlib.decompressobj(_GZIP)
     begun = over = False
@@ -49,7 +49,7 @@ def gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same in pieces of STEP bytes at most: zlib copies what is left of a piece at each of its many ends."""
+    """The same in pieces of at most STEP bytes: zlib copies the rest of a piece at the end of each member."""
     for piece in pieces:
         if len(piece) <= STEP:
             yield piece
@@ -58,7 +58,7 @@ def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def inflated(inflater: Inflater, data: bytes) -> Iterator[bytes]:
-    """What comes of one more piece, STEP bytes at a time. Raises Broken."""
+    """The decoded data of one more piece, STEP bytes at a time. Raises Broken."""
     while True:
         try:
             step = inflater.decompress(data, STEP)
@@ -67,7 +67,7 @@ def inflated(inflater: Inflater, data: bytes) -> Iterator[bytes]:
         if step:
             yield step
         data = inflater.unconsumed_tail
-        if inflater.eof:  # at its end zlib's unconsumed tail may be what follows it: never to be fed again
+        if inflater.eof:  # at its end zlib's unconsumed tail may be the data after it, which must not be fed again
             return
-        if not data and len(step) < STEP:  # a full step may leave output behind with all input taken
+        if not data and len(step) < STEP:  # a full step may leave output pending after all input
             return

@@ -1,4 +1,4 @@
-"""Regular expressions as people type them, looked for in linear time: no pattern can hold up the manager."""
+"""Regular expressions of users, matched in linear time: no pattern can block the manager."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import re2
 
 from crawler.core.errors import BadInput
 
-# Instructions of a compiled pattern. At worst the time to look through a URL grows with its length times these: 0.1 s
-# for 4,096 characters, 1 ms for a URL of usual length. A list of two hundred long paths stays below it.
+# Instructions of a compiled pattern. The time to search a URL is at worst its length times these: 0.1 s for 4,096
+# characters, 1 ms for a URL of common length. A list of two hundred long paths stays below it.
 MAX_PROGRAM = 4_000
-MAX_TOGETHER = 50_000  # of all patterns of one field, which are looked for as one; the engine takes half a million
-MAX_LENGTH = 20_000  # characters; to find out that "\\pL" a hundred thousand times is too large takes 17 seconds
+MAX_TOGETHER = 50_000  # of all patterns of one field, which are matched as one; the engine accepts half a million
+MAX_LENGTH = 20_000  # characters; the engine needs 17 seconds to reject "\\pL" repeated a hundred thousand times
 
 _NO_ENGINE = {
     "invalid perl operator: (?=": "it looks ahead",
@@ -23,14 +23,14 @@ _NO_ENGINE = {
     "invalid escape sequence: \\Z": r"write \z or $ for \Z",
     "invalid escape sequence": "it may refer back to a group",
 }
-"""What the engine says of things Python's has and it has not, because they can take forever."""
+"""Messages of the engine about features of Python's that it lacks, because they can take exponential time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
     """Some regular expressions, in RE2's syntax. The engine's work grows with the text and never explodes."""
 
-    compiled: Any = None  # one alternative each; None = no pattern, which is found nowhere
+    compiled: Any = None  # one alternative each; None = no pattern, which matches nothing
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> Patterns:
@@ -80,8 +80,8 @@ def _compiled(pattern: str) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
+    reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else str(error)
     for beginning, meaning in _NO_ENGINE.items():
-        if told.startswith(beginning):
-            return f"{told} ({meaning}; such patterns can take forever, so use a second include or exclude instead)"
-    return told
+        if reason.startswith(beginning):
+            return f"{reason} ({meaning}; such patterns can take forever, so use a second include or exclude instead)"
+    return reason

@@ -1,4 +1,4 @@
-"""Numbers as people read them, and sizes as they write them."""
+"""Numbers, sizes and durations: how they are displayed, and how users type them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-DASH = "–"  # noqa: RUF001 (an en dash is meant): stands for a figure nobody can give
+DASH = "–"  # noqa: RUF001 (an en dash is meant): an unknown number
 
 _UNITS = ("kB", "MB", "GB", "TB")
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*(?:([kmgt])(i?)b?|b|bytes?)?", re.ASCII | re.IGNORECASE)
@@ -77,7 +77,7 @@ def rate(pages_a_second: float | None) -> str:
     return f"{pages_a_second:,.0f}/s" if pages_a_second >= 99.95 else f"{pages_a_second:.1f}/s"
 
 
-# How people write a span of time: "90", "90s", "30m", "1h 30m", "2 days".
+# Durations as users type them: "90", "90s", "30m", "1h 30m", "2 days".
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _PART = r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)"
@@ -86,10 +86,8 @@ _PARTS = re.compile(rf"(?:{_PART}\s*)+", re.ASCII | re.IGNORECASE)
 
 
 def seconds_of(typed: str) -> float | None:
-    """The seconds meant by a number of them or by numbers with units; None when it is neither.
-
-    Whether so many make sense is for others to judge: "-1" is a number too.
-    """
+    """The seconds in a number, or in numbers with units; None when it is neither. The caller checks the range: "-1" is
+    a number too."""
     text = typed.strip()
     if _PARTS.fullmatch(text):
         return sum(float(number) * _SECONDS[unit[0].lower()] for number, unit in _EACH.findall(text))

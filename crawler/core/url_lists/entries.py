@@ -1,4 +1,4 @@
-"""What a list of URLs says, line by line: a URL with its priority, or what is wrong with the line."""
+"""The entries of a URL list, line by line: a URL with its priority, or an error; and the report of an import."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from crawler.core.errors import BadInput
 from crawler.core.url_lists.reader import NUL, Columns, Layout, Line, layout_of, lines_of, rows_of
 from crawler.core.urls.normalise import from_person, normalise
 
-PROBED = 1000  # lines; a file that has no URL among so many is no list of URLs
+PROBED_LINES = 1000  # a file without a URL among them is no URL list
 MAX_LINES = 50_000_000
 
 _SCHEMES = ("http://", "https://")
 
 
 class Entry(NamedTuple):
-    """A line that names a page."""
+    """A line with a URL."""
 
     line: int  # from 1
     url: str  # normalised
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """A line that should name a page, and does not."""
+    """A line without a valid URL."""
 
     line: int
     text: str
@@ -38,13 +38,13 @@ class Invalid(NamedTuple):
 def entries_of(
     pieces: Iterable[bytes], file_name: str, columns: Columns | None = None, max_lines: int = MAX_LINES
 ) -> Iterator[Entry | Invalid]:
-    """An item for each line of a list that should name a page: text with one URL a line, or a table (CSV).
+    """An item for each line of a list: text with one URL per line, or a table (CSV).
 
-    Blank lines are passed over, in text also comments (#), in a table the line with the columns' names. Raises BadInput
+    Blank lines are skipped, in text also comments (#), in a table the header. Raises BadInput
     ("list", "list_column", "priority_column"), before the first item whenever it is no list of URLs at all.
     """
     lines = (line for line in lines_of(pieces) if line.fault or line.text.strip())
-    beginning = list(islice(lines, PROBED))
+    beginning = list(islice(lines, PROBED_LINES))
     _refuse_noise(beginning, file_name)
     whole = chain(beginning, lines)
     clear = [line for line in beginning if not (line.fault or _is_comment(line.text))]
@@ -54,8 +54,8 @@ def entries_of(
 
 
 def priority_of(typed: str) -> int | None:
-    """A priority as a list gives it: a whole number from 0 to 10, or with a point from 0.0 to 1.0 as sitemaps do; the
-    usual one for nothing; None = it is none."""
+    """A priority in a list: a whole number from 0 to 10, or from 0.0 to 1.0 as in sitemaps; the default if empty; None
+    if invalid."""
     if not typed:
         return USUAL_PRIORITY
     if re.fullmatch(r"[0-9]|10", typed):
@@ -124,14 +124,14 @@ def _judged(number: int, typed: str, priority: int) -> Entry | Invalid:
 
 
 def _of_some_use(items: Iterator[Entry | Invalid], file_name: str) -> Iterator[Entry | Invalid]:
-    """The same, held back until the first entry; BadInput when there is none among the first PROBED."""
+    """The same, buffered until the first entry; BadInput if there is none among the first PROBED_LINES."""
     held: list[Entry | Invalid] = []
     for item in items:
         held.append(item)
         if isinstance(item, Entry):
             yield from held
             break
-        if len(held) == PROBED:
+        if len(held) == PROBED_LINES:
             raise BadInput("list", _useless(held, file_name))
     else:
         raise BadInput("list", _useless(held, file_name))
@@ -153,10 +153,10 @@ def _at_most(max_lines: int, items: Iterator[Entry | Invalid]) -> Iterator[Entry
         yield item
 
 
-# What was read of a list so far: how many lines came to what, and the first ones that cannot be used.
+# The report of an import.
 
-EXAMPLES = 1000  # invalid lines that are kept
-SHOWN = 200  # characters that are kept of each
+MAX_EXAMPLES = 1000  # invalid lines that are kept
+MAX_SHOWN = 200  # characters of each
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class ListReport:
     """Blank lines, comments and the names of columns are not counted, so that lines = taken + duplicates + invalid."""
 
     taken: int = 0  # pages
-    duplicates: int = 0  # lines that name a page an earlier line named
+    duplicates: int = 0  # lines with the URL of an earlier line
     invalid: int = 0
     examples: tuple[Invalid, ...] = ()
 
@@ -179,21 +179,21 @@ class ListReport:
             taken=self.taken + taken,
             duplicates=self.duplicates + len(items) - len(invalid) - taken,
             invalid=self.invalid + len(invalid),
-            examples=self.examples + tuple(invalid[: EXAMPLES - len(self.examples)]),
+            examples=self.examples + tuple(invalid[: MAX_EXAMPLES - len(self.examples)]),
         )
 
     def to_counts(self) -> dict[str, int]:
         return {"lines": self.lines, "taken": self.taken, "invalid": self.invalid, "duplicates": self.duplicates}
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON values, as the crawl's row keeps them."""
+        """As JSON values, for the crawl's row."""
         examples = [
-            {"line": item.line, "text": storable(item.text)[:SHOWN], "why": storable(item.why)}
+            {"line": item.line, "text": storable(item.text)[:MAX_SHOWN], "why": storable(item.why)}
             for item in self.examples
         ]
         return {**self.to_counts(), "examples": examples}
 
 
 def storable(text: str) -> str:
-    """On one line, and without NUL, for which PostgreSQL has no place."""
+    """On one line, and without NUL, which PostgreSQL cannot store."""
     return " ".join(text.replace("\0", "\ufffd").splitlines())

@@ -1,5 +1,4 @@
-"""What the bytes of a list's file say, one physical line at a time: unpacked, decoded, and never more than a few pieces
-of it in memory."""
+"""The lines and rows of a URL list: decompression, decoding and CSV, with only a few pieces in memory."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from typing import NamedTuple
 from crawler.core.errors import BadInput
 from crawler.core.text.gzip import MAGIC, Broken, gunzipped
 
-PIECE = 64 * 1024  # bytes that are read at a time
+PIECE_BYTES = 64 * 1024  # read at a time
 MAX_LENGTH = 10_000  # characters of a line
-MAX_BYTES = 4 * 1024**3  # of the whole list once it is unpacked: a few KB can be packed so that they never end
+MAX_BYTES = 4 * 1024**3  # of the whole decoded list: a few KB may decode to any size
 
 TOO_LONG = f"The line is longer than {MAX_LENGTH:,} characters."
 NUL = "The line holds NUL bytes, which no text does."
 NOT_TEXT = "The line is no text: it is neither UTF-8 nor Latin-1."
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_LONGEST = 4 * (MAX_LENGTH + 1)  # bytes that hold one character too many for sure
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")  # what Latin-1 has beside text
+_MAX_LINE_BYTES = 4 * (MAX_LENGTH + 1)  # certainly more than MAX_LENGTH characters
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")  # control characters of Latin-1
 
 
 class Line(NamedTuple):
@@ -34,11 +33,11 @@ class Line(NamedTuple):
 
     number: int  # from 1
     text: str
-    fault: str  # why nothing can be made of it; "" = fine
+    fault: str  # why it is invalid; "" = valid
 
 
 def lines_of(pieces: Iterable[bytes], max_bytes: int = MAX_BYTES) -> Iterator[Line]:
-    """The lines of a file that comes in pieces of any size; BadInput("list") when it cannot be read to its end.
+    """The lines of a file in pieces of any size; BadInput("list") when it cannot be read to its end.
 
     1. Unpack gzip, which is known by its first bytes.
     2. Decode UTF-16 when its byte order mark says so, and drop UTF-8's.
@@ -52,7 +51,7 @@ def lines_of(pieces: Iterable[bytes], max_bytes: int = MAX_BYTES) -> Iterator[Li
 
 
 def _begin(pieces: Iterable[bytes], size: int) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes, and all of the pieces with them."""
+    """The first bytes, and all pieces including them."""
     rest, begin = iter(pieces), b""
     while len(begin) < size:
         piece = next(rest, None)
@@ -98,17 +97,17 @@ def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
     for piece in pieces:
         block = rest + piece
-        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1  # a CR at the very end may yet become CRLF
+        end = max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1  # a CR at the end may be part of CRLF
         yield from block[:end].splitlines()
         rest = block[end:]
-        if len(rest) > _LONGEST:
-            rest = rest[:_LONGEST] + rest[-1:]  # its end may be that CR
+        if len(rest) > _MAX_LINE_BYTES:
+            rest = rest[:_MAX_LINE_BYTES] + rest[-1:]  # its end may be that CR
     yield from rest.splitlines()
 
 
 def _decoded(line: bytes) -> tuple[str, str]:
-    """The text, and what is wrong with it."""
-    if len(line) > _LONGEST:
+    """The text, and its fault."""
+    if len(line) > _MAX_LINE_BYTES:
         return line[:MAX_LENGTH].decode(errors="replace"), TOO_LONG
     try:
         text, fault = line.decode(), ""
@@ -120,43 +119,43 @@ def _decoded(line: bytes) -> tuple[str, str]:
     return text[:MAX_LENGTH], TOO_LONG if len(text) > MAX_LENGTH else fault
 
 
-# A list that is a table: in which columns its URLs and priorities stand, and its rows, read from a stream of lines.
+# Tables (CSV): the columns of URLs and priorities, and the rows.
 
 URL_NAMES = ("url", "urls", "address", "link", "loc", "uri", "href")
 PRIORITY_NAMES = ("priority",)
 MAX_COLUMNS = 10_000
-ROW_LINES = 100  # physical lines one row may take; a quote that is open for longer was never closed
+MAX_ROW_LINES = 100  # physical lines of one row; a longer quote was never closed
 
 UNCLOSED = "A quote in this row is not closed, or text stands behind it."
 
-_DELIMITERS = "\t,;|"  # in this order: a URL holds no tab, and rather a semicolon than a comma
+_DELIMITERS = "\t,;|"  # in this order: a URL has no tab, and more likely a semicolon than a comma
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns somebody chose, by name or by number from 1; "" = find out."""
+    """The columns that the user chose, by name or by number from 1; "" = detect."""
 
     url: str = ""
     priority: str = ""
 
     @property
     def names(self) -> set[str]:
-        """The chosen columns that are named, as `_names` writes them."""
+        """The columns chosen by name, as `_names` writes them."""
         return {typed.strip().lower() for typed in (self.url, self.priority) if typed and not typed.isdecimal()}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things stand in a table."""
+    """The layout of a table."""
 
     delimiter: str
-    url: int  # place in the row, from 0
+    url: int  # index in the row, from 0
     priority: int | None
     header: int  # number of the line with the columns' names; 0 = there is none
 
 
 class Row(NamedTuple):
-    """One row of a table, or one line that none could be made of."""
+    """One row of a table, or one invalid line."""
 
     number: int  # of its first line
     fields: list[str]
@@ -165,7 +164,7 @@ class Row(NamedTuple):
 
 
 def layout_of(beginning: Sequence[Line], file_name: str, columns: Columns) -> Layout | None:
-    """The layout of a list that begins with these lines; None = it is no table but has one URL a line.
+    """The layout of a list that begins with these lines; None = no table, but one URL per line.
 
     A table is known by its file's name, by a chosen column, or by a first line that names a column of URLs. BadInput
     ("list_column", "priority_column") when a chosen column is not there.
@@ -185,7 +184,7 @@ def layout_of(beginning: Sequence[Line], file_name: str, columns: Columns) -> La
 
 
 def rows_of(lines: Iterator[Line], delimiter: str) -> Iterator[Row]:
-    """The rows of a table. A quoted field may span lines; after a quote that is never closed the next line is tried."""
+    """The rows of a table. A quoted field may span lines; after an unclosed quote the next line is read."""
     put_back: deque[Line] = deque()
     while (line := put_back.popleft() if put_back else next(lines, None)) is not None:
         if line.fault:
@@ -201,7 +200,9 @@ def _quoted(first: Line, lines: Iterator[Line], put_back: deque[Line], delimiter
 
     def physical() -> Iterator[str]:
         yield first.text + "\n"
-        while len(taken) < ROW_LINES and (line := put_back.popleft() if put_back else next(lines, None)) is not None:
+        while (
+            len(taken) < MAX_ROW_LINES and (line := put_back.popleft() if put_back else next(lines, None)) is not None
+        ):
             taken.append(line)
             if line.fault:
                 return
@@ -219,7 +220,7 @@ def _reader(lines: Iterator[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def _fields(line: Line, delimiter: str) -> list[str]:
-    """The fields of a row that takes one line."""
+    """The fields of a row of one line."""
     return _quoted(line, iter(()), deque(), delimiter).fields
 
 
@@ -243,7 +244,7 @@ def _first_of(known: Sequence[str], names: list[str]) -> int | None:
 
 
 def _chosen(columns: Columns, names: list[str]) -> tuple[int | None, int | None]:
-    """Where the chosen columns stand; None where none was chosen."""
+    """The indexes of the chosen columns; None where none was chosen."""
     return _place("list_column", columns.url, names), _place("priority_column", columns.priority, names)
 
 
@@ -260,7 +261,7 @@ def _place(field: str, typed: str, names: list[str]) -> int | None:
 
 
 def _found(beginning: Sequence[Line], delimiters: str) -> tuple[str, int]:
-    """The delimiter and the place of the first field that is a URL; else the first field, cut as the first line is."""
+    """The delimiter and the index of the first field that is a URL; else those of the first field."""
     for line in beginning:
         for delimiter in delimiters:
             fields = _fields(line, delimiter)

@@ -3,6 +3,6 @@
 normalise     the one normal form of a URL (WHATWG), keys made from it, hosts as users type them
 crawl_scope   which URLs belong to a crawl
 query_params  tracking parameters that are dropped
-variants      which part of a URL makes no difference to the page
+variants      URLs that differ in a part without effect on the page
 addresses     network addresses, ports and proxies that may be used
 """

@@ -1,4 +1,4 @@
-"""Which network addresses are public, and which others a person may allow: the rules behind the guard."""
+"""The rules of the guard: public addresses, private addresses that a user may allow, ports and proxies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.core.errors import BadInput
 
 EVERYTHING = "*"
 
-# What IANA's registries of special addresses say is read by ssrfguard, which keeps up with them. What it lets through:
+# ssrfguard follows IANA's registries of special addresses. What it does not block:
 _MISSED: tuple[tuple[IPv4Network | IPv6Network, str], ...] = (
     (IPv4Network("168.63.129.16/32"), "one cloud's service for its machines"),
     (IPv4Network("192.0.0.0/24"), "protocol assignments"),
@@ -31,25 +31,25 @@ _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of `private_hosts`, taken apart. Exactly one of `name` and `network` is set."""
+    """One parsed entry of `private_hosts`. Exactly one of `name` and `network` is set."""
 
-    name: str = ""  # host name as it stands in a normalised URL
+    name: str = ""  # host name as in a normalised URL
     network: IPv4Network | IPv6Network | None = None  # an address is a network of one
     port: int | None = None  # None = any port
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one anybody on the Internet may be asked at: global unicast and nothing else."""
+    """Whether an address is public: global unicast only."""
     return not why_not_public(address)
 
 
 @lru_cache(maxsize=4096)
 def why_not_public(address: str) -> str:
-    """What an address is that is not public, for a person; "" for a public one.
+    """Why an address is not public, for users; "" for a public one.
 
-    Of IPv6 only 2000::/3 is. An address there or elsewhere that carries an IPv4 one (mapped, compatible, NAT64, 6to4,
-    Teredo) is not, whatever it carries: where its packets end is a matter of the network we are in. Nor is text that is
-    no address, or one with a zone ("fe80::1%eth0").
+    Of IPv6 only 2000::/3 is public. An address that contains an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo)
+    is not, because our network decides where its packets go. Nor is text that is no address, or one with a zone
+    ("fe80::1%eth0").
     """
     try:
         ip = ip_address(address)
@@ -66,8 +66,8 @@ def why_not_public(address: str) -> str:
 
 
 def translated_range(address: str) -> str:
-    """The range by which a network without IPv4 writes this address for a public IPv4 one (NAT64, RFC 6052 and 8215);
-    "" when it is none of those."""
+    """The range in which a network without IPv4 maps this address to a public IPv4 address (NAT64, RFC 6052 and 8215);
+    "" for other addresses."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -77,9 +77,9 @@ def translated_range(address: str) -> str:
 
 
 def is_allowed(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
-    """Whether one of these entries lets `host` be asked on `port` at `address`, although it is not public.
+    """Whether one of these entries allows requests to `host` on `port` at `address`, although it is not public.
 
-    A range opens no way round itself: an IPv4 address carried within must be public, or allowed by an entry too.
+    An IPv4 address contained in an allowed one must be public, or allowed by an entry too.
     """
     texts = tuple(private_hosts)
     if EVERYTHING in texts:
@@ -94,13 +94,13 @@ def is_allowed(private_hosts: Iterable[str], host: str, port: int, address: str)
 
 
 def is_named(private_hosts: Iterable[str], host: str, port: int, address: str) -> bool:
-    """Whether one of these entries names this very port of the host or address."""
+    """Whether one of these entries names this port of the host or address."""
     with_port = [text for text in private_hosts if text != EVERYTHING and _entry(text).port is not None]
     return is_allowed(with_port, host, port, address)
 
 
 def parse_private_hosts(texts: Sequence[str]) -> tuple[str, ...]:
-    """The entries in their one spelling, each once, in the order given; BadInput("private_hosts") for one unusable.
+    """The entries in normal form, each once, in the order given; BadInput("private_hosts") for an invalid one.
 
     An entry is a host name, host:port, an IP address, address:port ([::1]:8000 for IPv6), a CIDR range, or "*".
     """
@@ -110,7 +110,7 @@ def parse_private_hosts(texts: Sequence[str]) -> tuple[str, ...]:
 def _is_within(networks: Sequence[IPv4Network | IPv6Network], ip: IPv4Address | IPv6Address) -> bool:
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None and _is_within(networks, ip.ipv4_mapped):
         return True
-    if ip in _LOCAL_NAT64:  # only behind 96 bits is it certain where the IPv4 address stands (RFC 6052, 2.2)
+    if ip in _LOCAL_NAT64:  # only with 96 bits the position of the IPv4 address is certain (RFC 6052, 2.2)
         networks = [network for network in networks if network.prefixlen >= 96]
     return any(ip in network for network in networks) and all(
         is_public(str(carried)) or _is_within(networks, carried) for carried in _carried(ip)
@@ -118,14 +118,14 @@ def _is_within(networks: Sequence[IPv4Network | IPv6Network], ip: IPv4Address | 
 
 
 def _carried(ip: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses within; of Teredo the server's and the client's."""
+    """The IPv4 addresses it contains; of Teredo the server's and the client's."""
     if isinstance(ip, IPv4Address):
         return ()
     if ip.sixtofour is not None:
         return (ip.sixtofour,)
     if ip.teredo is not None:
         return ip.teredo
-    is_compatible = ip in _COMPATIBLE and int(ip) > 1  # "::" and "::1" carry nothing
+    is_compatible = ip in _COMPATIBLE and int(ip) > 1  # "::" and "::1" contain nothing
     if is_compatible or ip.ipv4_mapped is not None or ip in _NAT64 or ip in _LOCAL_NAT64:
         return (IPv4Address(int(ip) & 0xFFFFFFFF),)
     return ()
@@ -165,7 +165,7 @@ def _network(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def _host(host: str, text: str) -> str:
-    """The host as it stands in a normalised URL: IDNA, lower case, one spelling for an address in numbers."""
+    """The host as in a normalised URL: IDNA, lower case, numeric addresses in normal form."""
     if re.search(r"[\s@?#\\%*]", host):
         raise _bad(text)
     try:
@@ -185,28 +185,28 @@ def _bad(text: str) -> BadInput:
     )
 
 
-# Which ports may be asked: at public addresses those listed, and nowhere those that no browser asks.
+# Ports that may be requested: at public addresses the allowed ones, and nowhere those that browsers block.
 
 EVERY_PORT = "*"
-USUAL = frozenset({80, 443, 3128, 8000, 8008, 8080, 8081, 8443, 8888})  # 3128 is the usual one of a proxy
+DEFAULT_PORTS = frozenset({80, 443, 3128, 8000, 8008, 8080, 8081, 8443, 8888})  # 3128 is that of proxies
 
-# Source: the Fetch Standard, "bad port", https://fetch.spec.whatwg.org/#port-blocking: what listens there is no web
-# server, and could be told things by what we send. Port 0 stands there too.
-_BAD_ONES = """
+# Source: the Fetch Standard, "bad port", https://fetch.spec.whatwg.org/#port-blocking: no web server listens
+# there, and other servers might interpret a request as commands. Port 0 is listed there too.
+_BAD_PORTS = """
     0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135
     137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719
     1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080
 """
-_BAD = frozenset(map(int, _BAD_ONES.split()))
+_BAD = frozenset(map(int, _BAD_PORTS.split()))
 
 
 def is_bad(port: int) -> bool:
-    """Whether no browser asks this port."""
+    """Whether browsers block this port."""
     return port in _BAD
 
 
 def parse_ports(texts: Sequence[str]) -> Container[int]:
-    """The ports a person lists, or "*" for all that browsers ask; BadInput("ports") for what is none of those."""
+    """The ports that the operator lists, or "*" for all that browsers allow; BadInput("ports") for an invalid one."""
     if EVERY_PORT in texts:
         return range(1, 65536)
     return frozenset(map(_port, texts))
@@ -222,7 +222,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-# What a proxy is to us: an HTTP proxy with a host, a port, and perhaps a user and password that are never shown.
+# HTTP proxies: host, port, and possibly user and password, which are never shown.
 
 EXAMPLE = "such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128"
 
@@ -232,16 +232,16 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A proxy that is spoken to in plain HTTP: whole URLs for http pages, CONNECT for https ones."""
+    """An HTTP proxy: absolute URLs for http pages, CONNECT for https pages."""
 
-    host: str  # as a resolver takes it: an IPv6 address is without brackets
+    host: str  # an IPv6 address is without brackets
     port: int
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
 
     @classmethod
     def parse(cls, typed: str, name: str = "proxy") -> Proxy:
-        """The proxy a person typed, or BadInput(name). No message repeats what was typed: it may hold a password."""
+        """The proxy that the user typed, or BadInput(name). No message repeats the input: it may contain a password."""
         text = typed.strip()
         if _CONTROL.search(text):
             raise BadInput(name, "The proxy's address holds a line end or another control character.")
@@ -272,22 +272,22 @@ class Proxy:
 
     @property
     def text(self) -> str:
-        """The one spelling that `parse` reads back, password and all: to be sealed, never to be shown."""
+        """The normal form that `parse` reads back, with the password: for encryption, never to be shown."""
         known = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user or self.password else ""
         return f"http://{known}{self.where}"
 
     @property
     def authorization(self) -> str:
-        """The value of Proxy-Authorization; "" for a proxy that asks for nothing."""
+        """The value of Proxy-Authorization; "" without user and password."""
         if not self.user and not self.password:
             return ""
         return f"Basic {base64.b64encode(f'{self.user}:{self.password}'.encode()).decode()}"
 
     @property
     def where(self) -> str:
-        """Host and port, as the guard's list of allowed addresses names them."""
+        """Host and port, as in the guard's list of allowed addresses."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
-        """For people: without the password."""
+        """For users: without the password."""
         return f"http://…@{self.where}" if self.user or self.password else f"http://{self.where}"

@@ -13,28 +13,28 @@ from crawler.core.urls.query_params import Parameters
 
 
 class Side(Enum):
-    """Where a link leads, as seen from the crawl."""
+    """Where a link leads, relative to the crawl."""
 
     INSIDE = "inside"  # a page of the crawl
-    OUTSIDE = "outside"  # an external link: recorded, or asked once, but never crawled
-    NOWHERE = "nowhere"  # excluded by a pattern: not touched in any way
+    OUTSIDE = "outside"  # an external link: recorded, or requested once, but never crawled
+    NOWHERE = "nowhere"  # excluded by a pattern: never requested
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The pages a crawl may take.
+    """The pages that belong to a crawl.
 
     1. A start URL always belongs.
-    2. A URL in which an exclude pattern is found does not belong, and is no external link either: exclude is for what
-       must not be touched.
+    2. A URL that matches an exclude pattern does not belong, and is no external link either: it must never be
+       requested.
     3. The host and port must be those of a start URL, or of one of the further hosts. http and https are the same site
        when both use their own port, and a leading "www." makes no difference on either side. With `subdomains`, hosts
-       below the start URLs' belong too: below the site, so that www.example.com brings docs.example.com. A further host
-       "*.example.org" brings the hosts below example.org, and not example.org.
-    4. Where there are path prefixes, the path must begin with one of them. "/docs/" takes "/docs" as well.
-    5. Where there are include patterns, one of them must be found in the URL.
+       below the start URLs' belong too: below the site, so that www.example.com includes docs.example.com. A further
+       host "*.example.org" includes the hosts below example.org, but not example.org.
+    4. Where there are path prefixes, the path must begin with one of them. "/docs/" includes "/docs".
+    5. Where there are include patterns, the URL must match one of them.
 
-    What fails at 3, 4 or 5 is an external link. Patterns and prefixes see a URL without the parameters the crawl drops.
+    A URL that fails at 3, 4 or 5 is an external link. Patterns and prefixes are matched without dropped parameters.
     """
 
     starts: frozenset[str]  # normalised URLs
@@ -62,13 +62,13 @@ class Scope:
         )
 
     def tidied(self, url: str) -> str:
-        """The normalised URL as the crawl asks for it: without the parameters it drops; other hosts' as it is."""
+        """The normalised URL as the crawl requests it: without dropped parameters, unless it is on another host."""
         if "?" not in url and ";" not in url:
             return url
         return self.dropped.without(url) if self.is_on_site(url) else url
 
     def side(self, url: str) -> Side:
-        """Where this normalised and tidied URL lies."""
+        """The side of this normalised and tidied URL."""
         if url in self.starts:
             return Side.INSIDE
         if self.exclude.found_in(url):
@@ -82,7 +82,7 @@ class Scope:
         return self.side(url) is Side.INSIDE
 
     def is_on_site(self, url: str) -> bool:
-        """Whether this normalised URL lies on a host of the site, wanted or not."""
+        """Whether this normalised URL is on a host of the site, in scope or not."""
         host = host_of(url)
         return host in self.sites or site_of(host) in self.sites or host.endswith(self.below)
 

@@ -1,4 +1,4 @@
-"""What a URL is to us: the WHATWG reading of it, its one normal form, and the names taken from that form."""
+"""Normalisation of URLs by the WHATWG standard, keys of URLs, and hosts and URLs that users type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import ada_url
 
 from crawler.core.errors import BadInput
 
-# Servers take request lines of about 8,000 bytes (RFC 9110, 4.1 asks for that much). Half of it is more than any
-# page meant for people uses and cuts a series of ever longer URLs short.
+# Servers accept request lines of about 8,000 bytes (RFC 9110, 4.1 recommends that). Half of it is more than ordinary
+# pages use, and ends a series of ever longer URLs.
 MAX_URL_LENGTH = 4096
 
-_LONGEST_ENCODED = 3 * MAX_URL_LENGTH  # what is longer has too many characters however it is decoded
+_MAX_ENCODED_LENGTH = 3 * MAX_URL_LENGTH  # a longer one is too long in any decoding
 
-REMEMBERED_LINKS = 20_000  # a process keeps at hand; some 5 MB
-REMEMBERED_LENGTH = 250  # characters of a link, or of a folder, that is kept at hand: with any, 20 MB are the most
+MAX_CACHED_LINKS = 20_000  # per process; some 5 MB
+MAX_CACHED_LENGTH = 250  # characters of a link, or of a folder; so the cache has at most 20 MB
 
 _SCHEMES = ("http://", "https://")
 _BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
@@ -40,26 +40,26 @@ def resolve(reference: str, base: str | None = None) -> str | None:
         pass
     if reference.isascii() or not _LONE_SURROGATE.search(reference):
         return None
-    try:  # the standard takes scalar values only: what is not one becomes U+FFFD on the way in
+    try:  # the standard accepts scalar values only: others become U+FFFD
         return _parse(_LONE_SURROGATE.sub("\ufffd", reference), base)
     except ValueError:
         return None
 
 
 def normalise(reference: str, base: str | None = None) -> str | None:
-    """The one form in which a page's URL is stored, compared and asked for; None when no page can have it.
+    """The normal form in which a page's URL is stored, compared and requested; None for a URL that no page has.
 
-    1. Resolve against `base` by the URL Standard: scheme and host in lower case, IDNA, IPv4 and IPv6 in their one
-       spelling, default port dropped, dot segments removed, tabs, line ends and outer blanks removed.
+    1. Resolve against `base` by the URL Standard: scheme and host in lower case, IDNA, IPv4 and IPv6 in normal
+       form, default port dropped, dot segments removed, tabs, line ends and outer blanks removed.
     2. Only http and https are kept.
     3. Drop the fragment: it is never sent.
-    4. Drop user name and password: a link does not log us in.
+    4. Drop user name and password: links must not log the crawler in.
     5. Drop an empty query, a "?" with nothing after it.
     6. Decode percent-encoded unreserved characters and write all other encodings in upper case (RFC 3986, 6.2.2).
     7. Nothing longer than MAX_URL_LENGTH is a page.
 
-    Order and repetition in the query, duplicate slashes, a trailing slash and "index.html" are the server's business
-    and stay as they are. The query is encoded as UTF-8 whatever the page's own encoding.
+    Order and repetition in the query, duplicate slashes, a trailing slash and "index.html" may matter to the server and
+    are kept. The query is encoded as UTF-8, also if the page has another encoding.
     `normalise(normalise(x)) == normalise(x)`; it never raises.
     """
     href = resolve(reference, base)
@@ -71,7 +71,7 @@ def normalise(reference: str, base: str | None = None) -> str | None:
         url, path_at = _without_credentials(url, path_at)
     if url[-1] == "?" and url.index("?") == len(url) - 1:
         url = url[:-1]
-    if "%" in url and len(url) <= _LONGEST_ENCODED:
+    if "%" in url and len(url) <= _MAX_ENCODED_LENGTH:
         url = url[:path_at] + _PERCENT_ENCODED.sub(_tidy_encoding, url[path_at:])
     return url if len(url) <= MAX_URL_LENGTH else None
 
@@ -79,9 +79,9 @@ def normalise(reference: str, base: str | None = None) -> str | None:
 def linker(base: str) -> Callable[[str], str | None]:
     """`normalise` for the many links of one page at the normalised `base`.
 
-    What most of them lead to depends on the folder of the page alone, and a site's pages share their navigation: such
-    links are looked up. Those that may depend on more (an empty one, "?page=2", "http:x") are always resolved, and so
-    are long ones: a site must not fill our memory with them.
+    The target of most links depends only on the folder of the page, and a site's pages share their navigation: such
+    links are cached. Links that may depend on more (an empty one, "?page=2", "http:x") are always resolved, and so are
+    long ones, to limit memory.
     """
     folder = base.partition("?")[0]
     folder = folder[: folder.rindex("/", 8) + 1]
@@ -90,15 +90,15 @@ def linker(base: str) -> Callable[[str], str | None]:
         if (
             reference[:1] in _BEGINS_A_PATH
             and (":" not in reference or reference.startswith(_SCHEMES))
-            and len(reference) <= REMEMBERED_LENGTH
+            and len(reference) <= MAX_CACHED_LENGTH
         ):
             return _looked_up(reference, folder)
         return normalise(reference, base)
 
-    return link if len(folder) <= REMEMBERED_LENGTH else partial(normalise, base=base)
+    return link if len(folder) <= MAX_CACHED_LENGTH else partial(normalise, base=base)
 
 
-@lru_cache(maxsize=REMEMBERED_LINKS)
+@lru_cache(maxsize=MAX_CACHED_LINKS)
 def _looked_up(reference: str, folder: str) -> str | None:
     return normalise(reference, folder)
 
@@ -124,11 +124,11 @@ def origins_of(host: str) -> list[str]:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Whom a web address means: the host as a resolver takes it ("::1" without brackets), and the port, which may be
-    0. ValueError when it has none that can be read."""
+    """The host of a URL as a resolver takes it ("::1" without brackets), and the port, which may be 0. ValueError if it
+    is invalid."""
     parts = urlsplit(url)
-    usual = 443 if parts.scheme == "https" else 80
-    return parts.hostname or "", usual if parts.port is None else parts.port
+    default = 443 if parts.scheme == "https" else 80
+    return parts.hostname or "", default if parts.port is None else parts.port
 
 
 def site_of(host: str) -> str:
@@ -143,10 +143,10 @@ def key_of(url: str) -> bytes:
 
 
 def from_person(text: str) -> str:
-    """The normalised URL of a start URL as people type it, or BadInput("start_urls") saying what to type instead.
+    """The normalised URL of a start URL that a user typed, or BadInput("start_urls") saying what to type instead.
 
-    A missing scheme is taken for https, or for http where TLS is unlikely: localhost, an address in numbers, or a port
-    other than 443 and 8443.
+    A missing scheme means https, or http where TLS is unlikely: localhost, a numeric address, or a port other than 443
+    and 8443.
     """
     typed = text.strip()
     if not typed:
@@ -166,7 +166,7 @@ def _parse(reference: str, base: str | None) -> str:
 
 
 def _without_credentials(url: str, path_at: int) -> tuple[str, int]:
-    """The URL without what stands before "@" in its authority, and where its path begins now."""
+    """The URL without the part before "@" in its authority, and the new position of its path."""
     scheme_end = url.index("//") + 2
     at = url.rfind("@", scheme_end, path_at)
     if at == -1:  # the "@" belongs to the path or the query
@@ -182,9 +182,9 @@ def _tidy_encoding(match: re.Match[str]) -> str:
 
 
 def _follows_stray_percent(text: str, at: int) -> bool:
-    """Whether a decoded character at `at` could complete an encoding begun by a "%" that stands for itself.
+    """Whether a decoded character at `at` could complete an encoding begun by a literal "%".
 
-    "%2%65" must not become "%2e", which would be read as "." the next time.
+    "%2%65" must not become "%2e", which would be decoded as "." the next time.
     """
     return text[at - 1] == "%" or text[at - 2 : at - 1] == "%"
 
@@ -203,7 +203,7 @@ def _with_scheme(typed: str) -> str:
 
 
 def _guessed_scheme(typed: str) -> str:
-    """The scheme for something typed without one, which must look like a host to be taken for one."""
+    """The scheme of input without one, which must look like a host."""
     host = re.split(r"[/?#\\]", typed, maxsplit=1)[0]
     name, port = _split_port(host)
     if "@" in host:
@@ -239,9 +239,9 @@ def _bad(message: str) -> BadInput:
     return BadInput("start_urls", message)
 
 
-# Hosts and beginnings of paths, as people type them to say what belongs to their site.
+# Hosts and path prefixes, as users type them.
 
-BELOW = "*."  # before a host: those below it, and not the host itself
+BELOW = "*."  # before a host: the hosts below it, without the host itself
 
 
 def check_host(field: str, typed: str) -> None:
@@ -262,13 +262,13 @@ def check_prefix(field: str, typed: str) -> None:
 
 
 def host_typed(typed: str) -> str:
-    """The one spelling of what has passed `check_host`, as `host_of` gives it; behind "*." when that was typed."""
+    """The normal form of input that passed `check_host`, as `host_of` returns it; with "*." before it if typed."""
     star = BELOW if typed.strip().startswith(BELOW) else ""
     url = normalise(f"http://{typed.strip().removeprefix(BELOW)}/")
     return star + (host_of(url).removesuffix(":443") if url else typed.strip())
 
 
 def prefix_typed(typed: str) -> str:
-    """The one spelling of what has passed `check_prefix`, as paths are written in normalised URLs."""
+    """The normal form of input that passed `check_prefix`, as in normalised URLs."""
     url = normalise(f"http://host{typed.strip()}")
     return url.removeprefix("http://host") if url else typed.strip()

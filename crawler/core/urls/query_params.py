@@ -1,4 +1,4 @@
-"""Query parameters that say nothing about the page: campaign marks and session ids."""
+"""Query parameters without effect on the page: tracking parameters and session ids."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
 
 ID = "={id}"
-"""Behind a name: only where the value looks like an id made by a machine."""
+"""After a name: only if the value looks like a generated id."""
 
-USUAL = (
+TRACKING_PARAMETERS = (
     "utm_*",
     "gclid",
     "dclid",
@@ -33,11 +33,11 @@ USUAL = (
     "CFTOKEN",
     "osCsid",
     "zenid",
-    "sid={id}",  # phpBB; "sid" with a short value is a shop's or a news item's number
+    "sid={id}",  # phpBB; "sid" with a short value is the number of an item
     "s={id}",  # vBulletin; "s" with a word is a search
     "sess*={id}",
 )
-"""Names in any case. "*" at the end stands for any characters, "={id}" for a value that looks like a session id."""
+"""Names in any case. "*" at the end matches any characters, "={id}" a value that looks like a session id."""
 
 _SESSION_NAMES = frozenset({"phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid"})
 _HEX_ID = re.compile(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{16,}", re.IGNORECASE)
@@ -47,7 +47,7 @@ _SWITCHES = re.compile(r"[0-9](?=[A-Za-z])|[A-Za-z](?=[0-9])")
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Parameters to be dropped, by a list of names as in USUAL."""
+    """Parameters to drop, by a list of names as in TRACKING_PARAMETERS."""
 
     names: frozenset[str]
     beginnings: tuple[str, ...]
@@ -56,14 +56,13 @@ class Parameters:
 
     @classmethod
     def of(cls, entries: Sequence[str]) -> Parameters:
-        """The list as people write it. The entries have passed `check_parameter`."""
+        """From a list as users write it. The entries have passed `check_parameter`."""
         always = [entry.lower() for entry in entries if not entry.endswith(ID)]
         of_ids = [entry.removesuffix(ID).lower() for entry in entries if entry.endswith(ID)]
         return cls(_whole(always), _begun(always), _whole(of_ids), _begun(of_ids))
 
     def without(self, url: str) -> str:
-        """The normalised URL without these parameters, be they in its query or behind ";" in its path. What is left
-        stays as it was, in its order."""
+        """The normalised URL without these parameters, in its query or after ";" in its path. The rest is unchanged."""
         if "?" in url:
             address, _, query = url.partition("?")
             kept = [piece for piece in query.split("&") if not self._drops(piece)]
@@ -80,8 +79,8 @@ class Parameters:
         return url if tidied == url else normalise(tidied) or url  # "/..;sid=1" has become "/.."
 
     def _tidied(self, segment: str) -> str:
-        name, *behind = segment.split(";")
-        return ";".join([name, *(piece for piece in behind if not self._drops(piece))])
+        name, *after = segment.split(";")
+        return ";".join([name, *(piece for piece in after if not self._drops(piece))])
 
     def _drops(self, piece: str) -> bool:
         name, _, value = piece.partition("=")
@@ -92,22 +91,22 @@ class Parameters:
 
 
 def check_parameter(field: str, entry: str) -> None:
-    """BadInput when the entry of such a list cannot be used."""
+    """BadInput when the entry of such a list is invalid."""
     name = entry.removesuffix(ID)
     if not name or re.search(r"[\s&=?#;/]", name) or "*" in name[:-1]:
         raise BadInput(field, f"{entry!r} is not the name of a parameter; write names such as gclid, utm_* or sid{ID}.")
 
 
 def looks_like_id(value: str) -> bool:
-    """Whether a machine made this value, to tell one visitor from another: 16 or more hexadecimal digits, or 20 or more
-    letters and digits in a jumble."""
+    """Whether this value looks like a generated session id: 16 or more hexadecimal digits, or 20 or more mixed letters
+    and digits."""
     if _HEX_ID.fullmatch(value):
         return True
     return _MIXED_ID.fullmatch(value) is not None and len(_SWITCHES.findall(value)) >= 4
 
 
 def is_session(name: str, value: str) -> bool:
-    """Whether this parameter carries a visitor's session."""
+    """Whether this parameter is a session id."""
     name = name.lower()
     if name in _SESSION_NAMES or name.startswith("aspsessionid"):
         return True
@@ -123,16 +122,16 @@ def _begun(entries: Sequence[str]) -> tuple[str, ...]:
     return tuple(entry[:-1] for entry in entries if entry.endswith("*"))
 
 
-# Which query parameters a crawl drops, as a person chooses them: the usual ones or not, and more by name.
+# The query parameters a crawl drops, as the user chooses them.
 
 
 def chosen(more: Sequence[str], *, keep_usual: bool) -> tuple[str, ...]:
-    """The parameters to drop: the usual ones unless they are kept, and those a person named beside them."""
-    return tuple(dict.fromkeys([*(() if keep_usual else USUAL), *more]))
+    """The parameters to drop: the tracking parameters unless they are kept, and those that the user named."""
+    return tuple(dict.fromkeys([*(() if keep_usual else TRACKING_PARAMETERS), *more]))
 
 
 def typed_for(dropped: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """What `chosen` made these of: the names a person gave, and whether the usual ones are kept."""
-    if not set(USUAL) <= set(dropped):
+    """The arguments of `chosen` for these: the names, and whether the tracking parameters are kept."""
+    if not set(TRACKING_PARAMETERS) <= set(dropped):
         return tuple(dropped), True
-    return tuple(name for name in dropped if name not in USUAL), False
+    return tuple(name for name in dropped if name not in TRACKING_PARAMETERS), False

@@ -1,9 +1,9 @@
-"""Which part of a URL makes no difference to what the page says: a query parameter or a path segment that has a new
-value in every link, such as a session id under any name.
+"""Parts of URLs without effect on the page: a query parameter or a path segment with a new value in every link, such
+as a session id under any name.
 
-Pages whose URLs differ in one part alone are variants of each other. A part is followed from the first page on that
-repeats the text of one of its variants and leads to more URLs with that part. It is a trap once many pages did so and
-hardly any page of the part said something that its variants had not said.
+Pages whose URLs differ in one part only are variants of each other. A part is followed from the first page that repeats
+the text of one of its variants and links to more URLs with that part. It is a trap once many pages did so and hardly
+any page of the part had a new text.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from hashlib import blake2b
 from crawler.core.crawl.traps import MAX_SEGMENTS, Reason
 from crawler.core.urls.normalise import host_of
 
-REPEATS = 200  # pages that repeat a text of their variants and lead on, before a part is taken for a trap
+MIN_REPEATS = 200  # pages with a repeated text and further links, before a part is a trap
 DIFFERENT_SHARE = 20  # one page in so many may differ from its variants: shops have many equal "sold out" pages
 
-FOLLOWED_PARTS = 50  # of a crawl at a time; the one with fewest repeats makes room
-FOLLOWED_PAGES = 20_000  # of one part, after which it is taken for honest: bounds what is kept of it
-HONEST_PAGES = 100  # that differ from their variants: as soon as they are the majority, the part is honest
+FOLLOWED_PARTS = 50  # of a crawl at a time; the one with the fewest repeats is replaced
+FOLLOWED_PAGES = 20_000  # of one part, after which it is no trap: limits its rows
+HONEST_PAGES = 100  # that differ from their variants: as soon as they are the majority, the part is no trap
 
-VARIANTS_KEPT = 3  # pages asked for of those that differ in a trap's part alone: one to have its text, two to check it
-MAX_TEXTS = 32  # kept of each group of variants; a trap that is worth the name has one
-MAX_PARAMETERS = 16  # of a URL with more no parameter is looked at
+VARIANTS_KEPT = 3  # requested pages per group of variants of a trap: one for its text, two to check it
+MAX_TEXTS = 32  # of each group of variants; a real trap has one
+MAX_PARAMETERS = 16  # of a URL with more no parameter is examined
 TEXT_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What is known of the pages that differ in one part alone. Judged: since the part was taken for a trap."""
+    """The counts of pages that differ in one part only. Judged: after the part was found to be a trap."""
 
-    pages: int = 0  # that were asked for or will be; counted once the part is judged
+    pages: int = 0  # requested or to be requested; counted after the part is judged
     same: int = 0  # that repeated a text
-    different: int = 0  # that said something new, the first one aside
+    different: int = 0  # with a new text, without the first page
     texts: tuple[bytes, ...] = ()
 
     @property
     def are_different(self) -> bool:
-        """Whether these, of a part that was judged, are honest after all: a quarter of those asked for since differ."""
+        """Whether these, of a judged part, are no trap after all: a quarter of those requested since differ."""
         return self.different >= 2 and self.different * 3 >= self.same
 
     @property
     def want_more(self) -> bool:
-        """Whether one more of them is asked for in any case, although their part was judged."""
+        """Whether one more of them is requested although their part is a trap."""
         return self.pages < VARIANTS_KEPT or self.are_different
 
     def with_text(self, text: bytes, *, counts: bool) -> Variants:
-        """The same after one more page said this. `counts`: a repetition counts."""
+        """The same after one more page with this text. `counts`: a repetition counts."""
         if text in self.texts:
             return replace(self, same=self.same + counts)
         more = self.texts if len(self.texts) >= MAX_TEXTS else (*self.texts, text)
@@ -57,7 +57,7 @@ class Variants:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of one part."""
+    """The counts of one part."""
 
     pages: int = 0
     same: int = 0
@@ -65,7 +65,7 @@ class Evidence:
 
     @property
     def is_trap(self) -> bool:
-        return self.same >= REPEATS and self.different * DIFFERENT_SHARE <= self.same + self.different
+        return self.same >= MIN_REPEATS and self.different * DIFFERENT_SHARE <= self.same + self.different
 
     @property
     def is_honest(self) -> bool:
@@ -78,8 +78,8 @@ class Evidence:
 
 
 def remainders(url: str) -> dict[str, str]:
-    """Pattern of each part of a normalised URL -> what the URL is without its value. URLs with the same remainder are
-    variants. A parameter counts for the whole host, a segment for the folder it is in."""
+    """Pattern of each part of a normalised URL -> the URL without its value. URLs with the same remainder are variants.
+    A parameter applies to the whole host, a segment to its folder."""
     host, start = host_of(url), url.index("/", 8)
     address, mark, query = url.partition("?")
     found: dict[str, str] = {}
@@ -99,20 +99,20 @@ def remainders(url: str) -> dict[str, str]:
 
 
 def _names(pieces: Sequence[str]) -> list[str]:
-    """Of the parameters with a value, each once."""
+    """The names of parameters with a value, each once."""
     named = dict.fromkeys(name for name, equals, _ in (piece.partition("=") for piece in pieces) if name and equals)
     return list(named) if len(named) <= MAX_PARAMETERS else []
 
 
 def found_by(pattern: str) -> str:
-    """What stands in every URL of the part, so that a database can look for them."""
+    """A substring of every URL of the part, for a database query."""
     if "…" in pattern:
         return pattern[pattern.index("…") + 2 : -1]
     return f"//{pattern[:-1]}"
 
 
 def differing_part(url: str, other: str) -> str | None:
-    """The pattern of the part of `url` in which alone it differs from `other`, which may be without it."""
+    """The pattern of the only part in which `url` differs from `other`, which may lack it."""
     of_other = remainders(other)
     for pattern, remainder in remainders(url).items():
         if remainder in (of_other.get(pattern), other):
@@ -121,35 +121,35 @@ def differing_part(url: str, other: str) -> str | None:
 
 
 def reason_of(pattern: str) -> Reason:
-    """No normalised URL holds the character that stands for any path."""
+    """No normalised URL contains the character for any path."""
     return Reason.PARAMETER if "…" in pattern else Reason.SEGMENT
 
 
 def leads_on(pattern: str, new: Iterable[Mapping[str, str]]) -> bool:
-    """Whether the new pages that a page led to (their remainders) are variants rather than something else: a trap feeds
-    itself. Pages of a gallery without text lead to pictures, and pages without links lead nowhere."""
+    """Whether most new pages that a page links to (their remainders) are variants: a trap links to itself. Pages of a
+    gallery without text link to pictures, and pages without links to nothing."""
     inside = [pattern in parts for parts in new]
     return any(inside) and sum(inside) * 2 >= len(inside)
 
 
 def is_check_due(kept_out: int, checks: int) -> bool:
-    """Whether one more variant is asked for to check the judgement: each time the number kept out has doubled."""
+    """Whether one more variant is requested as a check: each time the number of skipped pages has doubled."""
     return checks < kept_out.bit_length()
 
 
 def checked(places: int) -> range:
-    """Which of so many pages that are open when their part is judged are asked for to check the judgement: few, and far
-    apart, because a shop may have its "sold out" pages all in a row."""
+    """Which of the open pages of a judged part are requested as a check: few, and far apart, because a shop may have
+    its "sold out" pages in a row."""
     number = places.bit_length()
     step = max(1, places // max(1, number))
     return range(step - 1, places, step)[:number]
 
 
 def key_of_remainder(remainder: str) -> bytes:
-    """16 bytes that name a group of variants within its part."""
+    """16 bytes that identify a group of variants within its part."""
     return blake2b(remainder.encode(), digest_size=16).digest()
 
 
 def key_of_text(digest: bytes, title: str) -> bytes:
-    """TEXT_BYTES that stand for what a page says: its visible text and its title."""
+    """TEXT_BYTES that identify the content of a page: its visible text and its title."""
     return blake2b(title.encode("utf-8", "replace"), digest_size=TEXT_BYTES, key=digest).digest()

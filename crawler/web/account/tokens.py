@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from crawler import clock
 from crawler.accounts.tokens import make_token, revoke, tokens_of
-from crawler.core.access.permissions import MEANINGS, USUAL, held
+from crawler.core.access.permissions import DEFAULT_SCOPES, MEANINGS, held
 from crawler.core.crawl.page_query import MAX_KEY
 from crawler.core.errors import BadInput
 from crawler.models import ApiToken
@@ -39,7 +39,7 @@ class TokenForm(forms.Form):
         required=False,
         choices=[(scope.value, meaning) for scope, meaning in MEANINGS.items()],
         widget=forms.CheckboxSelectMultiple,
-        initial=[scope.value for scope in USUAL],
+        initial=[scope.value for scope in DEFAULT_SCOPES],
     )
     expires_at = forms.ChoiceField(
         label="It can be used for", required=False, choices=list(LIVES.items()), initial="90"

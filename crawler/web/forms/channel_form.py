@@ -1,4 +1,4 @@
-"""The form of a notice channel. `notices.user_channels` checks whether the channel can be used."""
+"""The form of a notice channel of an account. `notices.user_channels` validates its values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from crawler.core.channels.catalogue import ADDRESS_HELP, KINDS, is_secret
-from crawler.core.crawl.notices import OF_A_CRAWL, USUAL
+from crawler.core.crawl.notices import DEFAULT_EVENTS, OF_A_CRAWL
 from crawler.core.errors import BadInput
 from crawler.models import Channel
 from crawler.notices.user_channels import NAME_LENGTH, Wanted
@@ -15,7 +15,7 @@ from crawler.reports.text import EVENTS
 
 
 class ChannelForm(forms.Form):
-    """A new channel, or one that is to be changed: then a secret address that is left empty stays as it is."""
+    """A new channel, or one to change: then an empty secret address keeps the old one."""
 
     transport = forms.ChoiceField(
         label="How", choices=[(kind.name, kind.label) for kind in KINDS], initial=KINDS[0].name
@@ -30,7 +30,7 @@ class ChannelForm(forms.Form):
     events = forms.MultipleChoiceField(
         label="Of what",
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_A_CRAWL],
-        initial=list(USUAL),
+        initial=list(DEFAULT_EVENTS),
         required=False,
         widget=forms.CheckboxSelectMultiple(),
         error_messages={"invalid_choice": "%(value)s is nothing a channel can be told of."},
@@ -49,7 +49,7 @@ class ChannelForm(forms.Form):
             self.fields["address"].help_text = "Left empty it stays as it is; it is stored encrypted and not shown."
 
     def wanted(self) -> Wanted:
-        """What was typed, not judged yet."""
+        """The input, not validated yet."""
         return Wanted(
             name=self.cleaned_data["name"],
             transport=self.cleaned_data["transport"],
@@ -58,7 +58,7 @@ class ChannelForm(forms.Form):
         )
 
     def refuse(self, error: BadInput) -> None:
-        """Put what was not accepted beside the field it is about."""
+        """Show an error at its field."""
         self.add_error(error.field if error.field in self.fields else None, error.message)
         if error.field in self.fields:
             self.fields[error.field].widget.attrs["aria-invalid"] = "true"

@@ -29,9 +29,9 @@ from crawler.web.decorators import page
 from crawler.web.forms import fields
 from crawler.web.forms.fields import BOTH, GONE, LinesField, ListFileField, NumberInput, SignInFields, typed_in
 from crawler.web.forms.option_fields import (
+    ALWAYS_SHOWN,
     FIELDS,
     LISTED,
-    USUAL,
     ContentFields,
     Group,
     OptionFields,
@@ -49,7 +49,7 @@ PLACES = {
     "fields": "rules",
     "keep": "keep_html",
 }
-"""What an error may be about -> the field it is shown at, where that has another name."""
+"""Field of an error -> form field, where the names differ."""
 
 PRESETS = {
     Preset.SITE: ("Whole site", "Whatever its links lead to."),
@@ -57,19 +57,19 @@ PRESETS = {
     Preset.LIST: ("A list of URLs", "Those you paste or upload, and nothing they lead to."),
     Preset.SITEMAP: ("Sitemap only", "What the site's sitemaps name, and nothing it leads to."),
 }
-"""Each with its name and what it takes in."""
+"""Each with its label and description."""
 
 
 class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
-    """Start URLs or a list, options, and what to sign in with."""
+    """Start URLs or a list, options, and credentials."""
 
     field_order = (
         "preset",
         "start_urls",
         *LISTED,
-        *USUAL,
+        *ALWAYS_SHOWN,
         *FIELDS,
-    )  # as they stand on the page: the first error gets the cursor
+    )  # as on the page: the first error gets the cursor
 
     preset = forms.ChoiceField(
         label="What to crawl",
@@ -123,8 +123,8 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         user: User | AnonymousUser,
         like: Crawl | None = None,
     ) -> None:
-        """`like`: a crawl whose start URLs and options the empty form begins with, and whose credentials may be sent
-        again. The person must be allowed to see it."""
+        """`like`: a crawl whose start URLs and options fill the form, and whose credentials may be reused. The user
+        must have the right to see it."""
         self.like = like if like and like.sealed else None
         self._kept = fields.kept_of(like)
         self.again = like.id if like is not None and (like.sealed or self._kept) else None
@@ -138,7 +138,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         self._mark_errors()
 
     def options(self) -> CrawlOptions:
-        """What was chosen; not judged yet. A field that was left empty means the default, a zero does not."""
+        """The chosen options, not validated yet. An empty field means the default, a zero does not."""
         typed = {name: self.cleaned_data[name] for name in CrawlOptions.__struct_fields__ if name in self.cleaned_data}
         chosen = {name: _plain(value) for name, value in typed.items() if value not in (None, "")}
         chosen |= {name: tuple(fields.meant(self._kept, chosen[name])) for name in MAY_BE_SECRET}
@@ -151,12 +151,12 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
 
     @property
     def chosen_preset(self) -> str:
-        """What is to be crawled. Whoever sends a list without saying so means the list."""
+        """The chosen preset. An uploaded list means the list preset."""
         chosen = self.cleaned_data.get("preset") or Preset.SITE.value
         return Preset.LIST.value if self.cleaned_data.get("upload") else chosen
 
     def clean_upload(self) -> UploadedFile[Any] | None:
-        """None when something else than a list was chosen: the page does not show the file then."""
+        """None when another preset was chosen: the page does not show the file then."""
         upload: UploadedFile[Any] | None = self.cleaned_data["upload"]
         return upload if self._has_list() else None
 
@@ -166,7 +166,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         return bool(self.cleaned_data["same_credentials"])
 
     def sealed(self) -> str:
-        """What a crawl sends beside its URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        """The encrypted credentials; "" for none. BadInput when they cannot be sent."""
         typed = typed_in(self.cleaned_data)
         if self.like is None or not self.cleaned_data["same_credentials"]:
             return seal(typed)
@@ -185,7 +185,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         return [from_person(typed) for typed in self.cleaned_data["start_urls"]]
 
     def _offer_credentials(self) -> None:
-        """Keep the box that takes them over where there are some, and where it was ticked for some that are gone."""
+        """Show the box that reuses credentials if there are some, or if it was checked for some that are gone."""
         if self.like is not None:
             self.fields["same_credentials"].help_text = " · ".join(shown(self.like.sealed))
         elif not self.data.get("same_credentials"):
@@ -196,7 +196,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         return bool(self.cleaned_data.get("allow_private", False))
 
     def refuse(self, error: BadInput) -> None:
-        """Put what `start_crawl` did not accept beside the field it is about."""
+        """Show an error of `start_crawl` at its field."""
         name = PLACES.get(error.field, error.field)
         if name not in self.fields:
             name = "start_urls"
@@ -206,31 +206,31 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         self._mark_errors()
 
     def presets(self) -> list[tuple[BoundWidget, str]]:
-        """The ways to begin a crawl: the button of each, and what it takes in."""
+        """The presets: the button of each, and its description."""
         about = [text for _, text in PRESETS.values()]
         return list(zip(self["preset"], about, strict=True))
 
     def listed(self) -> list[forms.BoundField]:
-        """What is asked for beside the URLs when it is a list that is to be crawled."""
+        """The fields of a URL list."""
         return [self[name] for name in LISTED]
 
     @property
     def checked(self) -> list[str]:
-        """The fields that are judged as they are left: those one types into, but for secrets."""
+        """The fields that are validated when the user leaves them: text fields, except secrets."""
         judged = {"start_urls", "schedule", *CrawlOptions.__struct_fields__}
         return [name for name, field in self.fields.items() if name in judged and _is_typed(field)]
 
     def usual(self) -> list[forms.BoundField]:
-        """The options that are always seen."""
-        return [self[name] for name in USUAL]
+        """The options that are always shown."""
+        return [self[name] for name in ALWAYS_SHOWN]
 
     def groups(self) -> list[Group]:
-        """The options under the headings they stand below."""
+        """The other options, in groups."""
         return groups_of(self)
 
     @property
     def options_open(self) -> bool:
-        """Whether the folded options must be unfolded: neither an error nor a choice of another time hides."""
+        """Whether the options must be unfolded, because of an error or a changed value."""
         return any(group.is_open or group.changed for group in self.groups())
 
     def _mark_errors(self) -> None:
@@ -254,7 +254,7 @@ def _plain(value: Any) -> Any:
 
 
 def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
-    """What had to be typed for this crawl: field -> value, for those that differ from the default."""
+    """The form input for this crawl: field -> value, for those that differ from the default."""
     preset, options = found_in(crawl.chosen, crawl.start_urls, listed=bool(crawl.source))
     chosen = {name: getattr(options, name) for name in CrawlOptions.__struct_fields__}
     other = {name: value for name, value in chosen.items() if value != getattr(DEFAULTS, name)}

@@ -1,4 +1,4 @@
-"""The form's own field types: lines, numbers, durations, sizes, checkboxes on by default, and credentials."""
+"""Field types: lines, numbers, durations, sizes, checkboxes that are on by default, and credentials."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ class LinesField(forms.CharField):
 
 
 class FileBoundField(BoundField):
-    """On a page that shows what is wrong, no browser names the file again that was chosen."""
+    """A file must be chosen again after an error, because browsers do not send it again."""
 
     @property
     def lost(self) -> str:
-        """What to do about it; "" when none was chosen."""
+        """A hint to choose it again; "" when none was chosen."""
         chosen = self.form.is_bound and self.data
         return f"Choose {self.data.name} again: a browser does not send a file twice by itself." if chosen else ""
 
 
 class ListFileField(forms.FileField):
-    """A file that says when it must be chosen again."""
+    """A file field with that hint."""
 
     def get_bound_field(self, form: forms.BaseForm, field_name: str) -> FileBoundField:
         return FileBoundField(form, self, field_name)
 
 
 class NumberInput(forms.TextInput):
-    """A number as text: what was typed comes back with its error, where a browser's number field would drop it."""
+    """A number as text: invalid input is shown again with its error; a browser's number field would drop it."""
 
     def __init__(self, inputmode: str = "numeric", placeholder: str = "") -> None:
         super().__init__(attrs={"inputmode": inputmode, "placeholder": placeholder, "autocomplete": "off"})
 
 
 class SpanField(forms.CharField):
-    """A span of time, in seconds or with units; None when left empty."""
+    """A duration, in seconds or with units; None when empty."""
 
     def __init__(self, *, placeholder: str = "no limit", **kwargs: Any) -> None:
         super().__init__(widget=NumberInput("text", placeholder=placeholder), **kwargs)
@@ -77,7 +77,7 @@ class SpanField(forms.CharField):
 
 
 class SizeField(forms.CharField):
-    """A number of bytes, with units or without; None when left empty."""
+    """A number of bytes, with units or without; None when empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(widget=NumberInput("text", placeholder="no limit"), **kwargs)
@@ -97,13 +97,13 @@ class SizeField(forms.CharField):
         return size
 
 
-class TickedUnlessSaid(forms.CheckboxInput):
-    """A box that is ticked by default: a request that does not name it at all leaves it ticked.
+class DefaultOnCheckbox(forms.CheckboxInput):
+    """A checkbox that is on by default: a request without its name leaves it on.
 
-    The page sends a hidden "off" before the box, so unticking it does name it.
+    The page sends a hidden "off" before the box, so a cleared box sends its name.
     """
 
-    template_name = "crawler/widgets/ticked_unless_said.html"
+    template_name = "crawler/widgets/default_on_checkbox.html"
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> bool:
         if name not in data:
@@ -112,27 +112,27 @@ class TickedUnlessSaid(forms.CheckboxInput):
         return values[-1] not in ("off", "false", "0", "", False)
 
 
-# Secret addresses of an earlier crawl on the form of a new one: a line stands for each, and is taken for it.
+# Secret addresses of an earlier crawl on the form of a new one: each is represented by a placeholder.
 
 Kept = dict[str, str]
-"""What stands in the form -> the encrypted address it stands for."""
+"""Placeholder in the form -> encrypted address."""
 
 
 def kept_of(crawl: Crawl | None) -> Kept:
-    """Those of a crawl. The lines tell nothing of the addresses: whoever may see a crawl may not see those."""
+    """Those of a crawl. A placeholder says nothing about its address, which viewers of the crawl may not see."""
     if crawl is None:
         return {}
     return {_line(number): address for number, address in enumerate(_addresses(crawl), start=1)}
 
 
 def shown(kept: Kept, addresses: Sequence[str]) -> list[str]:
-    """The lines that stand for these addresses."""
+    """The addresses, with placeholders for secret ones."""
     lines = {address: line for line, address in kept.items()}
     return [lines.get(address, address) for address in addresses]
 
 
 def meant(kept: Kept, typed: Sequence[str]) -> list[str]:
-    """What was typed, with the addresses in place of the lines that stand for them."""
+    """The input, with addresses in place of placeholders."""
     return [kept.get(line, line) for line in typed]
 
 
@@ -145,10 +145,8 @@ def _line(number: int) -> str:
     return f"(the address of last time, {number})"
 
 
-# Signing in, on the form: what a crawl sends beside its URLs, typed or taken over from an earlier crawl.
-#
-# What is typed is taken as it stands: "@file" and "env:NAME" are for those who have the command line, and with it the
-# files and the environment of the server. Nothing of it is ever sent back into a page.
+# Credentials, typed or copied from an earlier crawl. Input is literal: "@file" and "env:NAME" work only on the command
+# line, whose users have access to the files and the environment of the server. It is never sent back to a page.
 
 SECRETS = ("headers", "cookies", "auth", "bearer", "proxy")
 """The fields that hold secrets, named as in `core.access.credentials.parse`."""
@@ -160,13 +158,13 @@ BOTH = "Untick this to send what is typed here, or leave the rest of this group 
 class SecretBoundField(BoundField):
     @property
     def lost(self) -> str:
-        """What to do where it was typed and stands on the page no more; "" where it was not."""
+        """A hint to type it again; "" if nothing was typed."""
         typed = self.form.is_bound and (self.data or "").strip()
         return "Type this again: secrets are not sent back." if typed else ""
 
 
 class _Secret(forms.Field):
-    """What a field needs for its value never to be sent back, nor be summed up."""
+    """A field whose value is never sent back to the page."""
 
     def prepare_value(self, value: Any) -> None:
         return None
@@ -187,7 +185,7 @@ class SecretField(_Secret, forms.CharField):
 
 
 class PasswordField(SecretField):
-    """One that is not even shown while it is typed, and may begin and end with blanks."""
+    """A value that is hidden while typing, and may begin and end with blanks."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(widget=forms.PasswordInput(), strip=False, **kwargs)
@@ -198,7 +196,7 @@ class PasswordField(SecretField):
 
 
 class SignInFields(forms.Form):
-    """The group of fields; the first of them stands there only when there is a crawl to take credentials over from."""
+    """The credential fields; the first is shown only if there is a crawl to copy credentials from."""
 
     same_credentials = forms.BooleanField(label="The same credentials as last time", required=False)
     headers = SecretLinesField(
@@ -224,5 +222,5 @@ class SignInFields(forms.Form):
 
 
 def typed_in(typed: Mapping[str, Any]) -> Credentials:
-    """What a valid form has in these fields; BadInput when it cannot be sent."""
+    """The credentials of a valid form; BadInput when they cannot be sent."""
     return parse(**{name: typed[name] for name in SECRETS})

@@ -27,7 +27,7 @@ from crawler.core.crawl.options import DEFAULTS, FORMS, OPTIONS
 from crawler.core.errors import BadInput
 from crawler.core.extraction.rules import EXAMPLE, FieldRule, check_rules, rules_of, text_of
 from crawler.reports.text import EVENTS
-from crawler.web.forms.fields import LinesField, NumberInput, SecretBoundField, SizeField, SpanField, TickedUnlessSaid
+from crawler.web.forms.fields import DefaultOnCheckbox, LinesField, NumberInput, SecretBoundField, SizeField, SpanField
 
 
 def field_of(option: Option) -> forms.Field:
@@ -46,7 +46,7 @@ def field_of(option: Option) -> forms.Field:
         case Seconds():
             return forms.FloatField(**_typed_number(option, kind, "decimal", "number of seconds"), **common)
         case Switch() if option.default:
-            return forms.BooleanField(initial=True, widget=TickedUnlessSaid(), **common)
+            return forms.BooleanField(initial=True, widget=DefaultOnCheckbox(), **common)
         case Switch():
             return forms.BooleanField(**common)
         case Choice():
@@ -73,7 +73,7 @@ else:
 
 
 class OptionFields(CatalogueFields):
-    """Every option but `private_hosts`, which is a matter of who asks, and those of `ContentFields`."""
+    """Every option except `private_hosts`, which only superusers have, and those of `ContentFields`."""
 
     keep_parameters = forms.BooleanField(
         label="Keep the usual parameters",
@@ -97,7 +97,7 @@ class OptionFields(CatalogueFields):
     )
 
 
-# The form's fields for what is read from each page by rules, and in which forms its content is kept.
+# Extraction rules and content formats.
 
 
 class RulesField(forms.CharField):
@@ -148,30 +148,29 @@ class ContentFields(forms.Form):
 
 
 def chosen_content(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that a valid form has in these fields."""
+    """The options in these fields of a valid form."""
     return {"fields": typed["rules"], "keep": tuple(form for form in FORMS if typed[f"keep_{form}"])}
 
 
 def typed_content(other: dict[str, Any]) -> dict[str, Any]:
-    """What has to be typed in these fields for options that differ from the usual; the options are taken out."""
+    """The input of these fields for options that differ from the default; these are removed from `other`."""
     typed: dict[str, Any] = {f"keep_{form}": True for form in other.pop("keep", ())}
     if "fields" in other:
         typed["rules"] = other.pop("fields")
     return typed
 
 
-# How the form's fields stand together: which are always seen, which are folded away under a heading, and what of those
-# was changed.
+# Groups of fields: which are always shown, which are folded under a heading, and which were changed.
 
-USUAL = tuple(name for name, option in options.OPTIONS.items() if option.group is options.FIRST)
-"""Beside the start URLs, what is seen without unfolding anything."""
+ALWAYS_SHOWN = tuple(name for name, option in options.OPTIONS.items() if option.group is options.FIRST)
+"""Options that are shown without unfolding a group."""
 
 LISTED = ("upload", "list_column", "priority_column")
-"""What is seen with them when a list is to be crawled."""
+"""Fields that are shown for a URL list."""
 
 
 def _fold(group: OptionGroup, *names: str) -> tuple[OptionGroup, tuple[str, ...]]:
-    """The group with these fields, and behind them its other options."""
+    """The group with these fields first, then its other options."""
     others = [name for name, option in options.OPTIONS.items() if option.group is group]
     return group, tuple(dict.fromkeys([*names, *others]))
 
@@ -199,7 +198,7 @@ FOLDED = (
     _fold(OptionGroup("Sharing", "who else sees it"), "group", "group_controls"),
     _fold(OptionGroup("Private networks", "this machine and its neighbours"), "allow_private"),
 )
-"""The other options as the page shows them: their groups, each with its fields. A field stands in one group."""
+"""The groups of the other options, each with its fields. A field is in one group."""
 
 FIELDS = tuple(name for _, names in FOLDED for name in names)
 
@@ -208,17 +207,17 @@ SHOWN = 40  # characters of a value in a summary
 
 @dataclass(frozen=True)
 class Group:
-    """Fields below one heading."""
+    """Fields under one heading."""
 
     heading: str
     about: str  # in a few words
     fields: list[BoundField]
     changed: str  # what differs from the default: "Obey robots.txt: off · Delay: 0.5"; "" = nothing
-    is_open: bool  # something in it is wrong or must be typed again, which must not hide
+    is_open: bool  # a field has an error or must be typed again
 
     @property
     def has_rules(self) -> bool:
-        """Whether what is typed in it can be tried on a page."""
+        """Whether it contains extraction rules, which can be tested on a page."""
         return any(field.name == "rules" for field in self.fields)
 
 
@@ -235,7 +234,7 @@ def groups_of(form: BaseForm) -> list[Group]:
 
 
 def mark_defaults(form: BaseForm) -> None:
-    """Tell the page what a field has when nobody touched it; `static/crawler/form.js` sums up changes by that."""
+    """Add the default of each field to the page, from which `static/crawler/form.js` shows changes."""
     for field in form.fields.values():
         if field.initial:
             field.widget.attrs["data-usual"] = _usual(field.initial)

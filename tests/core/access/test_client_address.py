@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.access.client_address import NOBODY, address_of, home_of, parse_networks
+from crawler.core.access.client_address import UNKNOWN, address_of, home_of, parse_networks
 from crawler.core.errors import BadInput
 
 OURS = parse_networks("proxies", ["127.0.0.1", "10.0.0.0/8", "::1"])
@@ -28,7 +28,7 @@ OURS = parse_networks("proxies", ["127.0.0.1", "10.0.0.0/8", "::1"])
         ("127.0.0.1", "2001:db8::1", "2001:db8::1"),
         ("::1", "198.51.100.7", "198.51.100.7"),
         ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),  # a socket for both kinds names IPv4 so
-        ("", "198.51.100.7", NOBODY),  # a socket of the file system
+        ("", "198.51.100.7", UNKNOWN),  # a socket of the file system
         ("fe80::1%eth0", "", "fe80::1"),
     ],
 )
@@ -37,7 +37,7 @@ def test_the_nearest_address_that_is_no_proxy_of_ours(peer: str, forwarded: str,
 
 
 def test_behind_a_proxy_of_this_machine_that_nobody_named_nobody_is_known() -> None:
-    assert address_of("127.0.0.1", "198.51.100.7", ()) == NOBODY
+    assert address_of("127.0.0.1", "198.51.100.7", ()) == UNKNOWN
     assert address_of("192.0.2.1", "198.51.100.7", ()) == "192.0.2.1"
 
 

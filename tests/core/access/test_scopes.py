@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.access.permissions import MEANINGS, USUAL, Scope, checked, held
+from crawler.core.access.permissions import DEFAULT_SCOPES, MEANINGS, Scope, checked, held
 from crawler.core.errors import BadInput
 
 
@@ -13,7 +13,7 @@ def test_every_scope_has_a_meaning_for_people() -> None:
 
 
 def test_scopes_come_once_each_in_their_order() -> None:
-    assert checked(["crawls:write", "crawls:read", "crawls:write"]) == USUAL
+    assert checked(["crawls:write", "crawls:read", "crawls:write"]) == DEFAULT_SCOPES
 
 
 @pytest.mark.parametrize("names", [[], ["crawls"], ["crawls:read", ""]])

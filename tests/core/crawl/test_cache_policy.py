@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from crawler.core.crawl.cache_policy import (
-    Remembered,
-    circle_of,
+    CachedResponse,
+    cache_key,
+    cache_partition,
+    cached_part,
     conditions,
     confirmed,
-    essence,
+    is_cacheable,
     is_unchanged,
-    is_worth_remembering,
-    memory_key,
     reused,
-    uses_memory,
+    uses_cache,
     validators_of,
 )
 from crawler.core.crawl.messages import PageResult, PageTask
@@ -58,7 +58,7 @@ PAGE = result(title="Home", links=(f"{URL}a", f"{URL}b"), rels={f"{URL}b": "nofo
     ],
 )
 def test_final_answers_are_remembered_and_trouble_is_not(answer: PageResult, worth: bool) -> None:
-    assert is_worth_remembering(answer) is worth
+    assert is_cacheable(answer) is worth
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_304_counts_as_unchanged_only_if_the_server_was_asked() -> None:
 
 def test_an_unchanged_page_has_all_that_is_remembered_of_it() -> None:
     said = result(Outcome.UNCHANGED, 304, id=9, bytes=0, etag='"a"', sitemaps=(f"{URL}s.xml",))
-    page = confirmed(said, Remembered(essence(PAGE), 1.0, '"a"', ""))
+    page = confirmed(said, CachedResponse(cached_part(PAGE), 1.0, '"a"', ""))
     assert page is not None
     assert (page.id, page.outcome, page.http_status, page.bytes, page.requests) == (9, Outcome.UNCHANGED, 304, 0, 2)
     assert (page.title, page.links, page.rels, page.content_type) == (PAGE.title, PAGE.links, PAGE.rels, "text/html")
@@ -104,48 +104,54 @@ def test_an_unchanged_page_has_all_that_is_remembered_of_it() -> None:
 
 def test_an_answer_that_was_replaced_meanwhile_is_not_taken_for_the_one_that_was_confirmed() -> None:
     said = result(Outcome.UNCHANGED, 304, etag='"a"')
-    assert confirmed(said, Remembered(essence(PAGE), 1.0, '"b"', "")) is None
-    assert confirmed(said, Remembered(essence(PAGE), 1.0, '"a"', LONG_AGO)) is None
+    assert confirmed(said, CachedResponse(cached_part(PAGE), 1.0, '"b"', "")) is None
+    assert confirmed(said, CachedResponse(cached_part(PAGE), 1.0, '"a"', LONG_AGO)) is None
 
 
 def test_a_page_that_is_not_asked_for_costs_nothing_and_says_how_old_its_answer_is() -> None:
-    page = reused(9, 0, Remembered(essence(PAGE), 5.0, '"a"', ""))
+    page = reused(9, 0, CachedResponse(cached_part(PAGE), 5.0, '"a"', ""))
     assert (page.id, page.attempt, page.requests, page.bytes, page.elapsed_ms) == (9, 0, 0, 0, 0)
     assert (page.outcome, page.http_status, page.links, page.fetched_at) == (Outcome.SUCCESS, 200, PAGE.links, 5.0)
     assert page.reused
 
 
 def test_what_an_answer_was_had_for_is_not_part_of_it() -> None:
-    assert essence(result(id=1, attempt=1, sitemaps=(URL,), retry_after=3.0)) == essence(result(id=2, requests=9))
+    assert cached_part(result(id=1, attempt=1, sitemaps=(URL,), retry_after=3.0)) == cached_part(
+        result(id=2, requests=9)
+    )
 
 
 @pytest.mark.parametrize(("options", "uses"), [({}, False), ({"revisit": True}, True), ({"response_ttl": 60.0}, True)])
 def test_the_memory_is_off_unless_somebody_turns_it_on(options: dict[str, Any], uses: bool) -> None:
-    assert uses_memory(CrawlOptions(**options)) is uses
+    assert uses_cache(CrawlOptions(**options)) is uses
 
 
-CIRCLES = [
-    circle_of(CrawlOptions()),
-    circle_of(CrawlOptions(), b"Authorization: Bearer ann"),
-    circle_of(CrawlOptions(), b"Authorization: Bearer bob"),
-    circle_of(CrawlOptions(private_hosts=("*",))),
-    circle_of(CrawlOptions(private_hosts=("10.0.0.0/8",))),
-    circle_of(CrawlOptions(obey_robots=False)),
-    circle_of(CrawlOptions(obey_nofollow=True)),
-    circle_of(CrawlOptions(near_duplicates=True)),
-    circle_of(CrawlOptions(obey_robots=False, obey_nofollow=True)),
+PARTITIONS = [
+    cache_partition(CrawlOptions()),
+    cache_partition(CrawlOptions(), b"Authorization: Bearer ann"),
+    cache_partition(CrawlOptions(), b"Authorization: Bearer bob"),
+    cache_partition(CrawlOptions(private_hosts=("*",))),
+    cache_partition(CrawlOptions(private_hosts=("10.0.0.0/8",))),
+    cache_partition(CrawlOptions(obey_robots=False)),
+    cache_partition(CrawlOptions(obey_nofollow=True)),
+    cache_partition(CrawlOptions(near_duplicates=True)),
+    cache_partition(CrawlOptions(obey_robots=False, obey_nofollow=True)),
 ]
 
 
 def test_crawls_that_would_be_told_something_else_share_nothing() -> None:
-    assert all(memory_key(URL, one) != memory_key(URL, other) for one, other in combinations(CIRCLES, 2))
+    assert all(cache_key(URL, one) != cache_key(URL, other) for one, other in combinations(PARTITIONS, 2))
 
 
 def test_crawls_that_differ_in_what_they_take_share_their_answers() -> None:
     other = CrawlOptions(max_pages=3, include=("x",), delay=2.0, subdomains=True, response_ttl=60.0, revisit=True)
-    assert circle_of(other) == circle_of(CrawlOptions()) == b""
-    assert circle_of(CrawlOptions(private_hosts=("a", "b"))) == circle_of(CrawlOptions(private_hosts=("b", "a")))
+    assert cache_partition(other) == cache_partition(CrawlOptions()) == b""
+    assert cache_partition(CrawlOptions(private_hosts=("a", "b"))) == cache_partition(
+        CrawlOptions(private_hosts=("b", "a"))
+    )
 
 
 def test_a_key_is_sixteen_bytes_whatever_the_url() -> None:
-    assert {len(memory_key(f"{URL}{'x' * length}", circle)) for length in (0, 4000) for circle in CIRCLES} == {16}
+    assert {len(cache_key(f"{URL}{'x' * length}", partition)) for length in (0, 4000) for partition in PARTITIONS} == {
+        16
+    }

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.diagnosis import (
-    LOCKER_SILENT_AFTER,
-    MANAGER_SILENT_AFTER,
-    SILENT_AFTER,
-    SLOW_TO_BEGIN,
+    LOCK_SILENT_AFTER_S,
+    MANAGER_SILENT_AFTER_S,
+    MAX_CLAIM_S,
+    WORKER_SILENT_AFTER_S,
     Facts,
     HandedOut,
     Hold,
@@ -54,10 +54,10 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         {"redis_answers": False},
         "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back.",
     ),
-    ({"state": State.PAUSED}, "It is paused: nothing new is asked for until somebody resumes it."),
+    ({"state": State.PAUSED}, "It is paused: nothing new is asked for until a user resumes it."),
     (
         {"state": State.PAUSED, "open_pages": 0},
-        "It is paused, although no page is open: once somebody resumes it, it is finished.",
+        "It is paused, although no page is open: once a user resumes it, it is finished.",
     ),
     (
         {"crawl_workers": 0, "fetch_workers": 0, "batches": [QUEUED]},
@@ -90,7 +90,7 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         "the crawl goes on once that is ended.",
     ),
     (
-        {"locked": SilentLock("10.0.0.3", LOCKER_SILENT_AFTER / 2, 9.0), "batches": [FETCHING]},  # a slow tick
+        {"locked": SilentLock("10.0.0.3", LOCK_SILENT_AFTER_S / 2, 9.0), "batches": [FETCHING]},  # a slow tick
         "1 batch with 64 pages is being fetched right now.",
     ),
     # pages are handed out
@@ -115,7 +115,7 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         {"batches": [QUEUED, QUEUED], "fetch_workers": 4},
         "2 batches with 40 pages wait for a free worker (4 are running).",
     ),
-    ({"batches": [replace(QUEUED, hold=Hold.BEGINNING)]}, "1 batch with 20 pages is just being begun by a worker."),
+    ({"batches": [replace(QUEUED, hold=Hold.BEGINNING)]}, "1 batch with 20 pages is just being started by a worker."),
     (
         {"batches": [LOST]},
         "The queue has lost 1 batch with 20 pages, as it does when a worker is killed; "
@@ -172,9 +172,9 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"is_lined_up": False},
-        "Redis does not know the open pages: the manager lines them up again from the table.",
+        "Redis does not know the open pages: the manager queues them again from the table.",
     ),
-    ({}, "The open pages in the table must be lined up: that is done at the manager's next run."),
+    ({}, "The open pages in the table must be queued: that is done at the manager's next run."),
     # every page is done
     ({"open_pages": 0}, 'No page is open any more; "finished" is said at the manager\'s next run.'),
     (
@@ -218,7 +218,7 @@ ALSO_TOLD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"manager": Manager.COMING, "sent_ago": 40.0},
-        "The manager was sent for 40 s ago and waits for a free worker.",
+        "The manager was queued 40 s ago and waits for a free worker.",
     ),
     (
         {"crawl_workers": 0, "fetch_workers": 0, "stirred": True},
@@ -259,7 +259,7 @@ def test_a_worker_that_has_to_wait_for_all_hosts_in_its_hands_is_not_said_to_fet
     told = explain(replace(RUNNING, batches=[FETCHING], held_up=[busy], **waiting(a_host(0, Reason.NOTHING))))
     assert told[:2] == [
         "1 of 1 connection to example.com is in use: 1 by another crawl.",
-        "1 batch with 64 pages is in the hands of a worker that waits for this.",
+        "1 batch with 64 pages is held by a worker that waits for this.",
     ]
     assert not any("being fetched right now" in sentence for sentence in told)
 
@@ -300,14 +300,14 @@ HOLDS = [
     ("a worker has the job", {"started": True}, Hold.BEGINNING),
     ("a worker has just taken the job from the queue", {}, Hold.BEGINNING),
     ("the manager missed the job some seconds ago", {"missed_for": 0.1}, Hold.LOST),
-    ("a worker is slow to begin", {"started": True, "missed_for": SLOW_TO_BEGIN - 0.1}, Hold.BEGINNING),
-    ("a worker died as it began", {"started": True, "missed_for": SLOW_TO_BEGIN}, Hold.LOST),
+    ("a worker is slow to begin", {"started": True, "missed_for": MAX_CLAIM_S - 0.1}, Hold.BEGINNING),
+    ("a worker died as it began", {"started": True, "missed_for": MAX_CLAIM_S}, Hold.LOST),
     ("the job was found after all", {"queued": True, "missed_for": 0.1}, Hold.QUEUED),
     ("a claim was renewed just now", {"held": True, "started": True}, Hold.FETCHING),
-    ("a claim is not renewed", {"held": True, "started": True, "silent_for": SILENT_AFTER + 0.1}, Hold.SILENT),
+    ("a claim is not renewed", {"held": True, "started": True, "silent_for": WORKER_SILENT_AFTER_S + 0.1}, Hold.SILENT),
     ("the job has ended and left reports", {"held": True, "silent_for": 60.0, "reports": 2}, Hold.REPORTED),
     ("other reports wait while it works", {"held": True, "started": True, "reports": 2}, Hold.FETCHING),
-    ("the job has ended and left nothing", {"held": True, "silent_for": SILENT_AFTER + 0.1}, Hold.SILENT),
+    ("the job has ended and left nothing", {"held": True, "silent_for": WORKER_SILENT_AFTER_S + 0.1}, Hold.SILENT),
 ]
 
 
@@ -328,7 +328,7 @@ MANAGER = [
     ("nothing is to be done", {}, Manager.RESTING),
     ("it was sent for", {"is_coming": True}, Manager.COMING),
     ("it is at work", {"silent_for": 0.1, "is_coming": True}, Manager.WORKING),
-    ("its worker was killed", {"silent_for": MANAGER_SILENT_AFTER + 0.1, "is_coming": True}, Manager.SILENT),
+    ("its worker was killed", {"silent_for": MANAGER_SILENT_AFTER_S + 0.1, "is_coming": True}, Manager.SILENT),
 ]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crawler.core.crawl import traps
 from crawler.core.crawl.traps import Count, Reason, Suspicion, Verdict, judge, suspect
 from crawler.core.urls.normalise import normalise
-from crawler.core.urls.query_params import USUAL, Parameters
+from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters
 from tests.suites import cases
 
 TODAY = date(2026, 11, 21)
@@ -93,7 +93,9 @@ def test_nothing_makes_it_fall_over(rest: str, depth: int) -> None:
 Links = Callable[[str], Iterable[str]]
 
 
-def crawl(start: str, links: Links, *, dropped: Iterable[str] = USUAL) -> tuple[set[str], dict[Suspicion, Count]]:
+def crawl(
+    start: str, links: Links, *, dropped: Iterable[str] = TRACKING_PARAMETERS
+) -> tuple[set[str], dict[Suspicion, Count]]:
     """The paths a crawl asks for, and the counts it ends with."""
     drop = Parameters.of(tuple(dropped))
     counts: dict[bytes, tuple[Suspicion, Count]] = {}

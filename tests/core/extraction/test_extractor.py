@@ -120,7 +120,7 @@ def test_a_page_too_large_is_not_read_and_says_so(html: str) -> None:
 def test_work_that_grows_too_large_ends_and_the_other_rules_have_theirs(
     parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extractor, "STEPS", 100_000)
+    monkeypatch.setattr(extractor, "STEPS_PER_PAGE", 100_000)
     rules = (FieldRule(name="a", **parts), FieldRule(name="b", selector="p"))
     found = extract(b"<div>" * 2000 + b"<p>x", URL, rules)
     assert (found.values, found.notes) == ({"a": None, "b": "x"}, {"a": extractor.TOO_LONG})
@@ -165,6 +165,6 @@ def test_the_columns_are_the_names_in_their_order() -> None:
 def test_long_texts_and_many_attributes_are_counted_too(
     selector: str, html: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extractor, "STEPS", 10_000)
+    monkeypatch.setattr(extractor, "STEPS_PER_PAGE", 10_000)
     found = extract(html, URL, (FieldRule(name="a", selector=selector),))
     assert found.notes == {"a": extractor.TOO_LONG}

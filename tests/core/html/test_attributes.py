@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.core.html.document import SHORT, few
+from crawler.core.html.document import NAMES_UNCHECKED_BELOW, few
 from crawler.core.html.links import extract
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
@@ -25,7 +25,7 @@ def test_links_and_titles_outlast_a_flood() -> None:
 def test_a_long_page_with_usual_names_stays_as_it_is() -> None:
     part = b'<p class="a b%d" id=c%d data-x=\'d%d\'>some words > and, <a href="/e%d" title="more words %d">f</a></p>\n'
     page = b"".join(part.replace(b"%d", b"%d" % number) for number in range(12_000))
-    assert len(page) > SHORT
+    assert len(page) > NAMES_UNCHECKED_BELOW
     assert few(page) is page
 
 

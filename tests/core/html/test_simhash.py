@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.core.html.links import extract
-from crawler.core.html.simhash import LEAST_WORDS, NEAR, alike, sketch_of
+from crawler.core.html.simhash import MAX_DISTANCE_BITS, MIN_WORDS, alike, sketch_of
 
 WORDS = [f"word{number}" for number in range(500)]
 
@@ -22,12 +22,12 @@ def distance(one: bytes, other: bytes) -> int:
 def test_a_word_changed_in_a_long_text_changes_few_bits() -> None:
     text = [random.Random(4).choice(WORDS) + str(place) for place in range(400)]
     changed = [*text[:200], "another", *text[201:]]
-    assert distance(sketch_of(text), sketch_of(changed)) <= NEAR
+    assert distance(sketch_of(text), sketch_of(changed)) <= MAX_DISTANCE_BITS
 
 
 def test_other_texts_have_sketches_far_away() -> None:
     one, other = ([f"{name}{place}" for place in range(400)] for name in ("cat", "dog"))
-    assert distance(sketch_of(one), sketch_of(other)) > 3 * NEAR
+    assert distance(sketch_of(one), sketch_of(other)) > 3 * MAX_DISTANCE_BITS
 
 
 def test_case_does_not_matter_and_order_does() -> None:
@@ -36,7 +36,7 @@ def test_case_does_not_matter_and_order_does() -> None:
     assert sketch_of(text) != sketch_of(text[::-1])
 
 
-@pytest.mark.parametrize(("words", "has_one"), [(LEAST_WORDS - 1, False), (LEAST_WORDS, True)])
+@pytest.mark.parametrize(("words", "has_one"), [(MIN_WORDS - 1, False), (MIN_WORDS, True)])
 def test_a_text_of_few_words_has_no_sketch(words: int, has_one: bool) -> None:
     assert bool(sketch_of(WORDS[:words])) is has_one
 
@@ -71,7 +71,7 @@ def test_the_largest_group_comes_first_and_each_is_in_order() -> None:
     assert alike({9: one, 3: one, 4: other, 5: other, 1: other, 7: b"\x0f" * 8}) == [[1, 4, 5], [3, 9]]
 
 
-def _near(sketch: int, chance: random.Random, most: int = NEAR) -> bytes:
+def _near(sketch: int, chance: random.Random, most: int = MAX_DISTANCE_BITS) -> bytes:
     for _ in range(chance.randrange(most + 1)):
         sketch ^= 1 << chance.randrange(64)
     return sketch.to_bytes(8, "big")
@@ -80,7 +80,7 @@ def _near(sketch: int, chance: random.Random, most: int = NEAR) -> bytes:
 def _by_pairs(sketches: dict[int, bytes]) -> list[list[int]]:
     group_of = {page: {page} for page in sketches}
     for one, other in combinations(sketches, 2):
-        if distance(sketches[one], sketches[other]) <= NEAR and group_of[one] is not group_of[other]:
+        if distance(sketches[one], sketches[other]) <= MAX_DISTANCE_BITS and group_of[one] is not group_of[other]:
             group_of[one] |= group_of[other]
             group_of |= dict.fromkeys(group_of[other], group_of[one])
     return [sorted(group) for group in {id(group): group for group in group_of.values()}.values() if len(group) > 1]

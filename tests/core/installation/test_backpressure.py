@@ -76,7 +76,7 @@ def test_a_redis_without_limit_is_never_short() -> None:
 def test_a_redis_that_throws_keys_away_is_not_short_but_that_is_known() -> None:
     memory = Memory(100 * MB, 100 * MB, "allkeys-lru")
     assert not memory.is_short(held=False)
-    assert memory.throws_away
+    assert memory.evicts_any_key
 
 
 def test_only_crawls_that_keep_content_wait_for_its_storage() -> None:

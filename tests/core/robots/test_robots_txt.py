@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.robots.robots_txt import MAX_BYTES, RobotsAnswer, Rules, oddity_of, parse, verdict_of_status
-from crawler.core.robots.rules import MAX_TOLD
+from crawler.core.robots.rules import MAX_SHOWN
 from crawler.core.urls.normalise import normalise
 from tests.fuzz.growth import climb
 from tests.fuzz.mutation import filled
@@ -307,7 +307,7 @@ def test_a_last_rule_that_just_fits_is_read(line_end: str) -> None:
         ("User-agent: *\rAllow: /\rDisallow: /p\rDisallow: /private", "Disallow: /private (line 4)"),
         ("User-agent: *\nDisallow: /private\nDisallow: /private", "Disallow: /private (line 2)"),  # the first of equals
         ("User-agent: *\ndisallow /", "disallow / (line 2)"),
-        (f"User-agent: *\nDisallow: /private{'*' * 900}", f"Disallow: /private{'*' * (MAX_TOLD - 18)}… (line 2)"),
+        (f"User-agent: *\nDisallow: /private{'*' * 900}", f"Disallow: /private{'*' * (MAX_SHOWN - 18)}… (line 2)"),
         ("User-agent: *\nDisallow: /public", None),
     ],
 )

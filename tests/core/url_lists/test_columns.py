@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.reader import NOT_TEXT, ROW_LINES, UNCLOSED, Columns, Layout, Line, layout_of, rows_of
+from crawler.core.url_lists.reader import MAX_ROW_LINES, NOT_TEXT, UNCLOSED, Columns, Layout, Line, layout_of, rows_of
 
 URL = "https://example.com/"
 
@@ -84,7 +84,7 @@ def test_quotes_hold_delimiters_quotes_and_line_ends() -> None:
 
 
 def test_a_quote_that_is_never_closed_costs_its_own_line_alone() -> None:
-    many = [str(number) for number in range(2 * ROW_LINES)]
+    many = [str(number) for number in range(2 * MAX_ROW_LINES)]
     found = rows('"a', *many)
     assert found[0] == (1, [], UNCLOSED)
     assert [fields for _, fields, _ in found[1:]] == [[text] for text in many]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.entries import PROBED, Entry, Invalid, entries_of, priority_of
+from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of, priority_of
 from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, UNCLOSED, Columns
 from crawler.core.urls.normalise import from_person
 
@@ -45,10 +45,10 @@ def test_what_is_no_url_keeps_its_line_number_and_says_why() -> None:
 
 
 def test_lines_that_cannot_be_read_are_told_and_passed_over() -> None:
-    text = b"a.example\n" * PROBED + b"x" * (MAX_LENGTH + 1) + b"\n\xff\x93\nb\0\nb.example\n"
-    after = read(text)[PROBED:]
+    text = b"a.example\n" * PROBED_LINES + b"x" * (MAX_LENGTH + 1) + b"\n\xff\x93\nb\0\nb.example\n"
+    after = read(text)[PROBED_LINES:]
     assert [item.why for item in after if isinstance(item, Invalid)] == [TOO_LONG, NOT_TEXT, NUL]
-    assert after[-1] == Entry(PROBED + 4, "https://b.example/", 5)
+    assert after[-1] == Entry(PROBED_LINES + 4, "https://b.example/", 5)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_text_without_a_url_is_no_list() -> None:
     assert refusal(prose * 3).startswith(
         "urls.txt is not a list of URLs: none of its first 3 lines can be used. Line 1: 'Call me Ishmael' is not"
     )
-    assert "none of its first 1,000 lines can be used" in refusal(prose * PROBED + URL)
-    assert read(prose * (PROBED - 1) + URL)[-1] == Entry(PROBED, URL, 5)
+    assert "none of its first 1,000 lines can be used" in refusal(prose * PROBED_LINES + URL)
+    assert read(prose * (PROBED_LINES - 1) + URL)[-1] == Entry(PROBED_LINES, URL, 5)
     assert "its only line cannot be used" in refusal(prose)
 
 

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
-from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, PIECE, TOO_LONG, Line, lines_of
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, PIECE_BYTES, TOO_LONG, Line, lines_of
 
 
-def cut(data: bytes, size: int = PIECE) -> Iterator[bytes]:
+def cut(data: bytes, size: int = PIECE_BYTES) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
 
 
-def texts(data: bytes, size: int = PIECE) -> list[str]:
+def texts(data: bytes, size: int = PIECE_BYTES) -> list[str]:
     return [line.text for line in lines_of(cut(data, size))]
 
 
-def faults(data: bytes, size: int = PIECE) -> list[str]:
+def faults(data: bytes, size: int = PIECE_BYTES) -> list[str]:
     return [line.fault for line in lines_of(cut(data, size))]
 
 
@@ -52,7 +52,7 @@ def test_whatever_the_bytes_there_are_lines_or_a_word_that_says_why_not(data: by
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
-@pytest.mark.parametrize("size", [1, 3, PIECE])
+@pytest.mark.parametrize("size", [1, 3, PIECE_BYTES])
 def test_encodings_of_text_are_told_apart(encoding: str, size: int) -> None:
     assert texts("https://exämple.de/é\nb\n".encode(encoding), size) == ["https://exämple.de/é", "b"]
 
@@ -70,7 +70,7 @@ def test_nul_bytes_are_a_fault_of_their_line() -> None:
 
 
 @pytest.mark.parametrize("character", ["x", "é", "🙂"])
-@pytest.mark.parametrize("size", [1000, PIECE])
+@pytest.mark.parametrize("size", [1000, PIECE_BYTES])
 def test_a_line_that_is_too_long_is_cut_and_marked_and_the_next_one_fine(character: str, size: int) -> None:
     fits, long = character * MAX_LENGTH, character * (MAX_LENGTH + 1)
     lines = list(lines_of(cut(f"{fits}\n{long}\r\n{long * 9}\rnext".encode(), size)))
@@ -83,7 +83,7 @@ def test_a_line_that_is_too_long_is_cut_and_marked_and_the_next_one_fine(charact
 
 def test_gzip_of_several_members_with_padding_is_unpacked() -> None:
     packed = gzip.compress(b"a\nb") + gzip.compress(b"c\n") + b"\0" * 70
-    for size in (1, 7, PIECE):
+    for size in (1, 7, PIECE_BYTES):
         assert texts(packed, size) == ["a", "bc"]
 
 
@@ -102,7 +102,7 @@ def test_damaged_gzip_is_refused() -> None:
 
 def test_a_file_that_unpacks_to_far_more_than_it_is_ends_at_the_limit() -> None:
     bomb = gzip.compress(b"\n" * 2_000_000)
-    assert len(bomb) < PIECE
+    assert len(bomb) < PIECE_BYTES
     lines = lines_of([bomb], max_bytes=200_000)
     assert len(list(islice(lines, 180_000))) == 180_000
     with pytest.raises(BadInput, match="larger than 200,000 bytes"):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.core.urls.query_params import USUAL, chosen, typed_for
+from crawler.core.urls.query_params import TRACKING_PARAMETERS, chosen, typed_for
 
 
 @pytest.mark.parametrize(
     ("more", "keep_usual", "dropped"),
     [
-        ((), False, USUAL),
-        (("sid",), False, (*USUAL, "sid")),
+        ((), False, TRACKING_PARAMETERS),
+        (("sid",), False, (*TRACKING_PARAMETERS, "sid")),
         (("sid",), True, ("sid",)),
         ((), True, ()),
-        (("sid", "gclid", "sid"), False, (*USUAL, "sid")),  # once is enough
+        (("sid", "gclid", "sid"), False, (*TRACKING_PARAMETERS, "sid")),  # once is enough
     ],
 )
 def test_names_are_added_to_the_usual_ones_unless_those_are_kept(
@@ -23,7 +23,9 @@ def test_names_are_added_to_the_usual_ones_unless_those_are_kept(
     assert chosen(more, keep_usual=keep_usual) == dropped
 
 
-@pytest.mark.parametrize("dropped", [USUAL, (*USUAL, "sid"), ("sid",), (), ("utm_*", "sid")])
+@pytest.mark.parametrize(
+    "dropped", [TRACKING_PARAMETERS, (*TRACKING_PARAMETERS, "sid"), ("sid",), (), ("utm_*", "sid")]
+)
 def test_what_was_chosen_can_be_typed_again(dropped: tuple[str, ...]) -> None:
     more, keep_usual = typed_for(dropped)
     assert chosen(more, keep_usual=keep_usual) == dropped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import BadInput
-from crawler.core.urls.addresses import USUAL, is_bad, parse_ports
+from crawler.core.urls.addresses import DEFAULT_PORTS, is_bad, parse_ports
 
 
 @pytest.mark.parametrize("port", [0, 1, 22, 25, 53, 110, 143, 161, 465, 993, 2049, 4190, 5060, 6000, 6667, 10080])
@@ -19,7 +19,7 @@ def test_ports_where_a_site_may_be_are_not(port: int) -> None:
 
 
 def test_no_usual_port_is_bad() -> None:
-    assert not any(map(is_bad, USUAL))
+    assert not any(map(is_bad, DEFAULT_PORTS))
 
 
 def test_they_are_taken_as_typed() -> None:

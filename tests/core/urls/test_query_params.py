@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import normalise
-from crawler.core.urls.query_params import USUAL, Parameters, check_parameter, is_session, looks_like_id
+from crawler.core.urls.query_params import TRACKING_PARAMETERS, Parameters, check_parameter, is_session, looks_like_id
 
 SITE = "https://example.com"
 MD5 = "0123456789abcdef0123456789abcdef"
@@ -35,7 +35,7 @@ MD5 = "0123456789abcdef0123456789abcdef"
     ],
 )
 def test_the_usual_list(url: str, left: str) -> None:
-    assert Parameters.of(USUAL).without(SITE + url) == SITE + left
+    assert Parameters.of(TRACKING_PARAMETERS).without(SITE + url) == SITE + left
 
 
 def test_an_empty_list_drops_nothing() -> None:
@@ -46,7 +46,7 @@ def test_a_star_alone_drops_the_whole_query() -> None:
     assert Parameters.of(("*",)).without(f"{SITE}/a?b=1&c=2") == f"{SITE}/a"
 
 
-@pytest.mark.parametrize("entry", [*USUAL, "*", "a.b", "filter[]"])
+@pytest.mark.parametrize("entry", [*TRACKING_PARAMETERS, "*", "a.b", "filter[]"])
 def test_names_pass(entry: str) -> None:
     check_parameter("drop_parameters", entry)
 
@@ -84,7 +84,10 @@ def test_what_carries_a_session() -> None:
     assert not is_session("id", MD5)
 
 
-@given(st.text(alphabet="abcs=&?;/._*%id0123456789", max_size=40), st.lists(st.sampled_from(USUAL), max_size=4))
+@given(
+    st.text(alphabet="abcs=&?;/._*%id0123456789", max_size=40),
+    st.lists(st.sampled_from(TRACKING_PARAMETERS), max_size=4),
+)
 def test_dropping_twice_is_dropping_once_and_gives_a_normalised_url(rest: str, entries: list[str]) -> None:
     url = normalise(f"{SITE}/{rest}")
     assert url is not None

@@ -15,7 +15,7 @@ from crawler.core.urls.variants import (
     HONEST_PAGES,
     MAX_PARAMETERS,
     MAX_TEXTS,
-    REPEATS,
+    MIN_REPEATS,
     VARIANTS_KEPT,
     Evidence,
     Variants,
@@ -110,7 +110,12 @@ def test_few_texts_are_kept_and_what_is_not_known_differs() -> None:
 
 @pytest.mark.parametrize(
     ("same", "different", "is_trap"),
-    [(REPEATS - 1, 0, False), (REPEATS, 0, True), (REPEATS, REPEATS // 19, True), (REPEATS, REPEATS // 19 + 1, False)],
+    [
+        (MIN_REPEATS - 1, 0, False),
+        (MIN_REPEATS, 0, True),
+        (MIN_REPEATS, MIN_REPEATS // 19, True),
+        (MIN_REPEATS, MIN_REPEATS // 19 + 1, False),
+    ],
 )
 def test_a_part_is_a_trap_if_hardly_any_page_differs(same: int, different: int, is_trap: bool) -> None:
     assert Evidence(same + different, same, different).is_trap is is_trap

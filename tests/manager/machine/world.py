@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from crawler.core.crawl.notices import USUAL, Event
+from crawler.core.crawl.notices import DEFAULT_EVENTS, Event
 from crawler.core.crawl.retries import TRANSIENT_STATUSES
 from tests.site import Reply, Site, page
 
 HOSTS = ("north", "south")
 STARTS = ("north/", "south/")
 HOOK = "north/hook"  # where notices go
-EVENTS = (*USUAL, Event.PAGE.value)  # of what they tell
+EVENTS = (*DEFAULT_EVENTS, Event.PAGE.value)  # of what they tell
 ROBOTS = "User-agent: *\nDisallow: /secret"
 
 

@@ -15,7 +15,7 @@ from crawler.core.errors import BadInput, RefusedAddress
 from crawler.encryption import seal, seal_address
 from crawler.models import Crawl
 from crawler.web.forms.crawl_form import CrawlForm
-from crawler.web.forms.option_fields import FIELDS, LISTED, USUAL
+from crawler.web.forms.option_fields import ALWAYS_SHOWN, FIELDS, LISTED
 from crawler.web.forms.sharing import SharingFields
 from tests.options import TYPED
 
@@ -251,7 +251,9 @@ def test_a_refused_address_unfolds_nothing_for_those_who_may_not_allow_it() -> N
 def test_every_field_stands_in_one_group() -> None:
     like = Crawl(start_urls=["https://a.example/"], options={}, sealed=seal(parse(bearer="abc")))
     offered = [name for name in FIELDS if name not in SharingFields.base_fields]  # there is no group to share with
-    assert ["preset", "start_urls", *LISTED, *USUAL, *offered] == list(CrawlForm(user=SUPERUSER, like=like).fields)
+    assert ["preset", "start_urls", *LISTED, *ALWAYS_SHOWN, *offered] == list(
+        CrawlForm(user=SUPERUSER, like=like).fields
+    )
     assert len(set(FIELDS)) == len(FIELDS)
 
 
