@@ -1,4 +1,4 @@
-"""`manage.py links-to`: which pages of a crawl link to one, with what words."""
+"""`manage.py links-to`: the pages of a crawl that link to a page, with their anchor texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ examples:
   python manage.py links-to 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page --json
 
 exit codes:
-  0    it was told, whatever the answer
+  0    the links were printed
   1    the database is down
-  2    there is no such crawl, or the crawl does not know the page
+  2    there is no such crawl, or it has no such page
 """
 
 
 class Command(Door):
-    """Say which pages of a crawl link to a page, and with what words: what to mend where a link is broken."""
+    """List the pages of a crawl that link to a page, with their anchor texts, for example to correct broken links."""
 
     help = __doc__
     examples = EXAMPLES
