@@ -39,7 +39,7 @@ class Command(Door):
     def perform(self, options: dict[str, Any]) -> int:
         crawl, url = crawl_of(options["id"]), from_person(options["url"])
         if not Page.objects.filter(crawl=crawl, url=url).exists():
-            raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
+            raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
         found = inlinks(crawl, url)
         for link in found:
             self.print(json.dumps(link._asdict()) + "\n" if options["json"] else _told(link))

@@ -16,7 +16,7 @@ from crawler.reports import text
 from crawler.reports.progress import Breakdown, cheap_breakdown, is_of_now
 from crawler.reports.receipt import address_shown, error_shown, stored_shown
 from crawler.reports.text import event_word
-from crawler.web.tables.rows import Row
+from crawler.web.tables.rows import TONES, Row
 
 NOTICES = 50  # deliveries on the crawl's page; its log has all of them
 DELIVERIES = {Delivery.PENDING: "on its way", Delivery.DELIVERED: "delivered", Delivery.GIVEN_UP: "given up"}
@@ -24,9 +24,8 @@ DELIVERY_TONES = {Delivery.PENDING: "calm", Delivery.DELIVERED: "good", Delivery
 
 
 def status_rows(statuses: dict[str, int]) -> list[Row]:
-    tones = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
     return [
-        {"name": code, "number": text.count(number), "tone": tones.get(code[0], "calm")}
+        {"name": code, "number": text.count(number), "tone": TONES.get(code[0], "calm")}
         for code, number in sorted(statuses.items())
     ]
 
@@ -128,8 +127,6 @@ def _times(receipt: dict[str, Any]) -> list[Row]:
 SOON, LATER = "300ms", "2s"  # until a page requests the first count, and one that another request is making
 
 MAX_BARS = 15  # depths with a bar of their own; greater ones share one
-
-TONES = {"2": "good", "3": "calm", "4": "warn", "5": "bad"}
 
 Bar = dict[str, Any]
 """One row of a histogram: `name`, `number` as text, `share` of the longest bar in per cent, `tone`."""
