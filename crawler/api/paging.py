@@ -22,7 +22,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 MAX_MICROSECONDS = 10**17  # since EPOCH, in the year 5138: no row was made after it
 
-Cursor = Annotated[str | None, Query(max_length=200, description="From `next` of the page before.")]
+Cursor = Annotated[str | None, Query(max_length=200, description="From `next` of the previous page.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Items on a page.")]
 
 Row = TypeVar("Row", bound=Model)

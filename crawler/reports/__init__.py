@@ -1,17 +1,17 @@
-"""What is told about a crawl, read-only.
+"""Reports on a crawl, read-only.
 
-receipt           the sum of a crawl: behind page, command line, export and notice
-progress          where a crawl stands, how deep its pages lie and on which hosts
+receipt           the totals of a crawl, for page, command line, export and notice
+progress          state and progress of a crawl, its pages by depth and host
 diagnosis         why a crawl is not finished; diagnosis_facts, diagnosis_text
-host              one host over all crawls
+host              the state of one host in all crawls
 page_table        the table of pages: columns, filters, counts
-page_detail       all that is known of one page, as values and as text
+page_detail       one page, as values and as text
 links             inlinks, orphans, dead letters
 catalogue/        reports on a site, one file each
-comparison        two crawls side by side
-graph             pages and links as a picture
+comparison        differences of two crawls
+graph             the graph of pages and links
 traps             traps of a crawl
-metrics           figures for monitoring
+metrics           metrics for monitoring
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
 """

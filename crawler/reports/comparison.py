@@ -1,4 +1,4 @@
-"""Two crawls side by side, page by page: what is new, what is gone, and what changed."""
+"""Compares two crawls page by page: new, removed and changed pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import RESPONSE, Cells, Column, Kind, Line, page_column
 
 AT_ONCE = 500  # rows in memory at a time
-OFFERED = 20  # other crawls to compare with
+MAX_OFFERED = 20  # other crawls to compare with
 
 _PAGE = page_column("url")
 
@@ -33,13 +33,13 @@ def _among(outcomes: Sequence[Outcome]) -> str:
 
 
 def _said(page: str) -> str:
-    """What a page answered: one that was confirmed to be unchanged answered 200 before, and does so now."""
+    """The response of a page; 304 counts as 200."""
     said = f"{page}.outcome || '/' || coalesce({page}.http_status, 0)"
     return f"CASE WHEN {page}.outcome = '{Outcome.UNCHANGED}' THEN '{Outcome.SUCCESS}/200' ELSE {said} END"
 
 
 def _only(one: str, other: str) -> str:
-    """Pages of one crawl that the other does not know."""
+    """Pages of one crawl that the other does not have."""
     return f"""page.crawl_id = %({one})s AND page.kind = '{PAGE}' AND NOT EXISTS (
             SELECT 1 FROM crawler_page twin
             WHERE twin.crawl_id = %({other})s AND twin.key = page.key AND twin.kind = '{PAGE}')
@@ -61,11 +61,11 @@ class Change:
     slug: str
     title: str
     about: str
-    praise: str  # what to say when there is none
+    praise: str  # shown when there is none
     columns: tuple[Column, ...]
-    selected: str  # the page's id, and what stands in the columns; an answer is an outcome and a status
-    tables: str  # where that is found
-    condition: str  # on which a page is one of them
+    selected: str  # the page's id and the columns; a response is an outcome and a status
+    tables: str  # the FROM clause
+    condition: str  # the WHERE clause
     is_of_now: bool = True  # the page belongs to the later crawl
 
 
@@ -137,7 +137,7 @@ class Compared:
     """The pages of two crawls that differ in one way, in the order of their discovery."""
 
     def __init__(self, now: Crawl, before: Crawl, change: Change, known: int | None = None) -> None:
-        """`known`: how many there are, where that was counted already."""
+        """`known`: their number, if it is counted already."""
         prepared = Crawl._meta.pk.get_db_prep_value
         self._sides = now, before
         self._crawls = {"now": prepared(now.id, connection), "before": prepared(before.id, connection)}
@@ -187,7 +187,7 @@ class Compared:
 
     @cached_property
     def _ids(self) -> Sequence[int]:
-        """Pages of two crawls that cannot change any more are told by their ids, which are kept."""
+        """The ids of the pages are cached when both crawls are over."""
         return result_cache.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
 
     def _asked(self) -> Sequence[int]:
@@ -198,7 +198,7 @@ class Compared:
     def _lines(self, ids: Sequence[int]) -> Sequence[Line]:
         if not ids:
             return []
-        change, among = self._change, ", ".join(map(str, ids))  # numbers, all of them
+        change, among = self._change, ", ".join(map(str, ids))  # only numbers
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {change.selected} FROM {change.tables} WHERE page.id IN ({among}) ORDER BY page.id",  # noqa: S608
@@ -217,7 +217,7 @@ class Compared:
 
 
 def changes_between(now: Crawl, before: Crawl) -> dict[str, int]:
-    """Slug -> how many pages differ so; remembered for a while."""
+    """Slug -> the number of pages that differ so; cached."""
     key = f"comparison:{result_cache.moment_of(now)}:{result_cache.moment_of(before)}"
     numbers = result_cache.numbers_about(now, before)
     known: dict[str, int] | None = numbers.get(key)
@@ -239,32 +239,32 @@ def change_named(slug: str) -> Change:
 
 
 def comparable(crawl: Crawl, among: QuerySet[Crawl]) -> list[Crawl]:
-    """Crawls to compare this one with: the one before it, then others of the same start URLs, the newest first."""
+    """Crawls to compare this one with: the previous run, then others with the same start URLs, newest first."""
     others = among.exclude(id=crawl.id)
-    alike = others.filter(start_urls=crawl.start_urls, source=crawl.source).order_by("-created_at")[:OFFERED]
+    alike = others.filter(start_urls=crawl.start_urls, source=crawl.source).order_by("-created_at")[:MAX_OFFERED]
     before = others.filter(next_runs=crawl)
     return list({found.id: found for found in chain(before, alike)}.values())
 
 
 def other_options(now: Crawl, before: Crawl) -> list[str]:
-    """The options in which the two crawls differ, and so may find other pages whatever the site did."""
+    """The options in which the two crawls differ, which can cause differences between unchanged pages."""
     one, other = now.chosen, before.chosen
     unlike = (name for name in CrawlOptions.__struct_fields__ if getattr(one, name) != getattr(other, name))
     return [name for name in unlike if not name.startswith("notify")]
 
 
-# What a crawl owes to earlier ones: pages taken from memory, and how its pages differ from those of the run before.
+# A crawl and earlier ones: cached responses, and differences from the previous run.
 
-COMPARED = 200_000  # pages; beyond, looking each of them up takes too long for a page that people wait for
+COMPARED = 200_000  # pages; more take too long to compare in a request
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, by the URLs of their pages."""
+    """The differences of two runs, by URL."""
 
-    new: int  # pages the run before did not have
-    gone: int  # pages it had, and this one has not
-    unchanged: int  # pages the site confirmed to be as they were
+    new: int  # pages the previous run did not have
+    gone: int  # pages only the previous run had
+    unchanged: int  # pages with a 304 response
 
     def __str__(self) -> str:
         parts = [f"{text.count(self.new)} new", f"{text.count(self.gone)} gone"]
@@ -272,7 +272,7 @@ class Comparison:
 
 
 def from_memory(crawl: Crawl) -> str:
-    """How many pages were not sent, or not even asked for, in a sentence; "" when the crawl asks for everything."""
+    """The numbers of 304 and cached responses in a sentence; "" for a crawl that requests everything."""
     if not uses_cache(crawl.chosen):
         return ""
     unchanged = crawl.tallies.outcomes.get(Outcome.UNCHANGED, 0)
@@ -286,7 +286,7 @@ def from_memory(crawl: Crawl) -> str:
 
 
 def compared(crawl: Crawl) -> Comparison | None:
-    """The crawl beside the run before it; None while either goes on, and where there is none or too much of it."""
+    """The crawl compared with the previous run; None while either runs, without one, and for very large ones."""
     previous = crawl.previous
     if previous is None or not crawl.is_over or not previous.is_over:
         return None

@@ -1,6 +1,6 @@
-"""Why a crawl is not finished: what is open, who has it, and what it waits for, from the table and from Redis.
+"""Why a crawl is not finished: its open pages, who has them, and what they wait for, from the database and Redis.
 
-Without Redis the table's part is still told.
+Without Redis the report has the part from the database.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from crawler.queueing import queues
 from crawler.reports.diagnosis_facts import SHOWN, BatchSeen, HostJudged, Seen, facts_of, observe, oddities, robots_of
 
 SHOWN_LATELY = 5  # disagreements
-STILL_SECONDS = 5.0  # without a closed page, after which the reason is told beside the progress
+STILL_SECONDS = 5.0  # without a closed page, after which the reason is shown with the progress
 
 Plain = dict[str, Any]
-"""Values JSON can hold. Moments are ISO 8601 in UTC, `..._in` are seconds from `at`."""
+"""JSON values. Times are ISO 8601 in UTC, `..._in` are seconds from `at`."""
 
 
 def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
-    """One sentence: what a running crawl waits for, or what is being done; "" when it does not run. Crawls that are not
-    `visible` (None = all are) are not named."""
+    """One sentence: what a running crawl does or waits for; "" when it does not run. Only `visible` crawls are named
+    (None = all)."""
     if crawl.state != State.RUNNING:
         return ""
     seen, _ = observe(crawl, None, Crawl.objects.all() if visible is None else visible)
@@ -40,27 +40,27 @@ def waits_because(crawl: Crawl, visible: QuerySet[Crawl] | None = None) -> str:
 
 
 def stands_still(crawl: Crawl, now: float) -> bool:
-    """Whether a running crawl has closed no page for so long that a user wonders."""
+    """Whether a running crawl has closed no page for STILL_SECONDS."""
     still = still_for(crawl.samples, now, crawl.tallies.closed)
     began = now - crawl.round_began_at.timestamp()
     return crawl.state == State.RUNNING and min(began, began if still is None else still) >= STILL_SECONDS
 
 
 def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | None = None) -> Plain:
-    """What a person may want to know of a crawl that is not finished; also of one that is. Of the crawls that use a
-    host's connections those that are not `visible` (None = all are) are not named.
+    """The diagnosis of any crawl. Of the crawls that use a host's connections only `visible` ones (None = all) are
+    named.
 
-    `sentences`   the answer, then what else is to be known, in plain words (`core.crawl.diagnosis`)
-    `open`        how many pages are open, and the first of them
-    `redis`       whether it answers; the parts below are None when it does not
-    `workers`, `queues`    listening to, and jobs waiting in, each queue
-    `manager`     what it is doing, and its last run
-    `batches`     each that is handed out: who holds it, since when, until when
-    `robots`      what came of asking for the robots.txt of each start URL's origin (`reports.diagnosis_facts`)
-    `hosts`       how many have pages that wait, and when the next of them may be asked
-    `given_up`    how many lately, and the newest of them
-    `ends`        the crawl's deadline, when the next page expires, and when pages close that their servers put off
-    `disagreements`    how often the checks for the end did not say the same, newest first
+    `sentences`   the answer and further facts, in plain words (`core.crawl.diagnosis`)
+    `open`        the number of open pages, and the first of them
+    `redis`       whether it responds; otherwise the parts below are None
+    `workers`, `queues`    workers that listen to, and jobs that wait in, each queue
+    `manager`     what it does, and its last run
+    `batches`     dispatched batches: their worker, since when, until when
+    `robots`      the robots.txt of each start URL's origin (`reports.diagnosis_facts`)
+    `hosts`       the number of hosts with waiting pages, and when the next of them may be requested
+    `given_up`    the number of recent dead letters, and the newest of them
+    `ends`        the crawl's deadline, when the next page expires, and when pages with a Retry-After close
+    `disagreements`    how often the two completion checks differed, newest first
     """
     seen, error = observe(crawl, clock, Crawl.objects.all() if visible is None else visible)
     now = seen.snapshot.now if seen else (clock or epoch_seconds)()
@@ -92,7 +92,7 @@ def why_of(crawl: Crawl, clock: Clock | None = None, visible: QuerySet[Crawl] | 
 
 
 def _open_rows(crawl: Crawl) -> list[Page]:
-    """The open pages that were discovered first."""
+    """The first open pages in the order of discovery."""
     return list(Page.objects.filter(crawl=crawl, status=Page.OPEN).order_by("id")[:SHOWN])
 
 
@@ -192,5 +192,5 @@ def rounded(seconds: float | None) -> float | None:
 
 
 def _to_do(jobs: Collection[str]) -> int:
-    """How many of these jobs are work; a watch only waits for a worker that has none."""
+    """The number of these jobs without idle pollers."""
     return sum(not queues.is_poller(job) for job in jobs)

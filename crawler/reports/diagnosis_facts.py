@@ -1,7 +1,6 @@
-"""What can be seen of a crawl that is not finished, from the table and from Redis: the facts `core.crawl.diagnosis`
-explains.
+"""The facts that `core.crawl.diagnosis` explains, from the database and Redis.
 
-Read-only and bounded: a few rows by index, and what is handed out, however large the crawl is.
+Read-only and bounded for any crawl: a few rows by index, and the dispatched batches.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from crawler.storage.database import silent_lock
 
 
 def held_because(crawl: Crawl, now: float) -> str:
-    """Why a crawl is held, or waits although it runs; "" if it does not, or a user paused it."""
+    """The reason as users read it; "" when nothing holds the crawl, or a user paused it."""
     state = State(crawl.state)
     if state is State.RUNNING:
         short = shortage_for(crawl)
@@ -61,7 +60,7 @@ def held_because(crawl: Crawl, now: float) -> str:
 
 
 def shortage_for(crawl: Crawl) -> Shortage | None:
-    """What lacks capacity for this crawl, as far as Redis knows."""
+    """The resources that are short for this crawl, as far as Redis knows."""
     try:
         short = capacity.shortage(queues.connection(), held=crawl.held_until is not None)
     except (ServiceDown, RedisError):
@@ -69,19 +68,19 @@ def shortage_for(crawl: Crawl) -> Shortage | None:
     return short if short is not None and concerns(short, keeps=bool(crawl.chosen.keep)) else None
 
 
-# What is remembered of the robots.txt files a crawl began with.
+# The cached robots.txt files of the start URLs.
 
 SHOWN = 20  # origins
 
 
 def memory_of(redis: Redis, crawl: Crawl) -> RobotsCache:
-    """The memory of robots.txt files that a crawl uses."""
+    """The cache of robots.txt files of a crawl."""
     return RobotsCache.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
 
 
 def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
-    """For each origin of the start URLs whose file was asked for lately: `origin`, `status` (None = not to be had),
-    `oddity` (what is odd about it; "" = nothing) and `error`. None when Redis does not answer."""
+    """Each origin of the start URLs whose file was fetched recently: `origin`, `status` (None = not available),
+    `oddity` (what is unusual; "" = nothing) and `error`. None when Redis does not respond."""
     if not crawl.chosen.obey_robots:
         return []
     origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
@@ -98,20 +97,20 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
 
 
 def oddities(files: list[dict[str, Any]] | None) -> list[str]:
-    """What `robots_of` found odd, as sentences."""
+    """The oddities of `robots_of` as sentences."""
     return [f"{file['origin']}/robots.txt: {file['oddity']}." for file in files or () if file["oddity"]]
 
 
 # open pages, and hosts that wait
 SHOWN_LATELY = 5  # pages given up
 GIVEN_UP_WITHIN = 3600.0  # seconds
-LATELY = 10.0  # seconds in which somebody must have done something to be taken for alive although RQ lists nobody
+LATELY = 10.0  # seconds; recent activity shows that workers live although RQ lists none
 
 
 @dataclass(frozen=True)
 class BatchSeen:
     lease: Lease
-    look_at: float  # epoch seconds when somebody looks at it
+    look_at: float  # epoch seconds of the next check
     hold: Hold
     open_ids: frozenset[int]  # of its pages, those that are open in the table
     back_in: float  # seconds
@@ -133,17 +132,17 @@ class HostJudged:
 
 @dataclass(frozen=True)
 class Seen:
-    """The queue side of a crawl."""
+    """The state of a crawl in Redis."""
 
     snapshot: Snapshot
     queued: Mapping[str, set[str]]  # queue -> jobs
     workers: Mapping[str, int]  # queue -> workers
     batches: Sequence[BatchSeen]
     hosts: Sequence[HostJudged]
-    held_up: Sequence[HostWait]  # the hosts of what is being fetched, if a worker has to wait for each of them
+    held_up: Sequence[HostWait]  # the hosts of dispatched pages, if a worker must wait for each
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
-    memory: Memory | None = None  # of Redis; None = it does not say
+    memory: Memory | None = None  # of Redis; None = not known
 
     @property
     def manager(self) -> Manager:
@@ -155,7 +154,7 @@ class Seen:
 
 
 def observe(crawl: Crawl, clock: Clock | None, visible: QuerySet[Crawl]) -> tuple[Seen | None, str]:
-    """What Redis knows; None and its trouble when it does not answer. Of the crawls that use a host's connections only
+    """The state in Redis; None and the error when it does not respond. Of the crawls that use a host's connections only
     `visible` ones are named."""
     try:
         frontier = Frontier(queues.connection(), str(crawl.id), clock=clock)
@@ -206,7 +205,7 @@ def _batch(
 
 
 def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
-    """When each host may really be asked: its time here, or its turn over all crawls, whichever is later."""
+    """When each host may be requested: by this crawl's queue or by the host limiter, whichever is later."""
     first_pages = [host.first_page for host in seen.hosts if host.first_page is not None]
     trouble = dict(Page.objects.filter(crawl=crawl, id__in=first_pages).values_list("id", "error"))
     judged = [
@@ -227,7 +226,7 @@ def _hosts(crawl: Crawl, seen: Snapshot, judge: _Judge) -> list[HostJudged]:
 
 
 def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
-    """The hosts of what is being fetched, if a worker has to wait for each of them; none if it can ask one of them."""
+    """The hosts of dispatched pages, if a worker must wait for each of them; none if it can request one."""
     pages = Counter[str]()
     for batch in batches:
         if batch.hold is Hold.FETCHING:
@@ -236,13 +235,13 @@ def _held_up(batches: Sequence[BatchSeen], judge: _Judge) -> list[HostWait]:
                     pages[retries.host_of(lane)] += len(left)
     seen = judge.seen.held_hosts
     if not pages.keys() <= seen.keys():
-        return []  # there are too many to look at each
+        return []  # too many to check each
     waits = [judge.wait(host, seen[host], pages=number) for host, number in pages.items()]
     return waits if all(judge.holds_up(wait) for wait in waits) else []
 
 
 class _Judge:
-    """Says of a host what a crawl waits for there, and who uses its connections."""
+    """Explains what a crawl waits for at a host, and which crawls use its connections."""
 
     def __init__(self, crawl: Crawl, seen: Snapshot, redis: Redis, visible: QuerySet[Crawl]) -> None:
         self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
@@ -283,12 +282,12 @@ class _Judge:
         )
 
     def holds_up(self, wait: HostWait) -> bool:
-        """Whether a worker that has pages of this host in hand can only wait."""
+        """Whether a worker with pages of this host must wait."""
         has_one = any(used.crawl == self._crawl for used in wait.used)
         return wait.reason in HOLD_UP_A_WORKER and not (wait.reason is Reason.BUSY and has_one)
 
     def _used(self, slots: Mapping[str, int]) -> list[Used]:
-        """This crawl last: what others use is what it may have to wait for."""
+        """The connections by crawl, this one last: it may wait for the others."""
         named = self._names.keys() & slots.keys()
         used = [Used(f"crawl {crawl} ({self._names[crawl]})", slots[crawl], crawl) for crawl in sorted(named)]
         untold = [crawl for crawl in slots if crawl not in named and crawl != self._crawl]
@@ -299,14 +298,14 @@ class _Judge:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """Of the other crawls that use connections and may be named."""
+        """The other crawls that use connections and may be named."""
         seen = [*(lane.shared for lane in self.seen.hosts), *self.seen.held_hosts.values()]
         ids = {crawl for host in seen for crawl in host.slots if crawl} - {self._crawl}
         return {str(crawl.id): crawl.site for crawl in self._visible.filter(pk__in=ids)} if ids else {}
 
 
 def facts_of(crawl: Crawl, seen: Seen | None, rows: int, now: float) -> Facts:
-    """`rows` open pages were found in the table, SHOWN at most; beyond that the crawl's counters tell their number."""
+    """The number of open pages: `rows` found in the table, or beyond SHOWN the crawl's counters."""
     tallies, deadline = crawl.tallies, crawl.chosen.deadline
     next_expiry = queries.next_expiry(crawl.id)
     shortage = None if crawl.is_over else shortage_for(crawl)
@@ -351,7 +350,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
 
 
 def _stirred(crawl: Crawl, seen: Seen, now: float) -> bool:
-    """Whether somebody is at work, whatever workers RQ lists: it forgets those that live when Redis was emptied."""
+    """Whether workers are active, although RQ may not list them after Redis was flushed."""
     if seen.manager is Manager.WORKING or any(batch.hold is Hold.FETCHING for batch in seen.batches):
         return True
     last_tick = seen.snapshot.last_tick

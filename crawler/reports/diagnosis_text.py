@@ -1,4 +1,4 @@
-"""Why a crawl is not finished (`reports.diagnosis`), as rows of text: the same words on page and terminal."""
+"""The diagnosis of a crawl (`reports.diagnosis`) as rows of text, for page and terminal."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from crawler.core.urls.normalise import href_of
 from crawler.reports import text as words
 
 Row = dict[str, str]
-"""A line: `answer` in a word or two, what it is about in `url` (with `href` when it can be opened), what there is to
-say in `note`, two figures (`time`, `size`) and a `tone` (good, warn, bad, calm). A host whose wait a user may end has
-its name in `ends`, too."""
+"""A line: `answer` in a word or two, its subject in `url` (with `href` for a link), a `note`, two figures (`time`,
+`size`) and a `tone` (good, warn, bad, calm). A host whose wait a user may end has its name in `ends`."""
 
 HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.FETCHING: ("being fetched", "good"),
@@ -25,7 +24,7 @@ HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.BEGINNING: ("being begun", "calm"),
     Hold.LOST: ("lost", "bad"),
 }
-"""How a batch stands, and the tone of that."""
+"""The state of a batch, with its tone."""
 
 REASONS: dict[Reason, str] = {
     Reason.STOP: "the server asked to wait",
@@ -61,7 +60,7 @@ class Section:
 
 
 def sections(report: Mapping[str, Any]) -> list[Section]:
-    """The tables that have anything in them."""
+    """The tables that are not empty."""
     batches, hosts, given_up = report["batches"] or [], report["hosts"], report["given_up"]
     shown = [_host_row(host) for host in hosts["shown"]] if hosts else []
     letters = [_letter_row(letter, report) for letter in given_up["newest"]] if given_up else []
@@ -96,17 +95,17 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
 
 
 def known(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What else is known: name and text. Empty when Redis does not answer."""
+    """Further facts: name and text. Empty when Redis does not respond."""
     manager, workers, queued = report["manager"], report["workers"], report["queues"]
     if manager is None:
         return []
-    told = [("Manager", _doing(report)), ("Its last run", _last_run(report))]
-    told += [("Reports to take in", words.count(manager["reports"]))]
-    told += [("Pages handed out", words.count(manager["handed_out"]))]
-    told += [(f'Workers for "{name}"', words.count(number)) for name, number in workers.items()]
-    told += [(f'Jobs waiting in "{name}"', words.count(number)) for name, number in queued.items()]
-    told += [(name, _in(report["ends"][key])) for name, key in _ENDS if report["ends"][key] is not None]
-    return told
+    facts = [("Manager", _doing(report)), ("Its last run", _last_run(report))]
+    facts += [("Reports to take in", words.count(manager["reports"]))]
+    facts += [("Pages handed out", words.count(manager["handed_out"]))]
+    facts += [(f'Workers for "{name}"', words.count(number)) for name, number in workers.items()]
+    facts += [(f'Jobs waiting in "{name}"', words.count(number)) for name, number in queued.items()]
+    facts += [(name, _in(report["ends"][key])) for name, key in _ENDS if report["ends"][key] is not None]
+    return facts
 
 
 _ENDS = (
@@ -117,7 +116,7 @@ _ENDS = (
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """All of it for a terminal."""
+    """The whole diagnosis for a terminal."""
     parts = ["".join(f"{sentence}\n" for sentence in report["sentences"])]
     for section in sections(report):
         lines = [[row["answer"], row["url"], row["time"], row["size"], row["note"]] for row in section.rows]
@@ -169,7 +168,7 @@ def _host_row(host: Mapping[str, Any]) -> Row:
 
 
 def reason_of(host: Mapping[str, Any]) -> str:
-    """Why a host is not asked, with the figures that belong to it."""
+    """Why a host is not requested, with figures."""
     reason = Reason(host["reason"])
     match reason:
         case Reason.STOP:

@@ -1,4 +1,4 @@
-"""The pages and links of a crawl as a picture, small enough to be looked at: a large site is drawn by folder."""
+"""The graph of a crawl's pages and links, small enough to draw: of a large site the nodes are folders."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from crawler.core.html import link_codec
 from crawler.models import Crawl, Page, PageLinks
 from crawler.reports import result_cache, text
 
-MOST_PAGES = 2_000  # that are drawn one by one
-MOST_NODES = 400  # where there are more pages than that
-MOST_READ = 200_000  # pages that are looked at; the others of the crawl, found last, are not in the picture
-MOST_LINKED = 20_000  # pages of a crawl whose links are all read; of a larger one is shown where pages were found
+MOST_PAGES = 2_000  # drawn one by one
+MOST_NODES = 400  # with more pages than that
+MOST_READ = 200_000  # pages read; later ones are not in the graph
+MOST_LINKED = 20_000  # pages; of a larger crawl the lines are parents
 MOST_LINES = 40_000
 CHUNK = 2_000  # rows in memory at a time
-AT_ONCE = 500  # pages named in one question
+AT_ONCE = 500  # pages in one query
 
 _FIELDS = ("id", "url", "key", "parent_id", "depth", "outcome", "http_status")
 
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn."""
+    """The graph to draw."""
 
-    within: str  # what the URLs of all its pages begin with; "" = the whole crawl
-    pages: int  # that are in it
-    is_cut: bool  # there are more pages, which are not in it
-    has_links: bool  # every link between its nodes is a line; else those alone by which pages were first found
-    has_counts: bool  # links to a node are counted, from wherever in the crawl
+    within: str  # the beginning of all URLs; "" = the whole crawl
+    pages: int  # in the graph
+    is_cut: bool  # there are more pages
+    has_links: bool  # lines are all links; else only links to pages from their parents
+    has_counts: bool  # links to a node from any page of the crawl are counted
     nodes: Sequence[Node]
-    titles: dict[int, str]  # page -> title, of the nodes that are single pages
+    titles: dict[int, str]  # page -> title, of nodes that are pages
     lines: Sequence[Line]
-    crowded: int  # nodes to which no lines are drawn, because too many lead there
+    crowded: int  # nodes without lines, because too many pages link to them
 
 
 def graph_of(crawl: Crawl, within: str = "") -> Graph:
-    """The graph of a crawl, or of those of its pages whose URLs begin with `within`."""
+    """The graph of a crawl, or of its pages whose URLs begin with `within`."""
     return result_cache.worked_out(f"graph:{within}", lambda: _drawn(crawl, within), crawl)
 
 
@@ -75,7 +75,7 @@ def _drawn(crawl: Crawl, within: str) -> Graph:
 
 
 def folders(url: str) -> list[tuple[str, str]]:
-    """The way to a URL or to the beginning of some: name and beginning of its host and of each folder, from the top."""
+    """The host and the folders of a URL from the top, each with its name and the beginning of its URLs."""
     parts = urlsplit(url)
     if not parts.netloc or not parts.path:
         return []
@@ -88,7 +88,7 @@ def folders(url: str) -> list[tuple[str, str]]:
 
 
 def _spots(crawl: Crawl, within: str) -> list[Spot]:
-    """Pages of the site in the order of their discovery, one more than are looked at when there are more."""
+    """Pages of the site in the order of their discovery, one more than are read if there are more."""
     found = Page.objects.filter(crawl=crawl, kind=PAGE).exclude(outcome=Outcome.EXTERNAL)
     if within:
         found = found.filter(url__startswith=within)
@@ -96,7 +96,7 @@ def _spots(crawl: Crawl, within: str) -> list[Spot]:
     return [
         Spot(page, url, link_codec.number(bytes(key)), parent, depth, answer_of(outcome), str(status or outcome))
         for page, url, key, parent, depth, outcome, status in rows
-        if url.startswith(within)  # to SQLite small and large letters are the same
+        if url.startswith(within)  # SQLite ignores case
     ]
 
 
@@ -120,7 +120,7 @@ def _titles(nodes: Sequence[Node]) -> dict[int, str]:
     return titles
 
 
-# A graph as it is told to whoever draws it: its nodes with short names, and what there is to see in sentences.
+# The graph as values to draw.
 
 
 def nodes(graph: Graph) -> list[dict[str, Any]]:
@@ -129,19 +129,21 @@ def nodes(graph: Graph) -> list[dict[str, Any]]:
 
 
 def summary(graph: Graph) -> str:
-    """What there is to see, in sentences."""
+    """The graph in sentences."""
     pages = text.counted(graph.pages, "page")
     folded = len(graph.nodes) < graph.pages
-    told = [f"{pages} in {text.counted(len(graph.nodes), 'group')} by folder." if folded else f"{pages}."]
+    sentences = [f"{pages} in {text.counted(len(graph.nodes), 'group')} by folder." if folded else f"{pages}."]
     if not graph.has_links:
-        told.append("The crawl is large: lines show where pages were first found, not every link.")
+        sentences.append("The crawl is large: lines show where pages were first found, not every link.")
     elif not graph.has_counts:
-        told.append("The crawl is large: links from other folders are not counted here.")
+        sentences.append("The crawl is large: links from other folders are not counted here.")
     if graph.crowded:
-        told.append(f"Links to {text.counted(graph.crowded, 'page')} that very many link to are not drawn.")
+        sentences.append(f"Links to {text.counted(graph.crowded, 'page')} that very many link to are not drawn.")
     if graph.is_cut:
-        told.append(f"Only the first {text.count(MOST_READ)} pages found are shown; open a folder to see more of it.")
-    return " ".join(told)
+        sentences.append(
+            f"Only the first {text.count(MOST_READ)} pages found are shown; open a folder to see more of it."
+        )
+    return " ".join(sentences)
 
 
 def _node(node: Node, titles: dict[int, str]) -> dict[str, Any]:
@@ -161,7 +163,7 @@ def _node(node: Node, titles: dict[int, str]) -> dict[str, Any]:
 
 
 def _name(node: Node) -> str:
-    """Short enough to stand beside a dot: the last part of the URL."""
+    """A short name: the last part of the URL."""
     way = folders(node.url)
     rest = node.url.removeprefix(way[-1][1]) if way else node.url
     if node.page_id is not None:

@@ -1,4 +1,4 @@
-"""What is known of one host over all crawls: whether it is to be asked now, and whose pages wait for it."""
+"""The state of one host in all crawls: whether it may be requested now, and whose pages wait for it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from crawler.reports.diagnosis_facts import memory_of
 
 
 def crawls_of(redis: Redis, host: str) -> list[tuple[Crawl, int]]:
-    """Running and paused crawls that have pages of this host, and how many wait."""
+    """Running and paused crawls with pages of this host, and how many pages wait."""
     crawls = {str(crawl.id): crawl for crawl in Crawl.objects.filter(state__in=(State.RUNNING, State.PAUSED))}
     return [(crawls[crawl], waiting) for crawl, waiting in pages_of(redis, host, list(crawls)).items()]
 
 
 def known_of(host: str) -> Plain | None:
-    """Values JSON can hold; None when nothing is known of this host.
+    """The state as JSON values; None for an unknown host.
 
-    `stop`        the server asked for no request before a moment: until when, by which status, how often in a row
-    `probe_in`    seconds for which the answer of the one page is waited for that is tried after that
-    `delay`       seconds between two requests by the automatic throttle, after so many `troubles` in a row
-    `crawl_delay` seconds, by its robots.txt
-    `seconds`     it takes for an answer, as of late
-    `asked_at`    the last request
-    `connections` in use: how many, and how many by each crawl
-    `robots`      what is remembered of its robots.txt files, or that one is being asked for
-    `crawls`      those that run or are paused and have pages of it
+    `stop`        a Retry-After: until when, with which status, how often in a row
+    `probe_in`    seconds to wait for the response of the one page that is requested after it
+    `delay`       seconds between two requests by the automatic throttle, after `troubles` failures in a row
+    `crawl_delay` seconds, from its robots.txt
+    `seconds`     the recent response time
+    `asked_at`    the time of the last request
+    `connections` in use: in all, and by each crawl
+    `robots`      the cached robots.txt files, or that one is being fetched
+    `crawls`      running and paused crawls with pages of it
     """
     redis = queues.connection()
     now = clock.epoch_seconds()
@@ -76,22 +76,22 @@ def _stop(seen: HostSnapshot, now: float) -> Plain | None:
 
 
 def _robots(redis: Redis, host: str, crawls: list[Crawl]) -> list[Plain]:
-    """Each once, however many crawls share what is remembered."""
+    """Each origin once, because crawls share the cache."""
     memories = {
         memory.partition: memory for memory in (RobotsCache(redis), *(memory_of(redis, each) for each in crawls))
     }
-    told = []
+    known = []
     for origin in origins_of(host):
         for memory in memories.values():
             memo, asked = memory.get(origin), memory.is_being_fetched([origin])
             if memo is not None or asked:
                 status, error = (memo.status, memo.error) if memo else (None, "")
-                told.append({"origin": origin, "being_asked": asked, "status": status, "error": error})
-    return told
+                known.append({"origin": origin, "being_asked": asked, "status": status, "error": error})
+    return known
 
 
 def text(known: Plain) -> str:
-    """All of it for a terminal."""
+    """The state as text for a terminal."""
     return words.aligned(list(_lines(known)))
 
 

@@ -1,4 +1,4 @@
-"""Which pages of a crawl link to one, with what words."""
+"""Links to a page, their anchor texts, orphans and dead letters."""
 
 from __future__ import annotations
 
@@ -20,24 +20,22 @@ from crawler.models import Crawl, LinkIndex, Page, PageLinks
 from crawler.reports import result_cache
 from crawler.storage.queries import all_rows
 
-# Which pages link to one: an index over the links of a large crawl that is over, made when it is first asked for.
+# An index of links by target, built for a large crawl that is over when a user first needs it.
 #
-# To keep such an index while a crawl runs would cost each page about as much again as all its links do
-# (docs/decisions/storage.md).
-# So it is made afterwards, a part of the crawl's pages at a time, each in a transaction of its own: what is not in it
-# yet is read through. A part has one row for each of BUCKETS groups of targets, so that one row a part is read for a
-# target.
+# Updating it while a crawl runs would double the cost of storing links (docs/decisions/storage.md). So it is built
+# afterwards, one part of the crawl's pages per transaction; pages not in it yet are scanned. A part has one row for
+# each of BUCKETS groups of targets, so that a target needs one row of each part.
 
 PART_PAGES = 5_000
 BUCKETS = 64
-BUDGET = 0.5  # seconds after which no further part is made while a user waits
+INDEX_BUDGET_S = 0.5  # after it no further part is built while a user waits
 
-_SHIFT = 8 * link_codec.KEY_BYTES - BUCKETS.bit_length() + 1  # of a short key as a number: what is left is its bucket
+_SHIFT = 8 * link_codec.KEY_BYTES - BUCKETS.bit_length() + 1  # of a short key as a number: the rest is its bucket
 _LEVEL = 1  # of zlib
 _LINKING = "SELECT page_id FROM crawler_pagelinks WHERE crawl_id = %s AND page_id > %s"
 
 
-def pages_with(crawl: Crawl, key: bytes, budget: float | None = BUDGET) -> list[int]:
+def pages_with(crawl: Crawl, key: bytes, budget: float | None = INDEX_BUDGET_S) -> list[int]:
     """The pages that link to the target with this short key, in the order of their discovery. `budget`: seconds for
     the index; None = until it is complete."""
     if not result_cache.are_kept(crawl):
@@ -50,7 +48,7 @@ def pages_with(crawl: Crawl, key: bytes, budget: float | None = BUDGET) -> list[
 
 
 def _read_through(crawl: Crawl, key: bytes, after: int = 0) -> list[int]:
-    """Those behind this page, found by reading through the short keys of all of them."""
+    """Those after this page, found by scanning the short keys of all pages."""
     found = "instr(keys, %s)" if connection.vendor == "sqlite" else "position(%s in keys)"
     crawl_id = Crawl._meta.pk.get_db_prep_value(crawl.id, connection)
     with connection.cursor() as cursor:
@@ -62,11 +60,11 @@ def _read_through(crawl: Crawl, key: bytes, after: int = 0) -> list[int]:
 
 
 def _extended(crawl: Crawl, budget: float | None, now: Callable[[], float] = monotonic) -> tuple[int, bool]:
-    """Make parts of the index that are missing: the last page that is in it, and whether that is the last of all.
+    """Build missing parts of the index; returns the last page in it, and whether it is complete.
 
-    1. What was made before the crawl was opened again is deleted.
-    2. At least one part is made, and no further one once `budget` is spent.
-    3. Of two that make the same part at a time, one stores it: both read the same rows, which change no more.
+    1. Delete parts built before the crawl was reopened.
+    2. Build at least one part, and no further one when `budget` is spent.
+    3. When two processes build the same part, one stores it: both read the same rows, which do not change any more.
     """
     moment, began = result_cache.moment_of(crawl), now()
     known = LinkIndex.objects.filter(crawl=crawl)
@@ -88,21 +86,21 @@ def _extended(crawl: Crawl, budget: float | None, now: Callable[[], float] = mon
 
 
 def _end_of_part(crawl: Crawl, after: int) -> int | None:
-    """The last page of the part that begins behind this page; None when there is none behind it."""
+    """The last page of the part that begins after this page; None after the last page."""
     ids = all_rows(crawl.pk).filter(id__gt=after).values_list("id", flat=True)
     return max(ids[:PART_PAGES], default=None)
 
 
 def _rows(crawl: Crawl, after: int, last: int) -> list[tuple[int, bytes]]:
-    """Page and short keys of what it links to, in order. Rows of crawls at the same time lie between them: to name the
-    crawl in the question would make SQLite look at all of its rows."""
+    """Page and the short keys of its links, in order. The query has no condition on the crawl, although rows of other
+    crawls are between them, because with it SQLite reads all rows of the crawl."""
     rows = PageLinks.objects.filter(page_id__gt=after, page_id__lte=last).order_by("page_id")
     found = rows.values_list("page_id", "crawl_id", "keys")
     return [(page, bytes(keys)) for page, owner, keys in found if owner == crawl.pk]
 
 
 def _buckets(part: Sequence[tuple[int, bytes]], last: int) -> Iterator[tuple[int, bytes]]:
-    """The rows of a part: all BUCKETS of them, so that the part is known to be there."""
+    """All BUCKETS rows of a part, even empty ones, because they show that the part exists."""
     pages = defaultdict[int, list[int]](list)
     for page, keys in part:
         back = last - page
@@ -116,7 +114,8 @@ def _buckets(part: Sequence[tuple[int, bytes]], last: int) -> Iterator[tuple[int
 
 
 def _packed(found: Sequence[tuple[int, Sequence[int]]]) -> bytes:
-    """How many targets, their keys, where the pages of each end, and those pages as distances from the part's last."""
+    """The number of targets, their keys, where the pages of each end, and the pages as distances from the part's
+    last."""
     numbers = [*accumulate(len(pages) for _, pages in found), *chain.from_iterable(pages for _, pages in found)]
     plain = struct.pack(f">I{len(found)}Q{len(numbers)}I", len(found), *(target for target, _ in found), *numbers)
     return zlib.compress(plain, _LEVEL)
@@ -140,14 +139,14 @@ def _bucket(key: bytes) -> int:
     return link_codec.number(key) >> _SHIFT
 
 
-AT_ONCE = 500  # pages whose addresses are looked up together
+AT_ONCE = 500  # pages whose URLs are read by one query
 
 
 class Inlink(NamedTuple):
-    """A link to the page in question."""
+    """A link to a page."""
 
-    page: str  # URL of the page it stands on
-    text: str  # the words it is written with
+    page: str  # URL of the page that has the link
+    text: str  # anchor text
     rel: str  # "nofollow ugc sponsored"
 
 
@@ -164,7 +163,7 @@ def _inlinks_found(crawl: Crawl, key: bytes) -> Iterator[Inlink]:
 
 
 def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
-    """The links with this short key on these pages, AT_ONCE of them at most, each with its page."""
+    """The links with this short key on these pages (AT_ONCE at most), each with its page."""
     urls = dict(Page.objects.filter(id__in=pages).values_list("id", "url"))
     rows = PageLinks.objects.filter(page_id__in=pages).order_by("page_id")
     for page, keys, packed in rows.values_list("page_id", "keys", "packed"):
@@ -174,22 +173,22 @@ def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
                 yield page, Inlink(urls[page], link.text, link.rel)
 
 
-# Which pages of a crawl link to many others, found in one reading of all its links.
+# Links to many targets, found in one scan of all links of a crawl.
 
 # pages whose links are in memory at a time
 
 
 class Linked(NamedTuple):
-    """A link to one of the targets in question."""
+    """A link to one of several targets."""
 
-    target: int  # as the caller named it
+    target: int  # the name the caller gave it
     link: Inlink
 
 
 def linking_pages(crawl: Crawl, targets: Mapping[bytes, int]) -> Counter[int]:
-    """How many pages link to each of these targets (short key -> name). Those nobody links to are left out.
+    """Target -> the number of pages that link to it, without targets that have no links. `targets`: short key -> name.
 
-    The short keys are read as numbers, so that to compare those of a page with the targets' takes no step of ours.
+    The short keys are read as numbers, so that one set operation compares those of a page with the targets.
     """
     wanted = {_number(key): target for key, target in targets.items()}
     numbers, found = frozenset(wanted), Counter[int]()
@@ -230,27 +229,26 @@ def _number(key: bytes) -> int:
     return int.from_bytes(key, sys.byteorder)
 
 
-# The orphans of a crawl: pages that a sitemap names and no other page links to.
+# Orphans: pages that a sitemap names and no other page links to.
 
 
 def knows_orphans(crawl: Crawl) -> bool:
-    """Whether the crawl looks at sitemaps and at links, so that it can tell."""
+    """Whether the crawl reads sitemaps and follows links, both of which orphans depend on."""
     return crawl.chosen.uses_sitemaps and crawl.chosen.recursive
 
 
 def orphans(crawl: Crawl) -> QuerySet[Page]:
-    """Pages named by a sitemap that nothing leads to, in the order of their discovery: no link or redirect of another
-    page that was fetched, and no person who started the crawl there.
+    """Pages that only a sitemap names, in the order of their discovery: no fetched page links or redirects to them, and
+    they are no start pages.
 
-    What pages link to that were not fetched cannot be known; so only a crawl that is over, and had no limits, has seen
-    all there is.
+    Pages that were not fetched may link to them, so the list is exact only for a crawl that is over and had no limits.
     """
     if not knows_orphans(crawl):
         return Page.objects.none()
     return Page.objects.filter(crawl=crawl, kind=PAGE, in_sitemap=True, linked=False).order_by("id")
 
 
-# The dead letters of a crawl: pages that were given up although another try might do better.
+# Dead letters: failed pages that another attempt might fetch.
 
 
 def dead_letters(crawl: Crawl) -> QuerySet[Page]:

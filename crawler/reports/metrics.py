@@ -1,7 +1,7 @@
-"""What a monitor wants to know of the whole installation, read from the table and from Redis at the moment it asks.
+"""Metrics of the whole installation, read from the database and Redis at each request.
 
-No process counts anything of its own, so it does not matter how many there are and which of them is asked. Nothing is
-counted by rows of pages: what crawls have counted is added up.
+Processes have no counters of their own, so any process can serve them. The counters of crawls are summed; no page rows
+are counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crawler.queueing.workers import listeners
 
 @dataclass(frozen=True)
 class FromTable:
-    """Over all crawls that are kept; deleting one takes its numbers away."""
+    """Sums over all crawls; deleting a crawl subtracts its numbers."""
 
     crawls: Mapping[str, int]  # state -> crawls
     pages: Mapping[str, int]  # outcome -> pages
@@ -49,7 +49,7 @@ class FromRedis:
 
 
 def of_table() -> FromTable:
-    """Raises what the database raises when it is away."""
+    """Raises the errors of the database."""
     crawls, pages = Counter[str](dict.fromkeys(State, 0)), Counter[str](dict.fromkeys(_counted(), 0))
     discovered = requests = size = retries = 0
     running = list[UUID]()
@@ -88,7 +88,7 @@ def of_redis(running: Sequence[UUID]) -> FromRedis | None:
 
 
 def _counted() -> list[str]:
-    """Outcomes that crawls count."""
+    """The outcomes that crawls count."""
     return [outcome.value for outcome in Outcome if outcome is not Outcome.EXTERNAL]
 
 

@@ -1,4 +1,4 @@
-"""All that is known of one page of a crawl: as plain JSON values, and as text for its web page and the terminal."""
+"""One page of a crawl in full: as JSON values, and as text for its web page and the terminal."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from crawler.reports.page_table import value_words
 from crawler.reports.traps import REASONS
 from crawler.storage import queries
 
-# How one page was found, and where redirects lead from it and to it.
+# The path to a page, and its redirects.
 
-MAX_STEPS = 30  # of a path from the start, those next to the page
-MAX_HOPS = 20  # a crawl follows ten; others may lie before them or behind
-MAX_SOURCES = 50  # pages that redirect here, over however many hops
+MAX_STEPS = 30  # of a path, those nearest to the page
+MAX_HOPS = 20  # a crawl follows ten; there may be others before or after them
+MAX_SOURCES = 50  # pages that redirect here, over any number of hops
 
 
 def brief(page: Page) -> dict[str, Any]:
-    """A page in a list: its id, its URL and what came of it."""
+    """A page in a list: its id, URL and outcome."""
     return {"page": page.pk, "url": page.url, "outcome": page.outcome or None, "http_status": page.http_status}
 
 
 def path_to(page: Page) -> dict[str, Any]:
-    """The pages between a start URL and this one: each was first found on the one before it. `leads_by` says how it
-    leads to the next: by a "link", a "redirect" or as a "sitemap". `is_whole` is False when there are more before."""
+    """The pages between a start URL and this one: each was first found on the one before it. `leads_by` is how a page
+    leads to the next one: "link", "redirect" or "sitemap". `is_whole` is False when earlier pages are left out."""
     steps: list[dict[str, Any]] = []
     child = page
     while child.parent_id is not None and len(steps) < MAX_STEPS:
@@ -53,8 +53,8 @@ def _leads_by(parent: Page, child: Page) -> str:
 
 
 def redirects_of(page: Page) -> dict[str, Any]:
-    """`onwards`: the pages a redirect leads to, one after the other, the last with the answer. `is_loop`: they lead
-    back. `sources`: the pages whose redirects lead here; those with `hops` 1 directly."""
+    """`onwards`: the chain of redirects from this page to the final response. `is_loop`: the chain leads back.
+    `sources`: the pages that redirect here, directly with `hops` 1."""
     onwards, is_loop = _onwards(page)
     return {"onwards": onwards, "is_loop": is_loop, "sources": _sources(page)}
 
@@ -73,7 +73,7 @@ def _onwards(page: Page) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _sources(page: Page) -> list[dict[str, Any]]:
-    """Level by level, for no index leads from a target to its sources: each level reads the crawl's rows once."""
+    """Level by level. No index leads from a target to its sources, so each level reads the crawl's rows once."""
     found: dict[int, dict[str, Any]] = {}
     targets, hops = [page.url], 0
     while targets and hops < MAX_HOPS and len(found) < MAX_SOURCES:
@@ -85,12 +85,12 @@ def _sources(page: Page) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-# The links on one page and those to it, a part of them at a time.
+# Links from and to one page, in parts.
 
 
 def links_out(page: Page, at: int, at_most: int) -> dict[str, Any]:
-    """Where this page links to, in the order of its text: `number` of all, and `links` from the place `at` on. Each
-    has the words it is written with, its rel, and what came of its target; `page` is None when that has no row."""
+    """The links of this page in document order: `number` of all, and `links` from position `at` on, each with anchor
+    text, rel and the outcome of its target; `page` is None for a target without a row."""
     kept = PageLinks.objects.filter(pk=page.pk).first()
     links = link_codec.unpacked(bytes(kept.packed), page.url) if kept else []
     part = links[at : at + at_most]
@@ -99,8 +99,8 @@ def links_out(page: Page, at: int, at_most: int) -> dict[str, Any]:
 
 
 def links_in(crawl: Crawl, page: Page, at: int, at_most: int) -> dict[str, Any]:
-    """Which pages link to this one, in the order of their discovery: `number` of all these pages, and the `links` on
-    them from the place `at` on."""
+    """The pages that link to this one, in the order of their discovery: `number` of them, and their `links` from
+    position `at` on."""
     key = link_codec.short_key(page.url)
     pages = pages_with(crawl, key)
     part = pages[at : at + at_most]
@@ -111,7 +111,7 @@ def links_in(crawl: Crawl, page: Page, at: int, at_most: int) -> dict[str, Any]:
 
 
 def _targets(crawl_id: Any, urls: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """URL -> what came of it."""
+    """URL -> page and outcome."""
     keys = {key_of(url): url for url in urls}
     unknown: dict[str, Any] = {"page": None, "outcome": None, "http_status": None}
     found = dict.fromkeys(keys.values(), unknown)
@@ -121,12 +121,12 @@ def _targets(crawl_id: Any, urls: Iterable[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
-LINKS = 50  # of either kind, unless somebody asks for others
+LINKS = 50  # of either kind, by default
 
 
 def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, links: int = LINKS) -> dict[str, Any]:
-    """What is known; None stands for what is not. `said` is None when the page was not read: there was no answer, it
-    was no success, or it is no HTML. `headers` are lines as they were sent, None where nobody answered."""
+    """All values; None = not known. `said` (the metadata) is None when the page was not read, because there was no
+    response, no success, or no HTML. `headers` are lines as sent, None without a response."""
     facts = PageFacts.objects.filter(pk=page.pk).first()
     answered = page.http_status is not None
     return {
@@ -163,7 +163,7 @@ def page_report(crawl: Crawl, page: Page, *, out_at: int = 0, in_at: int = 0, li
 
 
 def _sitemap(crawl: Crawl, page: Page) -> dict[str, Any]:
-    """`linked` is whether a link or a person led to it; both are None when the crawl looked at no sitemap."""
+    """`linked`: whether it is linked or a start page; both are None when the crawl read no sitemap."""
     if not crawl.chosen.uses_sitemaps:
         return {"listed": None, "linked": None, "lastmod": None}
     return {"listed": page.in_sitemap, "linked": page.linked, "lastmod": page.lastmod or None}
@@ -195,11 +195,10 @@ def _trap(page: Page) -> dict[str, str] | None:
     return {"reason": REASONS[Reason(trap.reason)], "pattern": trap.pattern} if trap else None
 
 
-# What is known of one page (`reports.page_detail`) in words: the same on its own view and on the terminal. What is not
-# known says so, and why.
+# The same as text, for the view of a page and the terminal; with the reason where a value is missing.
 
 Known = list[tuple[str, str]]
-"""Names and what is known, in the order to be read."""
+"""Names and texts, in display order."""
 
 KINDS = {PAGE: "a page of the site", SITEMAP: "a sitemap", EXTERNAL: "a link to another site"}
 LEADS_BY = {"link": "links to", "redirect": "redirects to", "sitemap": "names"}
@@ -207,7 +206,7 @@ UNKNOWN = "not known"
 
 
 def answer(page: Mapping[str, Any]) -> str:
-    """What came of a page in a list: its status code, or its outcome in words, or that nothing is known of it."""
+    """The response of a page in a list: its status code, or its outcome in words."""
     if page["http_status"]:
         return str(page["http_status"])
     if page["page"] is None:
@@ -244,7 +243,7 @@ def attempts(report: Mapping[str, Any]) -> str:
 
 
 def found(report: Mapping[str, Any]) -> Known:
-    """What it is and how it was found."""
+    """Its type and how it was found."""
     known = [
         (label("kind"), KINDS[report["kind"]]),
         (label("depth"), f"{text.counted(report['depth'], 'link')} from a start URL"),
@@ -302,7 +301,7 @@ def unread(report: Mapping[str, Any]) -> str:
 
 
 def fields(report: Mapping[str, Any]) -> Known:
-    """What the extraction rules took from it, and why something is missing."""
+    """The extracted fields, with the reasons for missing values."""
     return [(name, _noted(value_words(value), report["notes"].get(name))) for name, value in report["fields"].items()]
 
 
@@ -311,7 +310,7 @@ def _noted(value: str, note: str | None) -> str:
 
 
 def kept(report: Mapping[str, Any]) -> Known:
-    """In which forms its content is kept, or why not."""
+    """The forms of its kept content, or why it is not kept."""
     return [(form, place if isinstance(place, str) else "kept") for form, place in report["kept"].items()]
 
 

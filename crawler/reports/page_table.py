@@ -1,4 +1,4 @@
-"""The columns of the table of pages: which there are, which are shown unless others are chosen, and their cells."""
+"""The table of pages: its columns and cells, filters and rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crawler.reports import text
 from crawler.reports.links import dead_letters, orphans
 from crawler.storage import queries
 
-FIELD = "field:"  # before the name of an extraction rule, whose values are a column of their own
+FIELD = "field:"  # before the name of an extraction rule, whose values are a column
 
 Cell = Callable[[Page, PageFacts | None], str]
 
@@ -109,12 +109,12 @@ COLUMNS = tuple(_column(field, field.column) for _, field in _SHOWN if field.col
 
 
 def columns_of(crawl: Crawl) -> tuple[Column, ...]:
-    """All columns this crawl's table can have: those above, and one for each of its extraction rules."""
+    """All columns of this crawl's table: those of page fields, and one for each extraction rule."""
     return (*COLUMNS, *(Column(FIELD + name, name, partial(_field, name)) for name in field_names(crawl)))
 
 
 def shown_columns(crawl: Crawl, chosen: Sequence[str]) -> list[Column]:
-    """The chosen ones as far as there are such columns, else the usual ones; always in the same order."""
+    """The chosen columns that exist, or the default ones; always in the same order."""
     known = columns_of(crawl)
     return [column for column in known if column.name in chosen] or [column for column in known if column.is_default]
 
@@ -125,12 +125,12 @@ def field_names(crawl: Crawl) -> list[str]:
 
 
 def facts_of(pages: Sequence[Page]) -> dict[int, PageFacts]:
-    """What these pages said of themselves, as far as it is known."""
+    """The metadata of these pages by id."""
     return PageFacts.objects.in_bulk([page.pk for page in pages])
 
 
 def value_words(value: Any) -> str:
-    """An extracted value as text: several are separated by commas, and a dash stands for none."""
+    """An extracted value as text: a list with commas, a dash for none."""
     match value:
         case None:
             return DASH
@@ -146,13 +146,12 @@ def _field(name: str, _: Page, facts: PageFacts | None) -> str:
     return value_words(facts.fields.get(name)) if facts else ""
 
 
-# What the pages of a crawl can be narrowed to, each with the number of pages it leaves: from the crawl's counters
-# alone, so that nothing is counted for it.
+# Filters with the numbers of their pages, which come from the crawl's counters.
 
 
 @dataclass(frozen=True)
 class Facet:
-    """One value to choose."""
+    """One value of a filter."""
 
     value: str  # as the query string has it
     words: str
@@ -164,7 +163,7 @@ class Facet:
 
 
 def outcome_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
-    """The outcomes there are, below the category each is counted in; pages without one come last."""
+    """The outcomes of the crawl's pages by their part of the receipt; open pages come last."""
     tallies = crawl.tallies
     found = [(category, list(_outcomes_of(category, tallies.outcomes))) for category in Category]
     groups = [(str(category), _with_all(category, facets)) for category, facets in found if facets]
@@ -174,7 +173,7 @@ def outcome_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
 
 
 def status_facets(crawl: Crawl) -> list[tuple[str, list[Facet]]]:
-    """The status codes there are, below their class."""
+    """The status codes of the crawl's pages by class."""
     classes: dict[str, list[Facet]] = {}
     for code, pages in sorted(crawl.statuses.items()):
         if pages:
@@ -189,7 +188,7 @@ def _outcomes_of(category: Category, outcomes: dict[str, int]) -> Iterator[Facet
 
 
 def _with_all(category: Category, facets: list[Facet]) -> list[Facet]:
-    """Before several outcomes of a category, one entry for all of them."""
+    """With several facets of a category, the category comes first."""
     return facets if len(facets) == 1 else [_all_of(str(category), facets), *facets]
 
 
@@ -197,38 +196,38 @@ def _all_of(value: str, facets: list[Facet]) -> Facet:
     return Facet(value, f"All {value}", sum(facet.pages for facet in facets))
 
 
-# The pages of a crawl as a table somebody searches, filters, sorts and leafs through: all of it in the database.
+# Rows: the database searches, filters, sorts and pages.
 #
-# Text is compared as the bytes of its UTF-8, whatever the database would make of it, and looked for whatever the case
-# of ASCII letters: so both databases find the same, in the same order, and find it fast.
+# Text is compared as UTF-8 bytes, and searched without regard to the case of ASCII letters, so that both databases find
+# the same rows in the same order, and fast.
 
-ROWS_PER_PAGE = 100  # rows shown at a time
-COUNTED = 10_000  # rows at most; of more it is said that there are more
+ROWS_PER_PAGE = 100
+MAX_COUNTED = 10_000  # rows; of more the table shows "more than"
 
 _UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 @dataclass(frozen=True)
 class TablePage:
-    """The rows of the table that are shown at a time."""
+    """One page of the table."""
 
     pages: list[Page]
     is_first: bool
     is_last: bool
-    count: int  # rows on all leaves, as far as they are counted
+    count: int  # of all rows, up to MAX_COUNTED
     is_counted: bool  # False = there are more than `count`
 
 
 def chosen(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
-    """All rows that are asked for, in the order that is asked for, wherever the query says to go on."""
+    """All rows of a query in its order, without its position."""
     return _ordered(_narrowed(crawl, query), query.descending)
 
 
 def table_page(crawl: Crawl, query: PagesQuery) -> TablePage:
-    """The rows to show. A leaf begins behind the page the query names, or ends ahead of it, or is read backwards from
-    the end, so the thousandth and the last cost no more than the second. BadInput when the crawl has no such page.
+    """The rows to show: those after or before the row the query names, or the last ones (keyset paging), so that any
+    page costs the same. BadInput when the crawl has no such row.
 
-    First the ids alone are put in order, then these few rows are read: a row is much longer than what it is sorted by.
+    First only the ids are sorted, then these few rows are read, because a row is much longer than its sort key.
     """
     rows, goes_back = _narrowed(crawl, query), query.at_end or query.before is not None
     beyond = rows if query.mark is None else rows.filter(_beyond(crawl, query))
@@ -242,13 +241,13 @@ def table_page(crawl: Crawl, query: PagesQuery) -> TablePage:
         pages=_read(ids[::-1] if goes_back else ids),
         is_first=is_first,
         is_last=query.at_end or (not goes_back and not has_more),
-        count=min(count, COUNTED) if query.is_narrowed else count,
-        is_counted=not query.is_narrowed or count <= COUNTED,
+        count=min(count, MAX_COUNTED) if query.is_narrowed else count,
+        is_counted=not query.is_narrowed or count <= MAX_COUNTED,
     )
 
 
 def in_order_from(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
-    """All rows that are asked for, behind the page the query names. BadInput when the crawl has no such page."""
+    """All rows of a query after the row it names. BadInput when the crawl has no such row."""
     rows = _narrowed(crawl, query)
     return _ordered(rows if query.mark is None else rows.filter(_beyond(crawl, query)), query.descending)
 
@@ -259,12 +258,12 @@ def _read(ids: list[int]) -> list[Page]:
 
 
 def _count(crawl: Crawl, query: PagesQuery, rows: QuerySet[Page]) -> int:
-    """How many rows there are; of more than COUNTED, so many that it can be seen."""
-    return rows.order_by()[: COUNTED + 1].count() if query.is_narrowed else crawl.discovered
+    """The number of rows, MAX_COUNTED + 1 at most for a filtered table."""
+    return rows.order_by()[: MAX_COUNTED + 1].count() if query.is_narrowed else crawl.discovered
 
 
 def _narrowed(crawl: Crawl, query: PagesQuery) -> QuerySet[Page]:
-    """The rows asked for, with `place`: what they are sorted by."""
+    """The rows of a query, with their sort key as `place`."""
     rows = _shown(crawl, query.show)
     if query.outcomes is not None:
         rows = rows.filter(outcome__in=query.outcomes)
@@ -302,7 +301,7 @@ def _within(rows: QuerySet[Page], field: str, span: Span | None) -> QuerySet[Pag
 
 
 def _holding(rows: QuerySet[Page], text: str) -> QuerySet[Page]:
-    """Those with this text in their URL or title. SQLite's LIKE takes ASCII letters for the same in either case."""
+    """Rows with this text in their URL or title. SQLite's LIKE ignores the case of ASCII letters."""
     if connection.vendor == "sqlite":
         return rows.filter(Q(url__icontains=text) | Q(title__icontains=text))
     wanted = text.translate(_UPPER)
@@ -330,7 +329,7 @@ def _ordered(rows: QuerySet[Page], descending: bool) -> QuerySet[Page]:
 
 
 def _beyond(crawl: Crawl, query: PagesQuery) -> Q:
-    """What is true of the rows behind the page the query names, in the order they are read."""
+    """The condition of the rows after the row that the query names, in reading order."""
     way = "lt" if query.descending != (query.before is not None) else "gt"
     later = Q(**{f"id__{way}": query.mark})
     place = _place_of(crawl, query)

@@ -1,4 +1,4 @@
-"""Where a crawl stands right now, as plain values for the web page and the command line's progress bar."""
+"""State and progress of a crawl, as plain values for the web page and the progress bar of the command line."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SHOWN = RECENT_PAGES  # pages in a list on the crawl page
 
 
 def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
-    """State, counts, how far it is (`done` of `total`, see `core.crawl.progress.standing`), pages a second and, when
-    one can be honest, seconds left (`eta`, else None)."""
+    """State, counts, progress (`done` of `total`, see `core.crawl.progress.standing`), pages a second and, when it can
+    be estimated, seconds left (`eta`, else None)."""
     tallies, max_pages = crawl.tallies, crawl.chosen.max_pages
     stands = progress.standing(tallies, max_pages)
     running = not crawl.is_over
@@ -46,27 +46,27 @@ def progress_of(crawl: Crawl, now: float) -> dict[str, Any]:
 
 
 def standing_of(crawl: Crawl) -> progress.Standing:
-    """How far it is."""
+    """The progress of a crawl."""
     return progress.standing(crawl.tallies, crawl.chosen.max_pages)
 
 
 def rate_of(crawl: Crawl, now: float) -> float | None:
-    """Pages a second lately, of those its standing counts; None while there is too little to measure."""
+    """Recent pages a second, of the pages that count for progress; None without enough data."""
     if crawl.chosen.max_pages is None:
         return progress.rate(crawl.samples, now, crawl.tallies.closed)
     return progress.rate(crawl.samples, now, crawl.tallies.asked, progress.ASKED)
 
 
 def last_pages(crawl: Crawl) -> list[Page]:
-    """The pages closed last, newest first."""
+    """The most recently closed pages, newest first."""
     if "closed" in crawl.recent:
         return [page for page in _in_order(crawl.recent["closed"]) if page.fetched_at is not None]
-    found = Page.objects.filter(crawl=crawl, fetched_at__isnull=False)  # a crawl from before they were kept
+    found = Page.objects.filter(crawl=crawl, fetched_at__isnull=False)  # a crawl of a version that did not store them
     return list(found.order_by("-fetched_at")[:SHOWN])
 
 
 def troubled_pages(crawl: Crawl) -> list[Page]:
-    """The newest pages that failed or answered with an error status, dead letters aside: they have a list of theirs."""
+    """The newest pages that failed or have an error status, without dead letters, which have their own list."""
     if "troubled" in crawl.recent:
         return [page for page in _in_order(crawl.recent["troubled"]) if _is_troubled(page)]
     found = Page.objects.filter(crawl=crawl, given_up=False, outcome__in=ERRORS)
@@ -74,8 +74,8 @@ def troubled_pages(crawl: Crawl) -> list[Page]:
 
 
 def troubled_start_pages(crawl: Crawl) -> list[Page]:
-    """Start pages that gave nothing to follow: closed without a 2xx or 3xx response, and not by cancelling. From the
-    pages of a list nothing was to be followed."""
+    """Start pages without links to follow: closed without a 2xx or 3xx response, and not cancelled. A crawl over a list
+    follows no links and has none."""
     if crawl.source:
         return []
     fine = [*USABLE, Outcome.CANCELLED]
@@ -83,26 +83,24 @@ def troubled_start_pages(crawl: Crawl) -> list[Page]:
 
 
 def came_to_nothing(crawl: Crawl) -> bool:
-    """Whether a crawl that is finished could not do what was asked: none of its start pages gave anything. It is what
-    `bin/crawl` ends with exit code 1 for."""
+    """Whether a finished crawl failed: none of its start pages could be used. `bin/crawl` then exits with code 1."""
     troubled = troubled_start_pages(crawl)
     return bool(troubled) and len(troubled) == start_count(crawl)
 
 
 def start_count(crawl: Crawl) -> int:
-    """How many start pages there are."""
+    """The number of start pages."""
     return _start_pages(crawl).count()
 
 
 def _start_pages(crawl: Crawl) -> QuerySet[Page]:
-    """By their keys: an index finds those among a million pages. No list is asked for here, whose pages are all of
-    them start pages."""
+    """By their keys, which have an index. Crawls over lists, whose pages are all start pages, do not come here."""
     return Page.objects.filter(crawl=crawl, kind=PAGE, key__in=[key_of(url) for url in crawl.start_urls])
 
 
 def _in_order(ids: Sequence[int]) -> list[Page]:
-    """The pages with these ids, in their order. They are asked for by nothing else: an index of the crawl's pages would
-    be taken then, and all of them read to find these few."""
+    """The pages with these ids, in their order. The query has no other condition: with one on the crawl the database
+    would use the index of its pages and read all of them."""
     by_id = Page.objects.in_bulk(ids[:SHOWN])
     return [by_id[page] for page in ids if page in by_id]
 
@@ -111,44 +109,43 @@ def _is_troubled(page: Page) -> bool:
     return page.outcome in ERRORS and not page.given_up
 
 
-# How deep the pages of a crawl lie, and on which hosts. Both are counted in the table, which takes a second for a
-# hundred thousand pages; so while a crawl runs they are counted now and then, and once more when it is over.
+# Pages by depth and by host. To count 100,000 pages takes a second, so they are counted at intervals while a crawl
+# runs, and once when it is over.
 
-HOSTS = 20  # those with the most pages
-EVERY = 10.0  # seconds between two counts of a crawl, at least
-SHARE = 20.0  # a count that took long is followed by a pause so many times as long
-CHEAP = 5_000  # pages that are counted in the blink of an eye
-KEPT = 86_400  # seconds a count is remembered
-LONGEST = 120  # seconds after which whoever counts is taken for dead
+MAX_HOSTS = 20  # those with the most pages
+EVERY = 10.0  # minimum seconds between two counts of a crawl
+SHARE = 20.0  # the pause after a count, in multiples of its duration
+CHEAP = 5_000  # pages that can be counted in a request
+KEPT = 86_400  # seconds a count is cached
+LONGEST = 120  # seconds after which a counting process is taken for dead
 
 
 @dataclass(frozen=True)
 class Host:
     """The pages of one host."""
 
-    name: str  # with its port when that is not the usual one
+    name: str  # with its port unless it is the default one
     pages: int
     open: int
-    errors: int  # failed, or answered with an error status
+    errors: int  # failed, or with an error status
     bytes: int
-    elapsed_ms: int  # of an answer, on average
+    elapsed_ms: int  # of a response, on average
 
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The pages of one crawl, counted in two ways at one moment."""
+    """The pages of one crawl by depth and by host at one time."""
 
     depths: dict[int, int]  # links from a start URL -> pages
     hosts: list[Host]  # the most pages first
     has_more_hosts: bool
-    state: tuple[str, ...]  # what the crawl was like then
+    state: tuple[str, ...]  # the state of the crawl then
     made_at: float  # epoch seconds
     took: float  # seconds
 
 
 def breakdown(crawl: Crawl, now: float) -> Breakdown | None:
-    """The count to be shown now: a new one when it is time for one, else the last. None while the first is being made
-    for somebody else."""
+    """The current count: a new one when it is due, else the last. None while another process makes the first one."""
     known = last_breakdown(crawl)
     if known and _is_fresh(known, crawl, now):
         return known
@@ -163,7 +160,7 @@ def breakdown(crawl: Crawl, now: float) -> Breakdown | None:
 
 
 def cheap_breakdown(crawl: Crawl, now: float) -> Breakdown | None:
-    """The same for a page that must not wait: None when it would have to count many rows first."""
+    """The same without counting many rows: None when that would be necessary."""
     return breakdown(crawl, now) if crawl.discovered <= CHEAP else last_breakdown(crawl)
 
 
@@ -174,7 +171,7 @@ def last_breakdown(crawl: Crawl) -> Breakdown | None:
 
 
 def is_of_now(known: Breakdown, crawl: Crawl) -> bool:
-    """Whether the crawl is still in the state it was counted in; if not, somebody is counting it anew."""
+    """Whether the crawl is still in the state of the count; if not, another process is counting."""
     return known.state == _state(crawl)
 
 
@@ -185,7 +182,7 @@ def _is_fresh(known: Breakdown, crawl: Crawl, now: float) -> bool:
 
 
 def _state(crawl: Crawl) -> tuple[str, ...]:
-    """While it stays the same, only time makes a count stale; and none at all once the crawl is over."""
+    """While this is the same, a count becomes stale by time only, and never when the crawl is over."""
     return (str(crawl.state), str(crawl.round), str(crawl.finished_at))
 
 
@@ -194,7 +191,7 @@ def _counted(crawl: Crawl, now: float) -> Breakdown:
     hosts = _hosts(crawl)
     depths = _depths(crawl)
     took = time.perf_counter() - began
-    return Breakdown(depths, hosts[:HOSTS], len(hosts) > HOSTS, _state(crawl), now, took)
+    return Breakdown(depths, hosts[:MAX_HOSTS], len(hosts) > MAX_HOSTS, _state(crawl), now, took)
 
 
 def _depths(crawl: Crawl) -> dict[int, int]:
@@ -203,7 +200,7 @@ def _depths(crawl: Crawl) -> dict[int, int]:
 
 
 def _hosts(crawl: Crawl) -> list[Host]:
-    """One more than are shown, when there are more."""
+    """One more than are shown, if there are more."""
     rows = Page.objects.filter(crawl=crawl, kind=PAGE).order_by().annotate(host=_HOST).values("host")
     counted = rows.annotate(
         pages=Count("id"),
@@ -214,13 +211,13 @@ def _hosts(crawl: Crawl) -> list[Host]:
     ).order_by("-pages", "host")
     return [
         Host(row["host"], row["pages"], row["open"], row["errors"], row["size"], round(row["elapsed"] or 0))
-        for row in counted[: HOSTS + 1]
+        for row in counted[: MAX_HOSTS + 1]
     ]
 
 
 _BEHIND_SCHEME = Substr(F("url"), StrIndex(F("url"), Value("://")) + 3)
 _HOST = Substr(_BEHIND_SCHEME, 1, StrIndex(Concat(_BEHIND_SCHEME, Value("/")), Value("/")) - 1)
-"""What stands between "://" and the next "/"."""
+"""The text between "://" and the next "/"."""
 
 
 def _key(crawl: Crawl) -> str:

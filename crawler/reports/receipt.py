@@ -1,4 +1,4 @@
-"""The receipt of a crawl: one function behind the web page, the command line and the notice."""
+"""The receipt of a crawl, for the web page, the command line and the notice."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from crawler.encryption import opened_address
 from crawler.models import Channel, Crawl, Delivery
 
 LIST = ("lines", "taken", "invalid", "duplicates")
-"""What the receipt of a crawl over a list says of it; of other crawls it has no "list"."""
+"""The part of a list in the receipt; receipts of other crawls have no "list"."""
 
 
 def receipt_of(crawl: Crawl) -> dict[str, Any]:
     """The receipt as plain JSON values; the keys are listed in ARCHITECTURE's "Receipt JSON" and in the README.
 
-    Times are ISO 8601 in UTC. `seconds` are those in which it ran, `elapsed_seconds` those from start to finish (or to
-    now), with its pauses and the time before its dead letters were sent again. While pages are open, `discovered` is
-    larger than the sum of the others by exactly their number.
+    Times are ISO 8601 in UTC. `seconds` is the time it ran, `elapsed_seconds` the time from start to end (or now) with
+    its pauses and the time before its dead letters were retried. While pages are open, `discovered` exceeds the sum of
+    the others by their number.
     """
     tallies, until, why = crawl.tallies, crawl.finished_at or clock.now(), ended_of(crawl)
     receipt = {
@@ -65,13 +65,13 @@ def ended_of(crawl: Crawl) -> Ended | None:
 
 
 def ran_until(crawl: Crawl, until: datetime) -> float:
-    """The seconds in which it ran: from its start to this moment, its pauses and the time it was over left out."""
+    """The seconds it ran until now, without its pauses and the time it was over."""
     return ran_seconds(crawl.created_at, until, crawl.idle_seconds, crawl.paused_at)
 
 
 def _notifications(crawl: Crawl) -> list[dict[str, str]]:
-    """Whom the end of the crawl is told: the addresses, not yet how the delivery went, nor what was sent once more (so
-    that it never changes). Whoever gets the receipt learns no secret address, and none of its owner's account."""
+    """The receivers of the end of the crawl, without the results of deliveries and repetitions, so that it never
+    changes. Secret addresses and those of the owner's account are masked, because all receivers get the receipt."""
     deliveries = Delivery.objects.filter(notice__crawl=crawl, notice__event__in=ENDS, again=False)
     return [
         {"id": str(delivery.id), "transport": delivery.transport, "address": _shown(delivery)}
@@ -80,24 +80,24 @@ def _notifications(crawl: Crawl) -> list[dict[str, str]]:
 
 
 def _shown(delivery: Delivery) -> str:
-    """A receipt is stored as it is, and sent to all of them: no web address stands in it in full."""
+    """Masked: a receipt is stored and sent to all receivers."""
     in_full = delivery.channel_id is None and not is_encrypted(delivery.transport)
     return address_shown(delivery, in_full=in_full)
 
 
 def masked_receipt(receipt: dict[str, Any]) -> dict[str, Any]:
-    """The same for those who may see the crawl and not whom its owner has told."""
-    told = [{**told, "address": masked(told["transport"], told["address"])} for told in receipt["notifications"]]
-    return {**receipt, "notifications": told}
+    """The same for users who may see the crawl but not its receivers."""
+    masked_ones = [{**to, "address": masked(to["transport"], to["address"])} for to in receipt["notifications"]]
+    return {**receipt, "notifications": masked_ones}
 
 
 def address_shown(delivery: Delivery, *, in_full: bool) -> str:
-    """Where a notice went, for people."""
+    """The address of a delivery as users see it."""
     return stored_shown(delivery.transport, delivery.address, in_full=in_full)
 
 
 def stored_shown(transport: str, stored: str, *, in_full: bool) -> str:
-    """An address as tables hold it, for people."""
+    """A stored address as users see it."""
     try:
         return shown(transport, opened_address(stored), in_full=in_full)
     except SealBroken:
@@ -105,7 +105,7 @@ def stored_shown(transport: str, stored: str, *, in_full: bool) -> str:
 
 
 def channel_shown(channel: Channel) -> str:
-    """Where a channel leads, for its owner."""
+    """The address of a channel, for its owner."""
     try:
         return shown(channel.transport, opened_address(channel.address), in_full=True)
     except SealBroken:
@@ -113,7 +113,7 @@ def channel_shown(channel: Channel) -> str:
 
 
 def error_shown(delivery: Delivery, *, in_full: bool) -> str:
-    """Why its last try came to nothing, without the address where that is not to be shown: a mail server repeats it."""
+    """Why the last attempt failed, without the address unless it may be shown: mail servers repeat it."""
     try:
         address = opened_address(delivery.address)
     except SealBroken:
@@ -121,10 +121,10 @@ def error_shown(delivery: Delivery, *, in_full: bool) -> str:
     return delivery.error.replace(address, shown(delivery.transport, address, in_full=in_full))
 
 
-# When a crawl will be deleted because it was kept for long enough.
+# Retention.
 
 
 def deleted_on(crawl: Crawl) -> datetime | None:
-    """None = never; of a crawl that is not over, nobody knows yet."""
+    """When the crawl will be deleted; None = never, or not known because it is not over."""
     finished_at = crawl.finished_at if crawl.is_over else None
     return schedule.deleted_on(finished_at, conf.keep_days(), is_kept=crawl.keep)

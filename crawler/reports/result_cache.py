@@ -1,8 +1,7 @@
-"""What was worked out of a large crawl that is over: it cannot change any more, so it is worked out once, for every
-process of this machine, and kept in a file beside the database.
+"""A cache of results computed from large crawls that are over, in files beside the database for all processes.
 
-Nothing here is missed when it is gone: it is worked out again. Of a crawl that goes on nothing is kept for long, and a
-small one is read as fast as a file.
+A file that is missing is computed again. Results of running crawls are cached for a short time only, and small crawls
+are read as fast as a file.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from django.db.models import QuerySet
 from crawler import conf
 from crawler.models import Crawl
 
-LEAST = 5_000  # pages of a crawl that is worth a file
-FORM = 1  # another number when what is kept changes its form: then what was kept before is passed over
-AT_MOST = 1_000  # files of a crawl; of more some are deleted
+LEAST = 5_000  # pages of a crawl whose results are cached
+FORM = 1  # changes with the format of the files, so that older ones are ignored
+AT_MOST = 1_000  # files of a crawl; more are deleted
 CHUNK = 2_000  # rows read at a time
 
 T = TypeVar("T")
 
 
 def worked_out(name: str, work: Callable[[], T], *crawls: Crawl) -> T:
-    """What `work` gives: plain values, never None. Of crawls that are over, one of them large, it is done once.
+    """The result of `work`: plain values, never None; cached when all crawls are over and one of them is large.
 
-    `name` says what it is, with all it depends on but the crawls.
+    `name` identifies the result, with all it depends on except the crawls.
     """
     if not are_kept(*crawls):
         return work()
@@ -63,28 +62,28 @@ def packed(ids: Iterable[int]) -> array[int]:
 
 
 def are_kept(*crawls: Crawl) -> bool:
-    """Whether what is worked out of these crawls together is kept."""
+    """Whether results of these crawls together are cached."""
     return all(crawl.is_over for crawl in crawls) and any(crawl.discovered > LEAST for crawl in crawls)
 
 
 def numbers_about(*crawls: Crawl) -> BaseCache:
-    """Where numbers about these crawls are remembered: in a file, or in the memory of this process."""
+    """The cache for numbers of these crawls: files, or the memory of this process."""
     return _shelf(crawls[0]) if are_kept(*crawls) else cache
 
 
 def moment_of(crawl: Crawl) -> str:
-    """What the state of a crawl is known by. One that is over has the same until it is opened again, which makes its
-    round or its counters others."""
+    """Identifies the state of a crawl. It is constant for a crawl that is over, until reopening changes its round or
+    counters."""
     return f"{crawl.id}:{crawl.round}:{crawl.discovered}:{crawl.tallies.closed}" if crawl.is_over else f"{crawl.id}"
 
 
 def forget(crawl: UUID) -> None:
-    """Delete what was kept of this crawl."""
+    """Delete the files of this crawl."""
     shutil.rmtree(_folder(crawl), ignore_errors=True)
 
 
 class _Shelf(FileBasedCache):
-    """A file that cannot be read is one that is not there; where none can be written, the work is done each time."""
+    """An unreadable file counts as missing; where none can be written, nothing is cached."""
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         try:

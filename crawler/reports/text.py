@@ -54,7 +54,7 @@ LIMITS: dict[Limit, str] = {
     Limit.DEADLINE: "deadline",
 }
 
-NAMED = 5  # start URLs told of by name when many of them gave nothing
+NAMED = 5  # start URLs listed when many of them failed
 
 
 def outcome(value: str) -> str:
@@ -68,7 +68,7 @@ def tone(value: str) -> Tone:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as columns, each as wide as its widest cell; a line feed ends each row, and none is inside of one."""
+    """An aligned table: each column is as wide as its widest cell, and each row is one line."""
     rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
@@ -76,7 +76,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def ended(receipt: Mapping[str, Any]) -> str:
-    """Why a crawl ended, in a few words: "limit reached (pages, depth)". "" while it is not over, and of receipts of
+    """Why a crawl ended, in a few words: "limit reached (pages, depth)"; "" while it is not over, and for receipts of
     earlier versions."""
     why = receipt.get("ended")
     if why is None:
@@ -86,12 +86,12 @@ def ended(receipt: Mapping[str, Any]) -> str:
 
 
 def how_far(done: int, total: int, *, at_most: bool) -> str:
-    """ "12 of 1,170 pages"; where the page limit is what will be reached, "12 of 40 at most"."""
+    """ "12 of 1,170 pages", or with a page limit "12 of 40 at most"."""
     return f"{count(done)} of {count(total)} at most" if at_most else f"{count(done)} of {counted(total, 'page')}"
 
 
 def time_told(receipt: Mapping[str, Any]) -> str:
-    """How long a crawl ran, and over which time where that is longer."""
+    """How long a crawl ran, and the time with pauses if that is longer."""
     ran = duration(receipt["seconds"])
     over = duration(receipt.get("elapsed_seconds", receipt["seconds"]))
     return ran if ran == over else f"ran {ran} (over {over}, with pauses)"
@@ -132,7 +132,7 @@ def list_read(report: Mapping[str, Any]) -> str:
 
 
 def start_trouble(troubled: Sequence[Page], starts: int) -> str:
-    """What became of start pages that gave nothing to follow, on one line; `starts` = all start pages."""
+    """The outcomes of start pages without links to follow, on one line; `starts` = all start pages."""
     return one_line(_start_trouble(troubled, starts))
 
 
@@ -140,12 +140,12 @@ def _start_trouble(troubled: Sequence[Page], starts: int) -> str:
     if starts == 1:
         [page] = troubled
         return f"The start URL {page.url} {_what_happened(page)}, so there was nothing to follow."
-    told = "; ".join(f"{page.url} {_what_happened(page)}" for page in troubled[:NAMED])
+    listed = "; ".join(f"{page.url} {_what_happened(page)}" for page in troubled[:NAMED])
     if len(troubled) > NAMED:
-        told += f"; and {count(len(troubled) - NAMED)} more"
+        listed += f"; and {count(len(troubled) - NAMED)} more"
     if len(troubled) == starts:
-        return f"None of the {starts} start URLs gave anything to follow: {told}."
-    return f"{len(troubled)} of the {starts} start URLs gave nothing to follow: {told}."
+        return f"None of the {starts} start URLs gave anything to follow: {listed}."
+    return f"{len(troubled)} of the {starts} start URLs gave nothing to follow: {listed}."
 
 
 def _what_happened(page: Page) -> str:
@@ -162,21 +162,21 @@ def _what_happened(page: Page) -> str:
 
 
 def _given(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a person gave the crawl to ask for."""
+    """The start URLs or the list of the crawl."""
     if "list" in receipt:
         return [("List", list_read(receipt["list"]))]
     return _listed("Start URL", receipt["start_urls"])
 
 
 def _listed(name: str, values: Sequence[str]) -> list[tuple[str, str]]:
-    """A row for each value, the first of them with the name."""
+    """A row for each value; the first one has the name."""
     return [("" if number else name, value) for number, value in enumerate(values)]
 
 
 def _with_parts(total: int, parts: Iterable[tuple[str, int]]) -> str:
     """ "1,170 (200: 1,168, 404: 2)"."""
-    told = ", ".join(f"{name}: {count(number)}" for name, number in parts if number)
-    return count(total) + (f" ({told})" if told else "")
+    parts_text = ", ".join(f"{name}: {count(number)}" for name, number in parts if number)
+    return count(total) + (f" ({parts_text})" if parts_text else "")
 
 
 def _still_open(receipt: Mapping[str, Any]) -> int:
@@ -184,7 +184,7 @@ def _still_open(receipt: Mapping[str, Any]) -> int:
     return int(receipt["discovered"] - done)
 
 
-# What a notice says to people: the same words in a mail, in a chat and in the log of deliveries.
+# Notices as text, for mail, chat and the log of deliveries.
 
 EVENTS = {
     Event.STARTED: "started",
@@ -195,7 +195,7 @@ EVENTS = {
     Event.CANCELLED: "cancelled",
     Event.TEST: "test",
 }
-"""Each event in a word."""
+"""Each event in one word."""
 
 SENTENCES = {
     Event.STARTED: "The crawl has started.",
@@ -214,8 +214,8 @@ def event_word(event: str) -> str:
 
 
 def sentence(crawl: Crawl, event: Event, receipt: Mapping[str, Any] | None = None) -> str:
-    """What happened. Of a crawl that failed, why; of one that is finished and not complete, what is missing: as the
-    notice's receipt says (those of earlier versions do not)."""
+    """What happened; for a failed crawl the reason, and for an incomplete one what is missing, by the notice's receipt
+    (receipts of earlier versions have neither)."""
     if event is Event.FINISHED and receipt and receipt.get("ended") not in (None, Ended.COMPLETE):
         return f"{SENTENCES[event]} {receipt['ended_message']}"
     if event is not Event.FAILED:
@@ -225,7 +225,7 @@ def sentence(crawl: Crawl, event: Event, receipt: Mapping[str, Any] | None = Non
 
 
 def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The receipt in short: names and numbers."""
+    """The main figures of the receipt."""
     why = ended(receipt)
     return (
         *([("Ended", why)] if why else []),
@@ -238,12 +238,11 @@ def figures(receipt: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     )
 
 
-# What a user is told who asked to pause, resume, cancel, delete or retry, or not to wait for a host: the same words on
-# page and terminal.
+# Replies to actions on a crawl, for page and terminal.
 
 
 class Verb(StrEnum):
-    """What can be asked of a crawl's state."""
+    """The actions that change a crawl's state."""
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -252,10 +251,10 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer for a person."""
+    """A reply to a user."""
 
     line: str  # one sentence or two
-    is_so: bool  # whether things are now as they were asked to be, by this call or before it
+    is_so: bool  # whether the requested state is reached, by this call or before
 
 
 _TARGET = {Verb.PAUSE: State.PAUSED, Verb.RESUME: State.RUNNING, Verb.CANCEL: State.CANCELLED}
@@ -278,7 +277,7 @@ GONE = Reply("It was deleted; there is no such crawl any more.", is_so=False)
 
 
 def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
-    """The answer to pause, resume or cancel; `moved` is what the engine's verb returned."""
+    """The reply to pause, resume or cancel; `moved` = this call changed the state."""
     if moved:
         return Reply(_DONE[verb], is_so=True)
     state = _state_of(crawl_id)
@@ -294,7 +293,7 @@ def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
 
 
 def to_delete(crawl: Crawl, deleted: bool) -> Reply:
-    """The answer to delete; `crawl` as it was before."""
+    """The reply to delete; `crawl` as it was before."""
     if not deleted:
         return Reply("It was deleted already.", is_so=True)
     pages = counted(crawl.discovered, "page")
@@ -302,14 +301,14 @@ def to_delete(crawl: Crawl, deleted: bool) -> Reply:
 
 
 def to_retry(sent: int) -> Reply:
-    """The answer to a retry that sent so many dead letters again."""
+    """The reply to a retry of so many dead letters."""
     if sent:
         return Reply(f"Sent again: {counted(sent, 'page')}.", is_so=True)
     return Reply("There is nothing to send again.", is_so=True)
 
 
 def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
-    """The answer to a user who wants a host to be asked at once."""
+    """The reply to a user who ends the wait for a host."""
     if not had_to_wait:
         return Reply(f"{host} has no wait that can be ended.", is_so=True)
     goes_on = f"{counted(crawls, 'crawl')} with pages of it {'goes' if crawls == 1 else 'go'} on"
@@ -317,12 +316,12 @@ def to_forget(host: str, *, had_to_wait: bool, crawls: int) -> Reply:
 
 
 def no_pages_of(host: str) -> Reply:
-    """The answer where a crawl has nothing to do with that host, or not any more."""
+    """The reply when a crawl has no open pages of that host."""
     return Reply(f"This crawl does not wait for {host}.", is_so=False)
 
 
 def _state_of(crawl_id: UUID) -> State | None:
-    """The state as the table has it now; None when the crawl is gone."""
+    """The current state in the database; None when the crawl is deleted."""
     value = Crawl.objects.filter(pk=crawl_id).values_list("state", flat=True).first()
     return None if value is None else State(value)
 

@@ -1,4 +1,4 @@
-"""The traps of a crawl as people are shown them: what is wrong, how much was kept out, and for example which pages."""
+"""The traps of a crawl as users see them: the reason, the number of pages, and examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REASONS: dict[Reason, str] = {
     Reason.PARAMETER: "A parameter that makes no difference",
     Reason.SEGMENT: "A part of the path that makes no difference",
 }
-"""Every reason in a few words, to stand above its pages."""
+"""The title of each reason."""
 
 _DROP = "To have each of these pages asked for once, crawl again and drop this parameter."
 _REMEDIES = {Reason.SESSION: _DROP, Reason.PARAMETER: _DROP}
@@ -35,29 +35,28 @@ class Caught:
 
     trap: Trap
     reason: str
-    remedy: str  # "" = releasing it is all there is
+    remedy: str  # "" = only releasing helps
     examples: tuple[Page, ...]
 
     @property
     def number(self) -> str:
-        """How many pages it keeps out."""
+        """The number of pages it keeps out."""
         return "Released" if self.trap.released else text.counted(self.trap.quarantined, "page")
 
     @property
     def beyond(self) -> str:
-        """What it kept out besides; "" = nothing."""
+        """Its pages without a row; "" = none."""
         return f"and {text.counted(self.trap.left_out, 'more link')} without a row" if self.trap.left_out else ""
 
 
 def traps_of(crawl: Crawl, at_most: int | None = None) -> list[Caught]:
-    """The traps that keep pages out, those with most first; behind them those that were released."""
+    """The traps with the most pages first, then released ones."""
     shown = quarantine.shown(crawl).order_by("released", "-quarantined", "id")
     return [_caught(trap) for trap in shown[:at_most]]
 
 
 def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
-    """How many pages are kept out, and by how many traps; "" when there is none. `known`: all of them, where they have
-    been read already."""
+    """The numbers of pages and traps in a sentence; "" without traps. `known`: the traps, if they are read already."""
     if known is not None and all(caught.trap.released for caught in known):
         return ""
     counts = list(quarantine.shown(crawl).filter(released=False).values_list("quarantined", "left_out"))
@@ -70,7 +69,7 @@ def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
 
 
 def to_release(traps: int, pages: int, left_out: int) -> Reply:
-    """The answer to a release."""
+    """The reply to a release."""
     if not traps:
         return Reply("There is nothing to release.", is_so=True)
     line = f"Released: {text.counted(traps, 'trap')} with {text.counted(pages, 'page')}, to be asked for now."

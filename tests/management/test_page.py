@@ -37,5 +37,5 @@ def test_it_tells_what_is_known(bench: Bench, capsys: pytest.CaptureFixture[str]
     assert (report["said"]["title"], report["http_status"], report["depth"]) == ("Chapter A", 200, 1)
     assert [step["url"] for step in report["path"]["steps"]] == [f"{site}/"]
     assert exit_code("page", str(crawl.id), f"{site}/nowhere") == 2
-    assert "knows no page" in capsys.readouterr().err
+    assert "has no page" in capsys.readouterr().err
     assert exit_code("page", str(crawl.id), f"{site}/", "--links", "-1") == 2

@@ -139,7 +139,7 @@ def test_all_pages_are_counted_by_the_crawl_and_others_as_far_as_it_is_cheap(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_table, "ROWS_PER_PAGE", 1)
-    monkeypatch.setattr(page_table, "COUNTED", 3)
+    monkeypatch.setattr(page_table, "MAX_COUNTED", 3)
     everything, some, few = (table_page(crawl, asked(text)) for text in ("", "q=site", "status=2xx"))
     assert (everything.count, everything.is_counted) == (crawl.discovered, True)
     assert (some.count, some.is_counted) == (3, False)

@@ -1,5 +1,4 @@
-"""The door to the kept content of a page. It was written by strangers: it goes out as a file to be saved, of a kind
-that nothing runs, in a sandbox without any rights."""
+"""Endpoints of exports and of kept content, which is untrusted and therefore sent as a download in a sandbox."""
 
 from __future__ import annotations
 
@@ -52,8 +51,8 @@ class Form(StrEnum):
     openapi_extra={"responses": {200: {"content": PAGE_CONTENTS}}},
 )
 def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form) -> HttpResponse:
-    """As it was kept: `html`, `text` and `markdown` in UTF-8 as plain text, `warc` as it is. The crawl must have been
-    started with `keep`; `kept` of the page says which forms there are."""
+    """`html`, `text` and `markdown` as plain text in UTF-8, `warc` as stored. The crawl must have been started with
+    `keep`; `kept` of the page lists its forms."""
     page = page_named(crawl_named(request, crawl_id), page_id)
     facts = PageFacts.objects.filter(page_id=page.pk).first()
     if facts is None or not is_kept(facts, form):
@@ -72,18 +71,15 @@ def get_content(request: ApiRequest, crawl_id: UUID, page_id: PageId, form: Form
     return HttpResponse(content, content_type=kind, headers=headers)
 
 
-# A table as a download: the formats there are, and the answer that streams one.
-
-
 class TableFormat(StrEnum):
-    """The formats a table can be had in."""
+    """The formats of a table."""
 
     CSV = "csv"
     JSONL = "jsonl"
 
 
 def contents_of(names: Sequence[str], row: Cells) -> dict[str, Any]:
-    """What is answered, by the format that is asked for, with a table of this row as the example."""
+    """The response by format, with a table of this row as the example."""
     return {
         MEDIA_TYPES[table].partition(";")[0]: {"example": "".join(TABLES[table](names, [row]))} for table in TableFormat
     }
@@ -92,13 +88,11 @@ def contents_of(names: Sequence[str], row: Cells) -> dict[str, Any]:
 def download(
     name: str, export_format: TableFormat, names: Sequence[str], rows: Iterable[Cells]
 ) -> StreamingHttpResponse:
-    """The rows under these names of columns as a file with this name, streamed."""
+    """A table as a streamed file."""
     pieces = table_pieces(export_format, names, rows)
     headers = {"Content-Disposition": f'attachment; filename="{name}.{export_format}"'}
     return StreamingHttpResponse(pieces, content_type=MEDIA_TYPES[export_format], headers=headers)
 
-
-# The doors of a crawl's exports: which there are, and each as a stream.
 
 CONTENTS = {
     **contents_of(KEYS, ROW_EXAMPLE),
@@ -108,13 +102,13 @@ CONTENTS = {
         if not made.media_type.startswith(("application/jsonl", "text/csv"))
     },
 }
-"""What is answered, by the format that is asked for."""
+"""The response by format."""
 
 router = Router(tags=["exports"])
 
 
 class Export(Schema):
-    """A format in which this crawl has something to write."""
+    """A format this crawl can be exported to."""
 
     format: str
     name: str
@@ -145,7 +139,7 @@ EXAMPLE = {
     openapi_extra=described({"items": [EXAMPLE]}),
 )
 def list_exports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Which formats there are, and where each can be had."""
+    """The formats of this crawl, each with its address."""
     crawl = crawl_named(request, crawl_id)
     return {"items": [_shown(crawl, key, made) for key, made in formats_for(crawl).items()]}
 
@@ -163,8 +157,7 @@ def get_export(
     export_format: str,
     externals: Annotated[bool, Query(description="The links that leave the site in place of the pages.")] = False,
 ) -> StreamingHttpResponse:
-    """Streamed; of a crawl that still runs, the pages known by now. With `externals` the links that leave the site in
-    their place."""
+    """Streamed; of a running crawl, the current pages. With `externals`, links to other sites in their place."""
     crawl = crawl_named(request, crawl_id)
     if export_format not in FORMATS:
         raise Problem(404, f"There is no format {export_format!r}; there are {', '.join(FORMATS)}.")

@@ -1,4 +1,4 @@
-"""The doors of a crawl's pages: the list with its filters, dead letters, orphans, and one page with its links."""
+"""Endpoints of pages: the list with its filters, dead letters, orphans, one page with its links, and traps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def list_pages(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """In the order of their discovery, or in that of `sort`. Rows are those of an export."""
+    """In the order of their discovery, or by `sort`. Rows are those of an export."""
     crawl = crawl_named(request, crawl_id)
     return by_order(request, lambda after: chosen.pages(crawl, after), cursor, limit, shapes.lines_of)
 
@@ -65,7 +65,7 @@ def list_pages(
 def export_pages(
     request: ApiRequest, crawl_id: UUID, export_format: TableFormat, chosen: Annotated[PageFilters, Query()]
 ) -> StreamingHttpResponse:
-    """All pages that pass, in the order asked for; streamed."""
+    """All pages that pass the filters in the same order, streamed."""
     crawl = crawl_named(request, crawl_id)
     made = FORMATS[export_format]
     headers = {"Content-Disposition": f'attachment; filename="pages-{crawl.id}.{export_format}"'}
@@ -82,7 +82,7 @@ def export_pages(
     openapi_extra=described({"items": [{**shapes.EXAMPLE, "outcome": "timeout", "given_up": True}], "next": None}),
 )
 def list_dead_letters(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, limit: Limit = 100) -> dict[str, Any]:
-    """Pages that were given up although another try might do better; `retry-failed` sends them again."""
+    """Failed pages that another attempt might fetch; `retry-failed` retries them."""
     return by_id(request, dead_letters(crawl_named(request, crawl_id)), cursor, limit, shapes.lines_of)
 
 
@@ -108,7 +108,7 @@ def list_orphans(request: ApiRequest, crawl_id: UUID, cursor: Cursor = None, lim
     openapi_extra=described(shapes.WHOLE_EXAMPLE),
 )
 def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
-    """With what its server and the page said."""
+    """With headers and metadata."""
     page = page_named(crawl_named(request, crawl_id), page_id)
     return shapes.whole_of(page, f"{ROOT}/{crawl_id}/pages/{page.pk}")
 
@@ -138,7 +138,7 @@ def get_page(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, 
 def list_links_out(
     request: ApiRequest, crawl_id: UUID, page_id: PageId, cursor: Cursor = None, limit: Limit = 100
 ) -> dict[str, Any]:
-    """In the order they stand on the page, each with what became of its target."""
+    """In document order, each with the outcome of its target."""
     crawl = crawl_named(request, crawl_id)
     page = page_named(crawl, page_id)
     row = PageLinks.objects.filter(page_id=page.pk).first()
@@ -177,7 +177,7 @@ def list_links_in(
     openapi_extra=described(shapes.WAYS_EXAMPLE),
 )
 def get_ways(request: ApiRequest, crawl_id: UUID, page_id: PageId) -> dict[str, Any]:
-    """The way to it from a start URL, where its redirects lead, and which redirects lead to it."""
+    """The path from a start URL, the redirects from the page, and those to it."""
     page = page_named(crawl_named(request, crawl_id), page_id)
     return {"path": path_to(page), "redirects": redirects_of(page)}
 
@@ -198,9 +198,7 @@ def _with_target(link: link_codec.Link, target: Page | None) -> dict[str, Any]:
     }
 
 
-# The doors of a crawl's traps: which there are, and releasing them.
-
-SHOWN = 200  # traps in one answer; a crawl with more has a site that wants other rules
+MAX_TRAPS = 200  # in one response; a crawl with more needs other rules
 
 trap_router = Router(tags=["traps"])
 
@@ -214,9 +212,9 @@ trap_router = Router(tags=["traps"])
     openapi_extra=described({"items": [trap_schemas.TRAP_EXAMPLE]}),
 )
 def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Endless series of pages that were set aside, those with most pages first; 200 at most."""
+    """Endless series of pages in quarantine, those with the most pages first; 200 at most."""
     crawl = crawl_named(request, crawl_id)
-    return {"items": [trap_schemas.trap_of(caught) for caught in traps.traps_of(crawl, SHOWN)]}
+    return {"items": [trap_schemas.trap_of(caught) for caught in traps.traps_of(crawl, MAX_TRAPS)]}
 
 
 @trap_router.post(
@@ -231,7 +229,7 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     ),
 )
 def release_traps(request: ApiRequest, crawl_id: UUID, body: trap_schemas.Release | None = None) -> dict[str, Any]:
-    """Ask for their pages after all: those of the traps named, or of all."""
+    """Fetch the pages of these traps, or of all."""
     done = release(crawl_named(request, crawl_id, Right.CONTROL).id, body.traps if body else None)
     message = traps.to_release(done.traps, done.pages, done.left_out).line
     return {"traps": done.traps, "pages": done.pages, "left_out": done.left_out, "message": message}

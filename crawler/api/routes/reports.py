@@ -1,4 +1,4 @@
-"""The door to a crawl as a graph of pages and links."""
+"""Endpoints of the graph, the reports and the comparisons of a crawl."""
 
 from __future__ import annotations
 
@@ -42,12 +42,10 @@ def get_graph(
     crawl_id: UUID,
     within: Annotated[str, Query(max_length=4096, description="Only pages whose URLs begin so.")] = "",
 ) -> dict[str, Any]:
-    """Small enough to be drawn: of more than 2,000 pages the nodes are folders, and `within` opens one. All links of a
-    crawl are in the exports `links.csv` and `graphml`."""
+    """Small enough to draw: of more than 2,000 pages the nodes are folders, and `within` opens one. The exports
+    `links.csv` and `graphml` have all links."""
     return shapes.graph_shown(graph_of(crawl_named(request, crawl_id), within))
 
-
-# The doors of a crawl's reports: all with their numbers; each with its lines, what lies behind one, and as a file.
 
 CONTENTS = contents_of(
     [column.name for column in BY_SLUG["broken-links"].whole_columns],
@@ -66,7 +64,7 @@ router = Router(tags=["reports"])
     openapi_extra=described({"items": [shapes.ENTRY_EXAMPLE], "is_counting": False}),
 )
 def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Each with its number. Of a large crawl some take long to count: their number is null until you ask again."""
+    """Each with its number; null while it is being counted, which can take long for a large crawl."""
     crawl = crawl_named(request, crawl_id)
     numbers = numbers_of(crawl, BUDGET)
     items = [shapes.entry_of(crawl, report, numbers.get(report.slug)) for report in REPORTS]
@@ -84,7 +82,7 @@ def list_reports(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def get_report(
     request: ApiRequest, crawl_id: UUID, slug: str, cursor: Cursor = None, limit: Limit = 100
 ) -> dict[str, Any]:
-    """A page of its lines, under the columns it has. `lacking` says why a crawl cannot tell; then there are none."""
+    """A page of its lines, with its columns. Without data there are no lines, and `lacking` is the reason."""
     crawl, report = crawl_named(request, crawl_id), _named(slug)
     lacking = report.lacking(crawl)
     lines = Listed([]) if lacking else report.lines(crawl)
@@ -108,7 +106,7 @@ def get_report_part(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """What lies behind it: the links to a broken page, the pages that share a title, the hops of a redirect."""
+    """The part of a line: the links to a broken page, or the pages that share a title."""
     crawl, report = crawl_named(request, crawl_id), _named(slug)
     part = None if report.lacking(crawl) else report.part(crawl, key)
     if part is None:
@@ -124,7 +122,7 @@ def get_report_part(
     openapi_extra={"responses": {200: {"content": CONTENTS}}},
 )
 def export_report(request: ApiRequest, crawl_id: UUID, slug: str, export_format: TableFormat) -> StreamingHttpResponse:
-    """All of it, with what lies behind its lines; streamed."""
+    """The whole report with the parts of its lines, streamed."""
     crawl, report = crawl_named(request, crawl_id), _named(slug)
     rows = () if report.lacking(crawl) else report.rows(crawl)
     names = [column.name for column in report.whole_columns]
@@ -136,8 +134,6 @@ def _named(slug: str) -> Report:
         raise Problem(404, f"There is no such report; there are {', '.join(BY_SLUG)}.")
     return BY_SLUG[slug]
 
-
-# The doors of comparisons: the crawls one can be compared with, what differs, and each difference as a file.
 
 COMPARISON_CONTENTS = contents_of(
     [column.name for column in CHANGES_BY_SLUG["gone"].columns], ("https://example.com/gone", "404", "Not found")
@@ -155,7 +151,8 @@ comparison_router = Router(tags=["comparisons"])
     openapi_extra=described(shapes.COMPARABLE_EXAMPLE),
 )
 def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """The run before it first, then others of the same start URLs, the newest first. Any other crawl will do, too."""
+    """The previous run first, then others with the same start URLs, newest first. Any other crawl can be compared,
+    too."""
     crawl = crawl_named(request, crawl_id)
     return {"items": [line_of(other) for other in comparison.comparable(crawl, visible_crawls(request.user))]}
 
@@ -169,7 +166,7 @@ def list_comparable(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described(shapes.COMPARISON_EXAMPLE),
 )
 def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[str, Any]:
-    """How many pages are new, gone and changed since the other crawl, which is taken for the earlier one."""
+    """The numbers of new, removed and changed pages since the other crawl, which counts as the earlier one."""
     return shapes.comparison_of(*_sides(request, crawl_id, other_id))
 
 
@@ -184,7 +181,7 @@ def get_comparison(request: ApiRequest, crawl_id: UUID, other_id: UUID) -> dict[
 def get_change(
     request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, cursor: Cursor = None, limit: Limit = 100
 ) -> dict[str, Any]:
-    """In one way: `new`, `gone`, `status`, `title` or `content`."""
+    """The pages that differ in one way: `new`, `gone`, `status`, `title` or `content`."""
     (crawl, other), named = _sides(request, crawl_id, other_id), _comparison_named(change)
     number = changes_between(crawl, other)[named.slug]
     table = table_of(request, named.columns, Compared(crawl, other, named, number).__getitem__, cursor, limit)
@@ -201,7 +198,7 @@ def get_change(
 def export_change(
     request: ApiRequest, crawl_id: UUID, other_id: UUID, change: str, export_format: TableFormat
 ) -> StreamingHttpResponse:
-    """All of them; streamed."""
+    """All pages that differ in one way, streamed."""
     (crawl, other), named = _sides(request, crawl_id, other_id), _comparison_named(change)
     names = [column.name for column in named.columns]
     rows = comparison.rows(crawl, other, named)

@@ -1,4 +1,4 @@
-"""A page of a crawl as the API shows it: the fields of an export's row, and what its server and the page said."""
+"""Schemas of pages: the fields of an export's row, headers, metadata, links, and the filters of a list."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class PageList(Schema):
     """A page of a list of pages."""
 
     items: list[PageLine]
-    next: str | None = Field(description="The address of the next page; null behind the last.")
+    next: str | None = Field(description="The address of the next page; null on the last one.")
 
 
 class MalformedLink(Schema):
-    """A link of a page that leads nowhere because of how it is written."""
+    """A link of a page that cannot be parsed."""
 
-    written: str = Field(description="Its address as written, the first 500 characters.")
+    written: str = Field(description="The first 500 characters of its address as written.")
     text: str
     rel: str
     problem: str = Field(description="What is wrong with it.")
@@ -76,8 +76,8 @@ class MalformedLinks(Schema):
 _STRUCTURED: dict[str, tuple[Any, Any]] = {
     "headers": (list[str], Field(description="As sent, one a line.")),
     "insecure": (list[str], Field(description="What an https page loads over http.")),
-    "malformed": (MalformedLinks | None, Field(description="Links that lead nowhere; null when there is none.")),
-    "fields": (dict[str, Any], Field(description="What the crawl's extraction rules found.")),
+    "malformed": (MalformedLinks | None, Field(description="Links that cannot be parsed; null without any.")),
+    "fields": (dict[str, Any], Field(description="The values of the crawl's extraction rules.")),
     "notes": (dict[str, str], Field(description="Field -> why it has no value, or not all of it.")),
 }
 """Metadata in lists and objects, which no export has as a column."""
@@ -102,24 +102,24 @@ else:
 
 
 class Kept(Schema):
-    """A form in which the page's content was to be kept."""
+    """A form of kept content."""
 
     form: str
-    url: str | None = Field(description="Where it can be had; null when it was not kept.")
+    url: str | None = Field(description="Its address; null when it was not kept.")
     why_not: str
 
 
 class Step(Schema):
-    """A page on the way to another."""
+    """A page in a path or a chain of redirects."""
 
-    page: int | None = Field(description="Its id; null when the crawl has none there.")
+    page: int | None = Field(description="Its id; null when the crawl has no such page.")
     url: str
     outcome: str | None
     http_status: int | None
 
 
 class PathStep(Step):
-    leads_by: str = Field(description="How it leads to the next: by a `link`, a `redirect` or as a `sitemap`.")
+    leads_by: str = Field(description="How it leads to the next one: by a `link`, a `redirect` or as a `sitemap`.")
 
 
 class Source(Step):
@@ -128,13 +128,13 @@ class Source(Step):
 
 class FoundBy(Schema):
     steps: list[PathStep]
-    is_whole: bool = Field(description="False when there are more before.")
+    is_whole: bool = Field(description="False when earlier pages are left out.")
 
 
 class Redirects(Schema):
-    onwards: list[Step] = Field(description="Where its redirect leads, one after the other, the last with the answer.")
-    is_loop: bool = Field(description="They lead back.")
-    sources: list[Source] = Field(description="Pages whose redirects lead here.")
+    onwards: list[Step] = Field(description="The chain of redirects to the final response.")
+    is_loop: bool = Field(description="The chain leads back to the page.")
+    sources: list[Source] = Field(description="Pages that redirect here.")
 
 
 class Ways(Schema):
@@ -145,14 +145,14 @@ class Ways(Schema):
 
 
 class PageWhole(PageLine):
-    """A page with all there is to know of it."""
+    """A page in full."""
 
-    hops: int = Field(description="Redirects between it and the link that led here.")
-    deaths: int = Field(description="Workers that died while it was in hand: asked for, or read.")
-    trap: int | None = Field(description="The id of the trap that set it aside.")
+    hops: int = Field(description="Redirects between a link and this page.")
+    deaths: int = Field(description="Workers that died while they fetched or read it.")
+    trap: int | None = Field(description="The id of the trap it is quarantined for.")
     facts: Facts | None
     kept: list[Kept]
-    links: dict[str, str] = Field(description="The addresses of its links out and in.")
+    links: dict[str, str] = Field(description="The addresses of its lists of links.")
 
 
 class LinkOut(Schema):
@@ -161,7 +161,7 @@ class LinkOut(Schema):
     url: str
     text: str
     rel: str
-    page: int | None = Field(description="The id of the page it leads to; null when the crawl has none there.")
+    page: int | None = Field(description="The id of its target; null when the crawl has no such page.")
     http_status: int | None
     outcome: str | None
 
@@ -169,7 +169,7 @@ class LinkOut(Schema):
 class LinkIn(Schema):
     """A link to the page."""
 
-    page: str = Field(description="The URL of the page it stands on.")
+    page: str = Field(description="The URL of the page that has the link.")
     text: str
     rel: str
 
@@ -185,7 +185,7 @@ class LinksIn(Schema):
 
 
 def lines_of(pages: Sequence[Page]) -> list[dict[str, Any]]:
-    """With the URLs of their parents, which one query finds."""
+    """With the URLs of their parents, from one query."""
     parents = {page.parent_id for page in pages if page.parent_id is not None}
     urls = dict(Page.objects.filter(id__in=parents).values_list("id", "url"))
     return [_line_of(page, urls) for page in pages]
@@ -256,23 +256,21 @@ WAYS_EXAMPLE: dict[str, Any] = {
 }
 
 
-# Which pages of a crawl somebody asks for, and in what order: the same for the list and for a file.
-
 _SHOW = {"sitemap": Show.SITEMAPS, "external": Show.EXTERNALS}
 
 
 class PageFilters(Schema):
-    """All that is said must be true of a page."""
+    """Filters, all of which a page must pass, and the order."""
 
-    outcome: list[Outcome | Literal["open"]] = Field([], description="Only pages that closed so.")
-    http_status: int | None = Field(None, ge=100, le=999, description="Only pages that answered with this status.")
+    outcome: list[Outcome | Literal["open"]] = Field([], description="Only pages with this outcome.")
+    http_status: int | None = Field(None, ge=100, le=999, description="Only pages with this HTTP status.")
     status: str = Field("", max_length=10, description="The same, or a class of them: `404`, `4xx`.")
     kind: Literal["page", "sitemap", "external"] | None = Field(
-        None, description="Without it, links that leave the site and were not asked for are left out."
+        None, description="Without it, links to other sites that were not requested are left out."
     )
     show: Show = Field(Show.ALL, description="Only these; not beside `kind`.")
     depth: str = Field("", max_length=20, description="Links from a start URL: `3`, or `3+` for three and more.")
-    type: str = Field("", max_length=MAX_TEXT, description="Only pages whose content type begins so.")
+    type: str = Field("", max_length=MAX_TEXT, description="Only pages whose content type begins with this.")
     q: str = Field("", max_length=MAX_TEXT, description="Only pages with this text in their URL or title.")
     url: str = Field("", max_length=5000, description="Only the page with this URL.")
     sort: str = Field(
@@ -282,7 +280,7 @@ class PageFilters(Schema):
     )
 
     def pages(self, crawl: Crawl, after: int | None = None) -> QuerySet[Page]:
-        """The rows behind that of the page `after`, or all. BadInput for what cannot be asked for."""
+        """The rows after the page `after`, or all. BadInput for invalid filters."""
         rows = self._in_order(crawl, after)
         if self.kind is not None:
             rows = rows.filter(kind=self.kind)
@@ -294,12 +292,12 @@ class PageFilters(Schema):
 
     def _in_order(self, crawl: Crawl, after: int | None) -> QuerySet[Page]:
         try:
-            return in_order_from(crawl, read({name: [value] for name, value in self._said(after).items()}))
+            return in_order_from(crawl, read({name: [value] for name, value in self._parameters(after).items()}))
         except BadInput as error:
             raise BadInput("cursor" if error.field == "after" else error.field, error.message) from None
 
-    def _said(self, after: int | None) -> dict[str, str]:
-        """As a query string says it, see `core.crawl.page_query`."""
+    def _parameters(self, after: int | None) -> dict[str, str]:
+        """As a query string, see `core.crawl.page_query`."""
         return {
             "show": _SHOW.get(self.kind or "", self.show),
             "status": self.status,

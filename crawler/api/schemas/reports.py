@@ -1,4 +1,4 @@
-"""Two crawls side by side as the API shows them."""
+"""Schemas of reports, comparisons and the graph."""
 
 from __future__ import annotations
 
@@ -19,30 +19,25 @@ from crawler.reports.catalogue import report
 from crawler.reports.catalogue.report import Group, Report
 from crawler.reports.graph import Graph, nodes, summary
 
-# A table that was worked out from a crawl, as the API shows it: a report, what lies behind one of its lines, or what
-# differs between two crawls.
-
 Cell = str | int | None
 
 
 class Column(Schema):
     name: str = Field(description="The key of its cells.")
     title: str
-    kind: report.Kind = Field(description="What its cells hold. Those of `url` may hold several, a line each.")
+    kind: report.Kind = Field(description="The type of its cells. A `url` cell may have several URLs, one a line.")
 
 
 class Line(Schema):
     cells: dict[str, Cell] = Field(description="By the names of the columns.")
     page: int | None = Field(description="The id of the page the line is about.")
-    key: str | None = Field(
-        description="What `/lines?key=` is asked for to see what lies behind; null when nothing does."
-    )
+    key: str | None = Field(description="The value of `/lines?key=` for the part of this line; null without one.")
 
 
 class Table(Schema):
     columns: list[Column]
     items: list[Line]
-    next: str | None = Field(description="The address of the next page; null behind the last.")
+    next: str | None = Field(description="The address of the next page; null on the last one.")
 
 
 def columns_of(columns: Iterable[report.Column]) -> list[dict[str, str]]:
@@ -82,7 +77,7 @@ OTHER_ID = "7d1f0f43-0d8e-4c59-8f0e-2f6f1c9b7e20"
 
 
 class Comparable(Schema):
-    """Crawls that one can be compared with."""
+    """Crawls to compare a crawl with."""
 
     items: list[CrawlLine]
 
@@ -98,7 +93,7 @@ class ChangeEntry(Schema):
 
 
 class Comparison(Schema):
-    """What differs between a crawl and an earlier one."""
+    """The differences between a crawl and an earlier one."""
 
     crawl: UUID
     other: UUID
@@ -150,9 +145,6 @@ CHANGE_EXAMPLE: dict[str, Any] = {**COMPARED_EXAMPLE, **TABLE_EXAMPLE}
 COMPARABLE_EXAMPLE: dict[str, Any] = {"items": [{**CRAWL_LINE_EXAMPLE, "id": OTHER_ID, "url": f"{ROOT}/{OTHER_ID}"}]}
 
 
-# A report as the API shows it.
-
-
 class ReportEntry(Schema):
     """A report in the list of reports."""
 
@@ -162,11 +154,9 @@ class ReportEntry(Schema):
     about: str
     remedy: str = Field(description="What to do about it.")
     noun: str = Field(description="What is counted.")
-    is_finding: bool = Field(description="False when its number is good or bad for nobody.")
-    number: int | None = Field(
-        description="How many there are; null when it cannot be told, or is still being counted."
-    )
-    lacking: str = Field(description='Why this crawl cannot tell, and what to do; "" when it can.')
+    is_finding: bool = Field(description="False when its number is neither good nor bad.")
+    number: int | None = Field(description="The number of lines; null without data, or while it is being counted.")
+    lacking: str = Field(description='Why this crawl has no data for it, and what to do; "" when it has.')
     url: str
 
 
@@ -180,7 +170,7 @@ class ReportWhole(ReportEntry, Table):
 
 
 class ReportPart(Table):
-    """What lies behind one line of a report."""
+    """The part of one line of a report."""
 
     title: str
 
@@ -214,9 +204,6 @@ ENTRY_EXAMPLE: dict[str, Any] = {
 }
 REPORT_EXAMPLE: dict[str, Any] = {**ENTRY_EXAMPLE, **TABLE_EXAMPLE}
 PART_EXAMPLE: dict[str, Any] = {"title": "Links to https://example.com/gone", **TABLE_EXAMPLE}
-
-
-# A crawl as a graph, as the API shows it.
 
 
 class Node(Schema):

@@ -1,4 +1,4 @@
-"""`manage.py compare`: what is new, gone and changed between two crawls of a site."""
+"""`manage.py compare`: new, removed and changed pages of two crawls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ examples:
 EARLIER and LATER are ids of crawls; `manage.py status` lists them.
 
 exit codes:
-  0    it was told, whatever the answer
+  0    the differences were printed
   1    the database is down
   2    there is no such crawl or change
 """

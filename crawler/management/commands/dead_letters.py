@@ -1,4 +1,4 @@
-"""`manage.py dead-letters`: lists the pages of a crawl that were given up although another try might do better."""
+"""`manage.py dead-letters`: lists failed pages of a crawl that another attempt might fetch."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ examples:
   python manage.py dead-letters 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
   python manage.py dead-letters 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json | head -1
 
-`manage.py retry-failed ID` sends them again.
+`manage.py retry-failed ID` retries them.
 """
 
 
 class Command(Door):
-    """List the dead letters of a crawl: pages that were given up although another try might do better."""
+    """List the dead letters of a crawl: failed pages that another attempt might fetch."""
 
     help = __doc__
     examples = EXAMPLES

@@ -1,4 +1,4 @@
-"""`manage.py host`: what is known of a host, and whose pages wait for it; `--forget` ends the wait."""
+"""`manage.py host`: the state of a host, and crawls that wait for it; `--forget` ends the wait."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ examples:
   python manage.py host example.com:8080 --json
   python manage.py host example.com --forget
 
---forget lets all crawls ask the host at once: what it asked for by Retry-After, what the throttle learnt, and a
-robots.txt that could not be had are forgotten. Its Crawl-delay and the delays of crawls are kept.
+--forget lets all crawls request the host at once: it discards the Retry-After, the delay of the throttle, and a
+robots.txt that could not be fetched. Its Crawl-delay and the delays of crawls stay.
 
 exit codes:
-  0    it was told, or forgotten, or there was nothing to forget
+  0    the state was printed, or the wait was ended, or there was none
   1    a service is down
-  2    this is no host
+  2    this is not a host
 """
 
 
 class Command(Door):
-    """Show what is known of a host: whether it has to wait, who uses its connections, which crawls have pages of it."""
+    """Show the state of a host: how long it waits, which crawls use its connections, and which have pages of it."""
 
     help = __doc__
     examples = EXAMPLES
@@ -55,7 +55,7 @@ class Command(Door):
 
 
 def _host_of(typed: str) -> str:
-    """As crawls name it."""
+    """The host as crawls store it."""
     url = normalise(typed if "://" in typed else f"http://{typed}/")
     if url is None:
         raise BadInput("host", f"{typed!r} is no host; type example.com, or example.com:8080.")

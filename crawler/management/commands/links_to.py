@@ -1,4 +1,4 @@
-"""`manage.py links-to`: which pages of a crawl link to one, with what words."""
+"""`manage.py links-to`: the pages of a crawl that link to a page, with their anchor texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ examples:
   python manage.py links-to 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/old-page --json
 
 exit codes:
-  0    it was told, whatever the answer
+  0    the links were printed
   1    the database is down
-  2    there is no such crawl, or the crawl does not know the page
+  2    there is no such crawl, or it has no such page
 """
 
 
 class Command(Door):
-    """Say which pages of a crawl link to a page, and with what words: what to mend where a link is broken."""
+    """List the pages of a crawl that link to a page, with their anchor texts, for example to correct broken links."""
 
     help = __doc__
     examples = EXAMPLES
@@ -39,7 +39,7 @@ class Command(Door):
     def perform(self, options: dict[str, Any]) -> int:
         crawl, url = crawl_of(options["id"]), from_person(options["url"])
         if not Page.objects.filter(crawl=crawl, url=url).exists():
-            raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
+            raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
         found = inlinks(crawl, url)
         for link in found:
             self.print(json.dumps(link._asdict()) + "\n" if options["json"] else _told(link))

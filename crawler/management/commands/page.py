@@ -1,4 +1,4 @@
-"""`manage.py page`: all that is known of one page of a crawl."""
+"""`manage.py page`: one page of a crawl in full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.reports import page_detail
 from crawler.reports import text as words
 from crawler.reports.page_detail import page_report
 
-LINKS = 20  # of either kind, unless others are asked for
+LINKS = 20  # of either kind, by default
 MAX_LINKS = 100_000
 
 EXAMPLES = """\
@@ -26,14 +26,14 @@ examples:
   python manage.py page 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 https://example.com/ --links 500 --json
 
 exit codes:
-  0    it was told
+  0    the page was printed
   1    the database is down
-  2    there is no such crawl, or the crawl does not know the page
+  2    there is no such crawl, or it has no such page
 """
 
 
 class Command(Door):
-    """Tell what is known of one page: its answer, headers, times, redirects, what it says, and its links out and in."""
+    """Show one page in full: response, headers, times, redirects, metadata, and links from and to it."""
 
     help = __doc__
     examples = EXAMPLES
@@ -42,24 +42,24 @@ class Command(Door):
         add_crawl(parser)
         parser.add_argument("url", metavar="URL", help="the page")
         parser.add_argument(
-            "--links", type=int, default=LINKS, metavar="N", help=f"links of either kind to tell (default: {LINKS})"
+            "--links", type=int, default=LINKS, metavar="N", help=f"links of either kind to show (default: {LINKS})"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def perform(self, options: dict[str, Any]) -> int:
         if not 0 <= options["links"] <= MAX_LINKS:
-            raise BadInput("links", f"The links to tell must be between 0 and {MAX_LINKS:,}, not {options['links']}.")
+            raise BadInput("links", f"The number of links must be between 0 and {MAX_LINKS:,}, not {options['links']}.")
         crawl, url = crawl_of(options["id"]), from_person(options["url"])
         page = Page.objects.filter(crawl=crawl, key=key_of(url)).first()
         if page is None:
-            raise BadInput("url", f"The crawl knows no page {url}; `manage.py export` lists those it knows.")
+            raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
         report = page_report(crawl, page, links=options["links"])
-        self.print(json.dumps(report, indent=2) + "\n" if options["json"] else "".join(_told(report)))
+        self.print(json.dumps(report, indent=2) + "\n" if options["json"] else "".join(_text(report)))
         return Exit.DONE
 
 
-def _told(report: Mapping[str, Any]) -> Iterator[str]:
-    """The report as text, block by block."""
+def _text(report: Mapping[str, Any]) -> Iterator[str]:
+    """The page as text, block by block."""
     yield f"{one_line(report['url'])}\n"
     yield _block(
         "Response", words.aligned([*page_detail.answered(report), (label("fetched_at"), page_detail.fetched(report))])
@@ -108,6 +108,6 @@ def _malformed(link: Mapping[str, Any]) -> str:
 
 
 def _block(title: str, *parts: str) -> str:
-    """A title, and below it these lines, set in; "" when there are none. What strangers wrote moves no cursor."""
+    """A title with indented lines below it; "" without lines. Untrusted text cannot control the terminal."""
     lines = [line for part in parts for line in part.splitlines()]
     return f"\n{title}\n" + "".join(f"  {one_line(line)}\n" for line in lines) if lines else ""

@@ -1,4 +1,4 @@
-"""`manage.py release-trap`: lists the traps of a crawl, and has their pages asked for after all."""
+"""`manage.py release-trap`: lists the traps of a crawl, or releases their pages."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ examples:
   python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 'example.com/…/img/…/img/…'
   python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --all
 
-Without a pattern it lists the traps. A pattern is given as it is listed, or by its number.
-A crawl that was over runs again and is finished anew.
+Without a pattern it lists the traps. A pattern is typed as listed, or by its number.
+A crawl that was over runs again.
 
 exit codes:
   0    listed; or released, or released before
@@ -31,7 +31,7 @@ exit codes:
 
 
 class Command(Door):
-    """List the series of pages that a crawl took for endless, or have them asked for after all."""
+    """List the endless series of pages that a crawl quarantined, or fetch their pages."""
 
     help = __doc__
     examples = EXAMPLES
@@ -65,7 +65,7 @@ class Command(Door):
 
 
 def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
-    """The number of the trap that a person means."""
+    """The number of the trap that the user typed."""
     for each in caught:
         if typed in (each.trap.pattern, str(each.trap.pk)):
             return int(each.trap.pk)

@@ -1,4 +1,4 @@
-"""`manage.py report`: what is wrong with a site, and what is worth knowing of it."""
+"""`manage.py report`: the reports of a crawl: problems of a site, and figures."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ examples:
   python manage.py report 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 broken-links --json
 
 exit codes:
-  0    it was told, whatever the answer
-  1    the database is down, or this crawl cannot tell
+  0    the report was printed
+  1    the database is down, or this crawl has no data for the report
   2    there is no such crawl or report
 """
 
@@ -45,7 +45,7 @@ class Command(Door):
         return self._list(crawl, options["json"])
 
     def _list(self, crawl: Crawl, as_json: bool) -> int:
-        """A report this crawl cannot tell has no number: null."""
+        """The number of a report without data is null."""
         numbers = numbers_of(crawl)
         if as_json:
             self.print(json.dumps({report.slug: numbers.get(report.slug) for report in REPORTS}) + "\n")

@@ -1,4 +1,4 @@
-"""`manage.py status`: the newest crawls, or where one of them stands."""
+"""`manage.py status`: the newest crawls, or the state of one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ examples:
 
 
 class Command(Door):
-    """Show the newest crawls, or with an ID where that crawl stands and its receipt."""
+    """Show the newest crawls, or with an ID the state and the receipt of that crawl."""
 
     help = __doc__
     examples = EXAMPLES

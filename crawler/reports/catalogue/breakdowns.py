@@ -1,4 +1,4 @@
-"""How many pages there are of each answer, each depth and each type."""
+"""Pages by response, depth and type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAGE = (
 
 
 def part_of(crawl: Crawl, title: str, pages: QuerySet[Page]) -> Part:
-    """These pages, in the order of their discovery."""
+    """A part with these pages, in the order of their discovery."""
     fields = ("url", "outcome", "http_status", "title", "elapsed_ms", "bytes")
     return Part(title, PAGE, Selected(crawl, pages.order_by("id"), fields, _line))
 
@@ -46,7 +46,7 @@ def _line(page: int, url: str, outcome: str, http_status: int | None, *rest: str
     return Line((url, answer(outcome, http_status), *rest), page)
 
 
-# By answer
+# By response
 
 
 def _answers(crawl: Crawl) -> Lines:
@@ -98,7 +98,7 @@ def _depths(crawl: Crawl) -> Lines:
 
 
 def _depth_part(crawl: Crawl, key: str) -> Part | None:
-    if not key.isdecimal() or len(key) > 9:  # what a column takes
+    if not key.isdecimal() or len(key) > 9:  # the range of the column
         return None
     return part_of(crawl, f"Pages at depth {key}", site_pages(crawl).filter(depth=int(key)))
 

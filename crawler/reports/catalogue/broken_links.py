@@ -1,4 +1,4 @@
-"""Broken pages and redirects, with the pages that link to them and the words they use."""
+"""Broken pages and redirects, with the pages that link to them and their anchor texts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from crawler.reports.catalogue.report import (
 from crawler.reports.links import Inlink, linking_pages, links_on, links_to, pages_with
 
 Of = Callable[[Crawl], QuerySet[Page]]
-"""The pages of one sort that others link to."""
+"""The link targets of a report."""
 
 TARGET = (
     page_column("url"),
@@ -69,17 +69,17 @@ def redirects(crawl: Crawl) -> QuerySet[Page]:
 
 def _lines(of: Of, crawl: Crawl) -> Lines:
     ranking = result_cache.worked_out(f"linked-{of.__name__}", lambda: _ranking(of, crawl), crawl)
-    return Ranked(ranking, _told_of)
+    return Ranked(ranking, _ranked_lines)
 
 
 def _ranking(of: Of, crawl: Crawl) -> list[tuple[int, int]]:
-    """Each page with how many link to it, those first that most link to: one reading of the crawl's links tells."""
+    """Each page with the number of pages that link to it, the largest first, from one scan of the crawl's links."""
     targets = _targets(of, crawl)
     linking = linking_pages(crawl, targets) if targets else {}
     return sorted(((page, linking.get(page, 0)) for page in targets.values()), key=lambda said: (-said[1], said[0]))
 
 
-def _told_of(ranking: Sequence[tuple[int, int]]) -> list[Line]:
+def _ranked_lines(ranking: Sequence[tuple[int, int]]) -> list[Line]:
     linking = dict(ranking)
     return [_line(page, linking[page.id]) for page in _in_order(list(linking))]
 
@@ -98,7 +98,7 @@ def _part(of: Of, crawl: Crawl, key: str) -> Part | None:
 
 
 def _from(short: bytes, pages: Sequence[int]) -> list[Line]:
-    """One line a page, whatever number of links it has there: with all their words, each once."""
+    """One line a page, with each anchor text of its links once."""
     found = groupby(links_on(pages, short), key=lambda found: found[0])
     return [_on_page(page, [link for _, link in links]) for page, links in found]
 
@@ -109,18 +109,18 @@ def _on_page(page: int, links: Sequence[Inlink]) -> Line:
 
 
 def _links(of: Of, crawl: Crawl) -> Iterator[Cells]:
-    """Each link by itself, in the order of the pages they stand on; a page nobody links to comes at the end."""
+    """Each link, in the order of the pages; then pages without links to them."""
     targets = _targets(of, crawl)
-    lonely = set(targets.values())
-    said = {page: (url, answer(outcome, status)) for page, url, outcome, status in _told(of, crawl)}
+    unlinked = set(targets.values())
+    said = {page: (url, answer(outcome, status)) for page, url, outcome, status in _targets_with_responses(of, crawl)}
     for target, link in links_to(crawl, targets) if targets else ():
-        lonely.discard(target)
+        unlinked.discard(target)
         yield (*said[target], *link)
-    for target in sorted(lonely):
+    for target in sorted(unlinked):
         yield (*said[target], None, None, None)
 
 
-def _told(of: Of, crawl: Crawl) -> Iterator[tuple[Any, ...]]:
+def _targets_with_responses(of: Of, crawl: Crawl) -> Iterator[tuple[Any, ...]]:
     return iter(of(crawl).values_list("id", "url", "outcome", "http_status").iterator())
 
 

@@ -1,4 +1,4 @@
-"""Pages whose canonical address contradicts itself."""
+"""Conflicts of canonical addresses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _lines(crawl: Crawl) -> Lines:
 
 
 def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
-    """In the order of the pages; a page stands there once for each conflict."""
+    """In the order of the pages, once for each conflict."""
     named = _elsewhere(crawl)
     elsewhere = dict(named.values())
     seen = seen_at(crawl, elsewhere.values())
@@ -39,7 +39,7 @@ def _found(crawl: Crawl) -> list[tuple[int, str, str, str]]:
 
 
 def _of_target(target: Seen | None) -> Conflict | None:
-    """What the page that is named did. Of one that the crawl does not know nothing can be said."""
+    """The conflict with the canonical page; None when the crawl does not have that page."""
     if target is None:
         return None
     if target.outcome in ERRORS:
@@ -52,7 +52,7 @@ def _of_target(target: Seen | None) -> Conflict | None:
 
 
 def _elsewhere(crawl: Crawl) -> dict[int, tuple[str, str]]:
-    """Page -> its URL and the canonical one, of those that name another page."""
+    """Page -> its URL and its canonical address, of pages that name another page."""
     rows = html_pages(crawl).filter(IS_CANONICAL_ELSEWHERE).order_by("id")
     return {page: (url, named) for page, url, named in rows.values_list("id", "url", "facts__canonical").iterator()}
 

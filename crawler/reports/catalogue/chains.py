@@ -1,4 +1,4 @@
-"""Redirects that lead to redirects, and those that come back to themselves."""
+"""Redirect chains and redirect loops."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from crawler.reports.catalogue.broken_links import redirects
 from crawler.reports.catalogue.page_queries import seen_at
 from crawler.reports.catalogue.report import Column, Group, Kind, Line, Ranked, Report
 
-UNKNOWN = "not known"  # what the last hop leads to leaves the site, or was not asked for
-LEAST_HOPS = 2  # of what is called a chain
+UNKNOWN = "not known"  # the last target is on another site, or was not requested
+MIN_HOPS = 2  # of a chain
 
 _BEGINS = Column("url", "Begins at", Kind.URL)
 _HOPS = Column("hops", "Redirects", Kind.NUMBER)
@@ -28,7 +28,7 @@ def _followed(crawl: Crawl, *, loops: bool) -> list[Chain]:
     """The longest first."""
     leads_to = dict(redirects(crawl).exclude(redirect_to="").order_by("id").values_list("url", "redirect_to"))
     chains = (chain_from(url, leads_to) for url in beginnings(leads_to))
-    wanted = [chain for chain in chains if chain.loops is loops and (loops or chain.hops >= LEAST_HOPS)]
+    wanted = [chain for chain in chains if chain.loops is loops and (loops or chain.hops >= MIN_HOPS)]
     return sorted(wanted, key=lambda chain: -chain.hops)
 
 

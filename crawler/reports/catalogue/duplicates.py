@@ -1,4 +1,4 @@
-"""Pages that say the same, or nearly."""
+"""Pages with the same or nearly the same text."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _WHOLE = (Column("group", "Like", Kind.URL), *_MEMBERS)
 _FIELDS = ("url", "title", "facts__words", "facts__canonical")
 
 Size = tuple[int, int]
-"""The first page of a group, and how many there are in it."""
+"""The first page of a group, and its number of pages."""
 
 
 def _read(crawl: Crawl) -> QuerySet[Page]:
-    """Pages that have words."""
+    """Pages with text."""
     return html_pages(crawl).filter(facts__words__gt=0)
 
 
@@ -62,7 +62,7 @@ def _title(page: int) -> str:
     return f"Pages like {Page.objects.get(id=page).url}"
 
 
-# The same, by the digest of what is to be read
+# The same text, by its digest
 
 
 def _groups(crawl: Crawl) -> QuerySet[Any, Any]:
@@ -100,11 +100,11 @@ def _with_digest(page: int, digest: bytes, *cells: Any) -> Line:
     return Line((bytes(digest).hex(), *cells), page)
 
 
-# Nearly the same, by sketches
+# Nearly the same text, by simhash
 
 
 def _alike(crawl: Crawl) -> list[array[int]]:
-    """Groups with more than one text: those with the same text have a report of their own."""
+    """Groups with more than one text; pages with the same text have their own report."""
     return result_cache.worked_out("alike", lambda: _compared(crawl), crawl)
 
 
@@ -139,7 +139,7 @@ def _alike_whole(crawl: Crawl) -> Iterator[Cells]:
         yield from ((members[0].cells[0], *line.cells) for line in members)
 
 
-def _not_asked_for(crawl: Crawl) -> str:
+def _not_compared(crawl: Crawl) -> str:
     if crawl.chosen.near_duplicates:
         return ""
     return "This crawl did not compare what pages say. Crawl again with “Find near-duplicates” (--near-duplicates)."
@@ -166,5 +166,5 @@ NEAR_DUPLICATES = _report(
     lines=_alike_lines,
     part=_alike_part,
     whole=Whole(_WHOLE, _alike_whole),
-    lacking=_not_asked_for,
+    lacking=_not_compared,
 )

@@ -1,4 +1,4 @@
-"""Which reports there are, in the order in which people see them."""
+"""The list of reports in display order, and their cached numbers."""
 
 from __future__ import annotations
 
@@ -67,21 +67,18 @@ def report_named(slug: str) -> Report:
     return BY_SLUG[slug]
 
 
-# How many there are of what each report tells, remembered for a while.
-
-KEPT = 24 * 3600  # seconds, of a crawl that is over
+KEPT = 24 * 3600  # seconds a number is cached, of a crawl that is over
 KEPT_WHILE_RUNNING = 30  # seconds
-BUDGET = 0.5  # seconds after which no further report is counted for a page that somebody waits for
+BUDGET = 0.5  # seconds after which a request counts no further report
 
 Numbers = dict[str, int]
-"""Slug -> number. Reports that cannot be told of this crawl, or were not counted yet, are left out."""
+"""Slug -> number, without reports that this crawl has no data for or that are not counted yet."""
 
 
 def numbers_of(crawl: Crawl, budget: float | None = None, now: Callable[[], float] = monotonic) -> Numbers:
-    """The number of each report that this crawl can tell. After `budget` seconds the rest is left for next time.
+    """The number of each report that the crawl has data for. After `budget` seconds the rest is left for the next call.
 
-    Most reports count pages of the site that are of some sort: these are counted in one reading, the others each by a
-    question of its own.
+    One query counts all reports over pages that meet a condition; each of the others has its own query.
     """
     wanted = {_key(crawl, report): report for report in REPORTS if not report.lacking(crawl)}
     found: dict[str, int] = result_cache.numbers_about(crawl).get_many(wanted)
@@ -109,7 +106,7 @@ def number_of(crawl: Crawl, report: Report) -> int:
 
 
 def _count(crawl: Crawl, reports: dict[str, Report], found: dict[str, int]) -> None:
-    """Count pages for all of these in one reading."""
+    """Count pages for all of these with one query."""
     if not reports:
         return
     names = {report.slug.replace("-", "_"): key for key, report in reports.items()}

@@ -1,4 +1,4 @@
-"""What the crawl saw of each host."""
+"""Pages by host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Host:
     pages: int = 0
     errors: int = 0
     bytes: int = 0
-    times: array[int] = field(default_factory=lambda: array("l"))  # ms, of the pages that answered
+    times: array[int] = field(default_factory=lambda: array("l"))  # ms, of pages with a response
 
 
 def _lines(crawl: Crawl) -> Lines:
@@ -33,7 +33,7 @@ def _lines(crawl: Crawl) -> Lines:
 
 
 def _read(crawl: Crawl) -> list[Cells]:
-    """The host with the most pages first. A host stands in no column: the pages are read one after the other."""
+    """The host with the most pages first. The table has no column of hosts, so all pages are read."""
     hosts: dict[str, _Host] = defaultdict(_Host)
     rows = site_pages(crawl).values_list("url", "outcome", "http_status", "elapsed_ms", "bytes", "reused")
     for url, outcome, http_status, elapsed_ms, size, reused in rows.iterator(chunk_size=2000):

@@ -41,7 +41,7 @@ REASONS = {
     "noindex": "says noindex",
     "canonical": "names another page canonical",
 }
-"""Reason -> what such a page does. Of several the first counts, as it would for a search engine that comes along."""
+"""Reason -> text. Of several reasons the first counts, as for a search engine."""
 
 _WHY = Case(
     When(outcome__in=ERROR_RESPONSES, then=Value("error")),

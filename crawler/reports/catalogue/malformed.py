@@ -1,4 +1,4 @@
-"""Links that lead nowhere because of how they are written."""
+"""Links that cannot be parsed as URLs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _whole(crawl: Crawl) -> Iterator[Cells]:
 
 
 def _cells(malformed: dict[str, Any]) -> Iterator[Cells]:
-    """Of each link that was kept, and how many were not."""
+    """A row for each stored link, and one for the number of others."""
     links = malformed.get("links", ())
     yield from ((link["written"], link["text"], link["rel"], link["problem"]) for link in links)
     if more := malformed.get("number", 0) - len(links):

@@ -1,4 +1,4 @@
-"""Pages in a sitemap that no other page links to, as a report."""
+"""Pages in a sitemap that no other page links to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages of a crawl a report speaks of, and what it says of one."""
+"""Conditions and queries of pages for reports."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from crawler.http.fetcher import HTML
 from crawler.models import Crawl, Page
 from crawler.reports import text
 
-AT_ONCE = 500  # pages looked up by one question
+PAGES_PER_QUERY = 500
 
 IS_HTML = Q(outcome__in=SUCCESSES, content_type__in=sorted(HTML))
-HAS_FACTS = Q(facts__insecure__isnull=False)  # words are not counted of every page
+HAS_FACTS = Q(facts__insecure__isnull=False)  # not `words`, which is NULL when not counted
 IS_NOINDEX = Q(directives=NOINDEX) | Q(directives__startswith=f"{NOINDEX} ")  # it comes first in a record
 IS_CANONICAL_ELSEWHERE = Q(facts__canonical__gt="") & ~Q(facts__canonical=F("url"))
 
 
 def site_pages(crawl: Crawl) -> QuerySet[Page]:
-    """The pages of the site: neither its sitemaps nor links that leave it."""
+    """The pages of the site, without sitemaps and links to other sites."""
     return Page.objects.filter(crawl=crawl, kind=PAGE)
 
 
 def html_pages(crawl: Crawl) -> QuerySet[Page]:
-    """Those among them that are HTML and answered well: what a reader can come to see."""
+    """HTML pages of the site with a successful response."""
     return site_pages(crawl).filter(IS_HTML)
 
 
 def answer(outcome: str, http_status: int | None) -> str:
-    """ "404"; without a response, the words for what happened."""
+    """ "404", or without a response the outcome in words."""
     return str(http_status) if http_status else text.outcome(outcome)
 
 
 class Seen(NamedTuple):
-    """What a report asks of a page that another one names."""
+    """The fields of a page that another page refers to."""
 
     id: int
     url: str
@@ -55,10 +55,10 @@ class Seen(NamedTuple):
 
 
 def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, Seen]:
-    """URL -> page, of those among these normalised URLs that the crawl knows. One question for each AT_ONCE of them."""
+    """URL -> page, of the normalised URLs that the crawl has; one query for PAGES_PER_QUERY of them."""
     found = {}
     rest = iter(dict.fromkeys(urls))
-    while chunk := list(islice(rest, AT_ONCE)):
+    while chunk := list(islice(rest, PAGES_PER_QUERY)):
         pages = Page.objects.filter(crawl=crawl, key__in=[key_of(url) for url in chunk])
         for row in pages.values_list(*Seen._fields):
             seen = Seen(*row)
@@ -68,5 +68,5 @@ def seen_at(crawl: Crawl, urls: Iterable[str]) -> dict[str, Seen]:
 
 def chunked(ids: Iterable[int]) -> Iterator[list[int]]:
     rest = iter(ids)
-    while chunk := list(islice(rest, AT_ONCE)):
+    while chunk := list(islice(rest, PAGES_PER_QUERY)):
         yield chunk

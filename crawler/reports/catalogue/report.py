@@ -27,12 +27,12 @@ class Kind(StrEnum):
     NUMBER = "number"
     MILLISECONDS = "ms"
     BYTES = "bytes"
-    ANSWER = "answer"  # "404", or the words for an outcome without a response
+    ANSWER = "answer"  # "404", or an outcome in words
 
 
 class Column(NamedTuple):
     name: str  # for programs
-    title: str  # for people
+    title: str  # for users
     kind: Kind = Kind.TEXT
     opens: bool = False  # its cells link to the parts of their lines
 

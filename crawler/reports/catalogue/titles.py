@@ -38,7 +38,7 @@ SEVERAL = IS_HTML & Q(facts__h1_count__gt=1)
 
 
 def _groups(text: str, crawl: Crawl) -> QuerySet[Any, Any]:
-    """Texts that several pages have, those with the most pages first: text, pages, the first of them."""
+    """Texts of several pages, those with the most pages first: text, pages, first page."""
     texts = html_pages(crawl).filter(**{f"{text}__gt": ""}).values(text)
     groups: QuerySet[Any, Any] = texts.annotate(pages=Count("id"), first=Min("id")).filter(pages__gt=1)
     return groups.order_by("-pages", "first")
@@ -52,7 +52,7 @@ def _group_lines(text: str, crawl: Crawl) -> Ranked:
 
 
 def _texts(text: str, groups: Sequence[tuple[int, int]]) -> list[Line]:
-    """A line for each group: the first page of it has its text."""
+    """A line for each group, with the text of its first page."""
     texts = dict(Page.objects.filter(id__in=[first for first, _ in groups]).values_list("id", text))
     return [Line((texts[first], pages), part=str(first)) for first, pages in groups if first in texts]
 

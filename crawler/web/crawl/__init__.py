@@ -1,7 +1,7 @@
 """Pages of a crawl.
 
 crawls         list, start, crawl page
-status         where a crawl stands, for template and JSON
+status         the state of a crawl, for template and JSON
 crawl_summary  statuses, reasons, notices, receipt; charts of speed, outcomes, depths and hosts
 control        pause, resume, cancel, delete, retry, share
 pages          one page and its kept content; dead letters, orphans, traps; downloads

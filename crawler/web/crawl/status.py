@@ -1,4 +1,4 @@
-"""Where one crawl stands, as its page shows it: one function makes the template's values and the JSON's."""
+"""The state of one crawl as its page shows it, for the template and as JSON."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ STATES = {
 }
 
 CUT_SHORT = (Ended.LIMIT, Ended.DEADLINE)
-"""Ends the list of crawls tells of: errors it counts, and of a cancelled crawl the state says it."""
+"""Ends that the list of crawls names; it counts errors, and the state shows a cancelled crawl."""
 
 
 def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, Any]:
-    """The state of a crawl in plain values. Whom its owner has told is masked unless it is to be shown `in_full`.
+    """The state of a crawl in plain values. Receivers of notices are masked unless `in_full`.
 
     progress   counts, rate and receipt for programs (`reports.progress.progress_of`)
-    state, over, settled   `settled` = nothing on the page will change any more
-    title      for the browser's tab
-    can        verb -> whether it may be asked for now
+    state, over, settled   `settled` = the page will not change any more
+    title      of the browser's tab
+    can        verb -> whether the state allows it
     bar        value and maximum of the progress bar
     texts      name -> text, for each place on the page that shows one
     lists      name -> rows, for each list on the page
-    alerts     what a person should know or do
+    alerts     what the user should know or do
     """
     progress = progress_of(crawl, now)
     if not in_full:
@@ -67,7 +67,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
     notices = notice_rows(crawl, in_full=in_full)
     over = crawl.is_over
     letters = list(dead_letters(crawl)[:SHOWN])
-    lonely = list(orphans(crawl)[:SHOWN]) if over else []  # before, nearly every page of a sitemap would be one
+    orphaned = list(orphans(crawl)[:SHOWN]) if over else []  # earlier, most pages of a sitemap would be orphans
     caught = traps.traps_of(crawl, SHOWN)
     alerts = _alerts(crawl, now)
     lists = {
@@ -77,7 +77,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "pages": [page_row(page) for page in last_pages(crawl)],
         "troubled": [page_row(page) for page in troubled_pages(crawl)],
         "dead_letters": [dead_letter_row(page) for page in letters],
-        "orphans": [page_row(page) for page in lonely],
+        "orphans": [page_row(page) for page in orphaned],
         "traps": [trap_row(one) for one in caught if not one.trap.released],
         "notices": notices,
         "receipt": receipt_rows(progress["receipt"]) if over else [],
@@ -94,7 +94,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
             **_texts(crawl, progress),
             "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
             "dead_letters": _dead_letters(crawl, len(letters)),
-            "orphans": _orphans(crawl, len(lonely)),
+            "orphans": _orphans(crawl, len(orphaned)),
             "traps": traps.summary(crawl, caught if len(caught) < SHOWN else None),
         },
         "lists": lists,
@@ -102,7 +102,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
 
 
 def _can(state: State) -> dict[str, bool]:
-    """Which buttons the page shows. Whoever presses one too late is told so."""
+    """The buttons of the page. A reply explains an action that comes too late."""
     return {
         "pause": State.PAUSED in FOLLOWS[state],
         "resume": state is State.PAUSED,
@@ -112,13 +112,13 @@ def _can(state: State) -> dict[str, bool]:
 
 
 def _dead_letters(crawl: Crawl, shown: int) -> str:
-    """How many there are; counted only when there may be more than are shown."""
+    """The number of dead letters, counted only when there may be more than are shown."""
     number = shown if shown < SHOWN else dead_letters(crawl).count()
     return f"{text.counted(number, 'page')} given up after the last try. Another try may do better." if number else ""
 
 
 def _orphans(crawl: Crawl, shown: int) -> str:
-    """How many there are, and whether there may be fewer."""
+    """The number of orphans, and whether there may be fewer."""
     number = shown if shown < SHOWN else orphans(crawl).count()
     if not number:
         return ""
@@ -151,14 +151,14 @@ def summary_of(crawl: Crawl, now: float) -> dict[str, Any]:
 
 
 def _pages(stands: Standing) -> str:
-    """How many there are; under a page limit that is reached or will be, how many of those it allows."""
+    """The number of pages; with a page limit, how many of the allowed ones."""
     if stands.at_most:
         return text.how_far(stands.done, stands.total, at_most=True)
     return text.counted(stands.total, "page")
 
 
 def _pace(crawl: Crawl, now: float) -> str:
-    """Pages a second while it runs; "" when there is nothing to say."""
+    """Pages a second while it runs; "" without data."""
     if crawl.state != State.RUNNING:
         return ""
     pace = rate_of(crawl, now)
@@ -194,13 +194,13 @@ def _texts(crawl: Crawl, progress: dict[str, Any]) -> dict[str, str]:
 
 
 def _average(progress: dict[str, Any]) -> float | None:
-    """Pages a second over the whole of a crawl that is over."""
+    """Average pages a second of a crawl that is over."""
     seconds: float = progress["receipt"]["seconds"]
     return progress["done"] / seconds if seconds > 0 else None
 
 
 def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
-    """The sentence that is read aloud when it changes; so it names no number that changes all the time."""
+    """The sentence that screen readers announce when it changes, so it has no number that changes all the time."""
     receipt = progress["receipt"]
     pages, took = text.counted(receipt["discovered"], "page"), text.duration(receipt["seconds"])
     if progress["at_most"]:
@@ -223,7 +223,7 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
 
 
 def _loading(crawl: Crawl) -> str:
-    """How far its list was read; not read aloud, because it changes all the time."""
+    """The progress of its list; not announced, because it changes all the time."""
     if crawl.state != State.LOADING:
         return ""
     counts = {"lines": 0, "taken": 0, "duplicates": 0, "invalid": 0, **crawl.source_report}
@@ -231,8 +231,8 @@ def _loading(crawl: Crawl) -> str:
 
 
 def _waits(crawl: Crawl, now: float) -> str:
-    """Why no page has closed for some seconds; not read aloud, because its figures change all the time. Nobody's crawls
-    are named: the page that says why a crawl is not finished does, to those who may see them."""
+    """Why no page has closed for some seconds; not announced, because its figures change all the time. It names no
+    crawls of other users; the diagnosis does, to users who may see them."""
     return waits_because(crawl, Crawl.objects.none()) if stands_still(crawl, now) else ""
 
 
@@ -250,7 +250,7 @@ def _alerts(crawl: Crawl, now: float) -> list[Row]:
 
 
 def _moved_lately(crawl: Crawl, now: float) -> bool:
-    """Whether somebody closed pages a moment ago: RQ forgets workers that live, after a FLUSHALL for one."""
+    """Whether pages were closed recently: after a FLUSHALL RQ does not list workers that live."""
     if not crawl.samples:
         return False
     seen_at, _, closed, *_ = crawl.samples[-1]
@@ -258,12 +258,12 @@ def _moved_lately(crawl: Crawl, now: float) -> bool:
 
 
 def _hold_alert(crawl: Crawl, now: float) -> list[Row]:
-    """That it waits for the next day, or for room, and goes on by itself."""
+    """That it waits for the next day, or for space, and resumes by itself."""
     why = held_because(crawl, now)
     return [{"text": why, "tone": "warn"}] if why else []
 
 
 def _start_alert(crawl: Crawl) -> list[Row]:
-    """Start URLs that gave nothing to follow."""
+    """Start URLs without links to follow."""
     troubled = troubled_start_pages(crawl)
     return [{"text": text.start_trouble(troubled, start_count(crawl)), "tone": "bad"}] if troubled else []

@@ -1,1 +1,1 @@
-"""Tables: the page table, and rows of shorter lists."""
+"""Tables: the table of pages, rows of other lists, and their paging."""

@@ -38,8 +38,6 @@ from crawler.web.crawl.crawls import visible_crawl
 from crawler.web.decorators import page
 from crawler.web.tables.rows import KINDS, page_row
 
-# The form above the table of pages: what it offers, and the query it makes of what was chosen.
-
 SHOWN: dict[Show, str] = {
     Show.ALL: "All pages",
     Show.DEAD_LETTERS: "Dead letters",
@@ -68,8 +66,7 @@ Choice = tuple[str, Any]
 
 
 class PagesForm(forms.Form):
-    """What to show of a crawl's pages. The fields are texts to whoever reads them: `core.crawl.page_query` judges
-    them."""
+    """Filters, order and columns of the table. The fields are plain text; `core.crawl.page_query` validates them."""
 
     q = forms.CharField(required=False, label="Text in URL or title")
     show = forms.CharField(required=False, label="Show")
@@ -82,7 +79,7 @@ class PagesForm(forms.Form):
     def __init__(self, given: QueryDict, crawl: Crawl) -> None:
         super().__init__(given, use_required_attribute=False)
         self._given = given
-        self.query: PagesQuery | None = None  # what was asked for, once that is known to be valid
+        self.query: PagesQuery | None = None  # None unless the form is valid
         typed = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
         self.fields["q"].widget = forms.TextInput({**typed, "type": "search", "maxlength": MAX_TEXT})
         self.fields["depth"].widget = forms.TextInput({**typed, "placeholder": "3, or 3+"})
@@ -91,12 +88,12 @@ class PagesForm(forms.Form):
         self._offer("outcome", [("", "Any"), *_choices(outcome_facets(crawl))])
         self._offer("status", [("", "Any"), *_choices(status_facets(crawl))])
         self._offer("sort", list(ORDERS.items()))
-        self.fields["sort"].widget.attrs["form"] = "filters"  # it stands above the table, where its order is seen
+        self.fields["sort"].widget.attrs["form"] = "filters"  # the template has it above the table
         self._columns = columns_of(crawl)
         self.columns = [(column.name, column.title) for column in self._columns]
 
     def _offer(self, name: str, choices: list[Choice]) -> None:
-        """A list to choose from; what the address asks for besides is one more choice, so that it is seen."""
+        """A select; an unknown value in the query string is one more choice, so that the user sees it."""
         asked = self._given.get(name, "")
         known = {value for choice in choices for value in _values(choice)}
         more = [] if asked in known else [(asked, asked)]
@@ -121,9 +118,6 @@ def _values(choice: Choice) -> list[str]:
     return [inner for inner, _ in shown] if isinstance(shown, list) else [value]
 
 
-# The table of pages as its template shows it: heads that sort, rows with their cells, and the ways on.
-
-
 @dataclass(frozen=True)
 class Head:
     """The head of a column."""
@@ -135,7 +129,7 @@ class Head:
 
 
 def heads(query: PagesQuery, columns: Sequence[Column]) -> list[Head]:
-    """The answer, the URL, and what was chosen besides."""
+    """Response and URL, then the chosen columns."""
     fixed = [_head(query, "Response", Sort.STATUS), _head(query, label("url"), Sort.URL)]
     return [*fixed, *(_head(query, column.title, column.sort, column.is_number) for column in columns)]
 
@@ -147,17 +141,17 @@ def _head(query: PagesQuery, title: str, sort: Sort | None, is_number: bool = Fa
     return Head(title, f"?{urlencode(query.sorted_by(sort).pairs())}", order, is_number)
 
 
-def rows(crawl: Crawl, query: PagesQuery, leaf: TablePage) -> tuple[list[Head], list[dict[str, object]]]:
-    """The heads, and a row for each page of the leaf."""
+def rows(crawl: Crawl, query: PagesQuery, shown: TablePage) -> tuple[list[Head], list[dict[str, object]]]:
+    """The heads, and a row for each page."""
     columns = shown_columns(crawl, query.columns)
-    facts = facts_of(leaf.pages)
+    facts = facts_of(shown.pages)
     return heads(query, columns), [
         {
             **page_row(page),
             "note": _note(page),
             "cells": [_cell(column, page, facts.get(page.pk)) for column in columns],
         }
-        for page in leaf.pages
+        for page in shown.pages
     ]
 
 
@@ -171,23 +165,22 @@ def _cell(column: Column, page: Page, facts: PageFacts | None) -> dict[str, obje
 
 
 def _note(page: Page) -> str:
-    """What there is to say beside the URL; the title has a column of its own."""
+    """Kind, error or redirect target, shown below the URL; the title has its own column."""
     said = page.error or (f"→ {page.redirect_to}" if page.redirect_to else "")
     return ": ".join(filter(None, [KINDS.get(page.kind), said]))
 
 
-def ways(query: PagesQuery, leaf: TablePage) -> dict[str, str]:
-    """The query strings that lead to the rows before and behind these, to the first and to the last; "" where there
-    are none."""
+def ways(query: PagesQuery, shown: TablePage) -> dict[str, str]:
+    """The query strings of the previous, next, first and last rows; "" where there are none."""
     start, end = query.from_the_start(), query.from_the_end()
-    if not leaf.pages:
-        return {"earlier": "", "later": "", "first": "" if leaf.is_first else _to(start), "last": ""}
-    ahead, behind = replace(start, before=leaf.pages[0].pk), replace(start, after=leaf.pages[-1].pk)
+    if not shown.pages:
+        return {"earlier": "", "later": "", "first": "" if shown.is_first else _to(start), "last": ""}
+    ahead, behind = replace(start, before=shown.pages[0].pk), replace(start, after=shown.pages[-1].pk)
     return {
-        "first": "" if leaf.is_first else _to(start),
-        "earlier": "" if leaf.is_first else _to(ahead),
-        "later": "" if leaf.is_last else _to(behind),
-        "last": "" if leaf.is_last else _to(end),
+        "first": "" if shown.is_first else _to(start),
+        "earlier": "" if shown.is_first else _to(ahead),
+        "later": "" if shown.is_last else _to(behind),
+        "last": "" if shown.is_last else _to(end),
     }
 
 
@@ -195,20 +188,20 @@ def _to(query: PagesQuery) -> str:
     return f"?{urlencode(query.pairs())}"
 
 
-def counted(leaf: TablePage) -> str:
+def counted(shown: TablePage) -> str:
     """ "1,170 pages", or "More than 10,000 pages"."""
-    return text.counted(leaf.count, "page") if leaf.is_counted else f"More than {text.counted(leaf.count, 'page')}"
+    return text.counted(shown.count, "page") if shown.is_counted else f"More than {text.counted(shown.count, 'page')}"
 
 
 FILES = {"csv": "CSV", "jsonl": "JSON lines"}
-"""The formats the rows can be had in."""
+"""The formats of the rows as a file."""
 
 
 @never_cache
 @require_GET
 @page
 def crawl_pages(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """The rows the address asks for; when it asks for what cannot be, the form says so."""
+    """The rows of the query string, or the form with its errors."""
     crawl = visible_crawl(request, crawl_id)
     return _page(request, crawl, PagesForm(request.GET, crawl))
 
@@ -217,7 +210,7 @@ def crawl_pages(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 @require_GET
 @page
 def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str) -> HttpResponseBase:
-    """All the rows the address asks for, not only those that are shown at a time, in the same order; streamed."""
+    """All rows of the query string in the same order, streamed."""
     crawl = visible_crawl(request, crawl_id)
     if export_format not in FILES:
         raise Http404
@@ -232,8 +225,7 @@ def crawl_pages_export(request: HttpRequest, crawl_id: UUID, export_format: str)
 
 
 def _page(request: HttpRequest, crawl: Crawl, form: PagesForm) -> HttpResponse:
-    """The whole page. A script that replaces the table alone replaces it only by an answer that is no error, and is
-    told the shortest address of what is shown."""
+    """The whole page. htmx replaces the table only after a 200, and shows the shortest address of the rows."""
     shown, alone = _shown(crawl, form), "HX-Request" in request.headers
     columns = shown_columns(crawl, form.query.columns if form.query else ())
     context = {"crawl": crawl, "form": form, "types": COMMON_TYPES, "chosen": {column.name for column in columns}}
@@ -246,21 +238,21 @@ def _page(request: HttpRequest, crawl: Crawl, form: PagesForm) -> HttpResponse:
 
 
 def _shown(crawl: Crawl, form: PagesForm) -> dict[str, object]:
-    """The rows and the ways on; nothing when what was asked for cannot be."""
+    """The rows and links to others; nothing for an invalid query."""
     if not form.is_valid() or form.query is None:
         return {}
     query: PagesQuery = form.query
     try:
-        leaf = table_page(crawl, query)
+        shown = table_page(crawl, query)
     except BadInput as error:
         form.add_error(None, error.message)
         return {}
-    heads, found = rows(crawl, query, leaf)
+    heads, found = rows(crawl, query, shown)
     return {
         "heads": heads,
         "rows": found,
-        "count": counted(leaf),
-        "ways": ways(query, leaf),
+        "count": counted(shown),
+        "ways": ways(query, shown),
         "files": [(name, words, urlencode(query.from_the_start().pairs())) for name, words in FILES.items()],
         "narrowed": query.is_narrowed,
         "unknown": query.show is Show.ORPHANS and not knows_orphans(crawl),

@@ -1,4 +1,4 @@
-"""A page of a crawl as one line of a list."""
+"""Rows of lists and tables in templates: pages, traps, and the lines of reports."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from crawler.reports.traps import Caught
 from crawler.web.tables.paging import page_of_lines
 
 Row = dict[str, str]
-"""One line of a list: the text of each cell, with `href` (an address to open) and `tone` (good, warn, bad, calm)."""
+"""The text of each cell, with `href` (the target of a link) and `tone` (good, warn, bad, calm)."""
 
 KINDS = {SITEMAP: "Sitemap", EXTERNAL: "Another site"}
-"""What a row is when it is no page of the site; stands before what else there is to say of it."""
+"""The type of a row that is no page of the site."""
 
 
 def page_row(page: Page) -> Row:
-    """What came of it: the answer, and beside the URL what there is to say."""
+    """The response, and a note on the URL."""
     return {
         "key": str(page.pk),
         "answer": answer(page.outcome, page.http_status),
@@ -43,7 +43,7 @@ def page_row(page: Page) -> Row:
 
 
 def dead_letter_row(page: Page) -> Row:
-    """The same, with how often it was tried."""
+    """The same with the number of attempts."""
     return {**page_row(page), "tries": "1 try" if page.attempts == 1 else f"{text.count(page.attempts)} tries"}
 
 
@@ -52,7 +52,7 @@ def _leads_to(page: Page) -> str:
 
 
 def trap_row(caught: Caught) -> Row:
-    """A trap with some of its pages; without a key it cannot be released any more."""
+    """A trap with some of its pages; without a key it is released already."""
     return {
         "key": "" if caught.trap.released else str(caught.trap.pk),
         "reason": caught.reason,
@@ -64,11 +64,8 @@ def trap_row(caught: Caught) -> Row:
     }
 
 
-# A table as a download.
-
-
 def table_response(name: str, export_format: str, names: Sequence[str], rows: Iterable[Cells]) -> StreamingHttpResponse:
-    """The rows under these names of columns as a file with this name, streamed; 404 for a format there is not."""
+    """A table as a streamed file; 404 for an unknown format."""
     if export_format not in TABLES:
         raise Http404
     pieces = table_pieces(export_format, names, rows)
@@ -89,8 +86,8 @@ def table_of(
     *,
     bars: bool = False,
 ) -> dict[str, Any]:
-    """What the template of a table needs; `opened` gives the address of what lies behind a line. With `bars` the number
-    that leads there has a bar beside it, as long as the number is large."""
+    """The context of a table; `opened` gives the address of the part of a line. With `bars` the number that links to it
+    has a bar of that length."""
     found = page_of_lines(request, lines)
     rows = [_row(crawl, columns, line, opened) for line in found.object_list]
     if bars:
@@ -144,7 +141,7 @@ def _text(kind: Kind, cell: Cell) -> str:
 
 
 def page_address(crawl: Crawl, page: int) -> str:
-    """The address of a page's own view; "" where there is none."""
+    """The address of a page's view; "" when it has none."""
     try:
         return reverse("page-detail", args=[crawl.id, page])
     except NoReverseMatch:

@@ -12,7 +12,7 @@ from django.test import Client
 from crawler.core.crawl.options import FORMS, CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.exports import sitemap
-from crawler.exports.file import ENOUGH
+from crawler.exports.file import MIN_PIECE_SIZE
 from crawler.exports.formats import FORMATS
 from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
 
@@ -26,7 +26,7 @@ def test_the_pages_of_a_crawl_can_be_downloaded(as_ann: Client, ann: User) -> No
     lines = b"".join(pieces).decode().splitlines()
     assert [json.loads(line)["url"] for line in lines] == [f"https://example.com/{n}" for n in range(200)]
     assert response["Content-Disposition"] == f'attachment; filename="pages-{crawl.id}.jsonl"'
-    assert len(pieces) == sum(map(len, pieces)) // ENOUGH + 1
+    assert len(pieces) == sum(map(len, pieces)) // MIN_PIECE_SIZE + 1
 
 
 @pytest.mark.parametrize("export_format", FORMATS)
