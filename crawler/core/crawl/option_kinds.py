@@ -66,7 +66,7 @@ class Seconds:
     most: float
     default: float = 0.0
     metavar: str = "S"
-    unit: str = "seconds"
+    unit: str = ""
 
     def problem(self, value: float) -> str:
         return "" if 0 <= value <= self.most else f"must be between 0 and {self.most:.0f} seconds, not {value:g}"
@@ -191,8 +191,7 @@ class Option:
             return f"{self.help} One per line."
         if isinstance(self.kind, (Switch, Choice)):
             return self.help
-        text = self.description if isinstance(self.kind, Seconds) else self.help
-        return f"{text} Example: {self.kind.example}."
+        return f"{self.help} Example: {self.kind.example}."
 
     @property
     def line_of_help(self) -> str:

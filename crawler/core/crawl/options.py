@@ -170,7 +170,9 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         "Read these sitemaps. They are read even if the site's own sitemaps are not.",
         flag="--sitemap",
     )
-    delay: float = option(Seconds("0.5", most=3600.0), POLITENESS, "Delay", "Minimum time between requests to a host.")
+    delay: float = option(
+        Seconds("0.5", most=3600.0), POLITENESS, "Delay", "Minimum seconds between requests to a host."
+    )
     per_minute: float | None = option(
         Number("30", most=60_000.0), POLITENESS, "Requests a minute", "Maximum requests per minute to a host."
     )
@@ -289,7 +291,7 @@ RECEIVERS = {
 """The field that holds the addresses of each transport."""
 
 SECRET_RECEIVERS = tuple(field for means, field in RECEIVERS.items() if means in SECRET)
-"""Those whose addresses are shown to nobody."""
+"""Those whose addresses are never shown in full."""
 
 MAY_BE_SECRET = tuple(field for means, field in RECEIVERS.items() if is_sealed(means))
 """Those whose addresses are stored encrypted."""
