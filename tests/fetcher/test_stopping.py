@@ -143,7 +143,7 @@ def test_slices_that_wait_for_their_host_are_handed_back(
     bench: Bench, stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A host with a delay is waited for within a batch, as long as that is short."""
-    monkeypatch.setattr("crawler.fetcher.slice.PATIENCE", 2 * SLOW)
+    monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 2 * SLOW)
     batch = handed_out(bench, delay=SLOW)
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))

@@ -151,7 +151,7 @@ def needs_tick(signs: Signs, now: float) -> bool:
 
 
 class Ended(StrEnum):
-    """Why a crawl ended. Where several are true, the first of CANCELLED, DEADLINE, LIMIT counts."""
+    """Why a crawl ended. Where several are true, the first of CANCELLED, DEADLINE, LIMIT is said."""
 
     COMPLETE = "complete"  # every page that may be requested was, and all of them responded
     COMPLETE_WITH_ERRORS = "complete_with_errors"  # the same, and some gave no usable response

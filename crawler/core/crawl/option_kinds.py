@@ -22,6 +22,7 @@ class Whole:
     example: str
     most: int | None = None
     hint: str = ""  # what to do instead of 0
+    default: int | None = None
     metavar: str = "N"
     unit: str = ""
 
@@ -47,6 +48,7 @@ class Number:
 
     example: str
     most: float
+    default: float | None = None
     metavar: str = "N"
     unit: str = ""
 
@@ -62,8 +64,9 @@ class Seconds:
 
     example: str
     most: float
+    default: float = 0.0
     metavar: str = "S"
-    unit: str = "seconds"
+    unit: str = ""
 
     def problem(self, value: float) -> str:
         return "" if 0 <= value <= self.most else f"must be between 0 and {self.most:.0f} seconds, not {value:g}"
@@ -75,6 +78,7 @@ class Span:
 
     example: str
     empty: str = "no limit"  # what None means
+    default: float | None = None
     metavar: str = "TIME"
     unit: str = "seconds"
 
@@ -88,6 +92,7 @@ class Span:
 class Switch:
     """Yes or no."""
 
+    default: bool = False
     has_both: bool = False  # the command has --x and --no-x
     metavar: str = ""
     example: str = ""
@@ -102,6 +107,7 @@ class Choice:
     """One of several values, each with its label."""
 
     example: str
+    default: str
     labels: dict[str, str]
     metavar: str = "WHAT"
     unit: str = ""
@@ -117,6 +123,7 @@ class Lines:
     example: str
     check: Callable[[str, Sequence[str]], None]
     metavar: str = ""
+    default: tuple[str, ...] = ()
     unit: str = ""
 
 
@@ -146,7 +153,6 @@ class OptionGroup:
 class Option:
     """A crawl option, as all surfaces show it."""
 
-    default: Any
     kind: Kind
     group: OptionGroup
     label: str  # on the page and at the start of error messages
@@ -154,6 +160,10 @@ class Option:
     long_flag: str = ""
     command_help: str = ""
     name: str = ""
+
+    @property
+    def default(self) -> Any:
+        return self.kind.default
 
     @property
     def flag(self) -> str:
@@ -167,7 +177,7 @@ class Option:
     @property
     def is_negative(self) -> bool:
         """Whether the command's flag turns off what is on by default."""
-        return self.default is True and isinstance(self.kind, Switch) and not self.kind.has_both
+        return isinstance(self.kind, Switch) and self.kind.default and not self.kind.has_both
 
     @property
     def description(self) -> str:
@@ -181,8 +191,7 @@ class Option:
             return f"{self.help} One per line."
         if isinstance(self.kind, (Switch, Choice)):
             return self.help
-        text = self.description if isinstance(self.kind, Seconds) else self.help
-        return f"{text} Example: {self.kind.example}."
+        return f"{self.help} Example: {self.kind.example}."
 
     @property
     def line_of_help(self) -> str:
@@ -215,14 +224,9 @@ class ByHand:
     name: str = ""
 
 
-def option(
-    default: T, kind: Kind, group: OptionGroup, label: str, help: str, *, flag: str = "", command_help: str = ""
-) -> T:
-    """The entry of an option; its type is that of the option, as with `dataclasses.field`.
-
-    `flag` and `command_help` are for a flag that is not the option's name, or that turns it off.
-    """
-    return cast(T, Option(default, kind, group, label, help, flag, command_help))
+def option(kind: Kind, group: OptionGroup, label: str, help: str, *, flag: str = "", command_help: str = "") -> Any:
+    """The entry of an option. `flag` and `command_help`: for a flag that is not the option's name, or turns it off."""
+    return Option(kind, group, label, help, flag, command_help)
 
 
 def by_hand(default: T, description: str) -> T:

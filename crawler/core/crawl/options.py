@@ -33,14 +33,14 @@ from crawler.core.text.patterns import check_patterns
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import check_host, check_prefix, from_person, origin_of
 
-# The forms in which the content of pages can be kept.
+# The formats in which content can be kept.
 
 HTML, TEXT, MARKDOWN, WARC = "html", "text", "markdown", "warc"
 FORMS = (HTML, TEXT, MARKDOWN, WARC)
 
 
 def check_keep(field: str, forms: Sequence[str], *, uses_cache: bool) -> None:
-    """BadInput when these cannot be kept."""
+    """BadInput when content cannot be kept in these formats."""
     for form in forms:
         if form not in FORMS:
             raise BadInput(field, f"Content can be kept as {', '.join(FORMS)}; not as {form!r}.")
@@ -66,10 +66,12 @@ def _check_sitemap(field: str, typed: str) -> None:
 def _receivers(kind: ChannelKind) -> Option:
     """The option with the addresses of a kind of channel."""
     lines = Lines(kind.placeholder or kind.example, each(lambda field, typed: check_address(field, kind.name, typed)))
-    return Option((), lines, NOTICES, kind.field_label, kind.help)
+    return Option(lines, NOTICES, kind.field_label, kind.help)
 
 
-EXTERNALS = Choice("check", {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"})
+EXTERNALS = Choice(
+    "check", "record", {"ignore": "Leave them out", "record": "Record them", "check": "Check each of them once"}
+)
 
 FIRST = OptionGroup("", "", "limits")
 LIMITS = OptionGroup("Limits", "when to stop", "limits")
@@ -89,36 +91,29 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     Form, command, API and docs/options.md are derived from the entries, with the options in this order.
     """
 
-    max_pages: int | None = option(None, Whole("500"), FIRST, "Page limit", "Request at most this many pages.")
+    max_pages: int | None = option(Whole("500"), FIRST, "Page limit", "Request at most this many pages.")
     max_depth: int | None = option(
-        None,
         Whole("3", hint="; for the start URL alone, set the page limit to 1"),
         FIRST,
         "Depth limit",
         "Follow at most this many links in a row.",
     )
-    max_bytes: int | None = option(
-        None, Size("2GB"), LIMITS, "Limit on bytes", "Stop when about this much has been read."
-    )
+    max_bytes: int | None = option(Size("2GB"), LIMITS, "Limit on bytes", "Stop when about this much has been read.")
     deadline: float | None = option(
-        None, Span("2h"), LIMITS, "Time for the crawl", "End after this time. Pages open then are not requested."
+        Span("2h"), LIMITS, "Time for the crawl", "End after this time. Pages open then are not requested."
     )
     page_ttl: float | None = option(
-        None, Span("30m"), LIMITS, "Time for a page", "Give up a page this long after it was found."
+        Span("30m"), LIMITS, "Time for a page", "Give up a page this long after it was found."
     )
-    subdomains: bool = option(
-        False, Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts."
-    )
+    subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts.")
     hosts: tuple[str, ...] = option(
-        (),
         Lines("*.example.org", each(check_host), "HOST"),
         SITE,
         "Further hosts",
-        "Also crawl these hosts. A host may have a port; *.example.org means all hosts below example.org.",
+        "Also crawl these hosts. They may have ports; *.example.org means all hosts below example.org.",
         flag="--host",
     )
     path_prefixes: tuple[str, ...] = option(
-        (),
         Lines("/docs/", each(check_prefix), "PATH"),
         SITE,
         "Only below these paths",
@@ -126,25 +121,22 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         flag="--path-prefix",
     )
     include: tuple[str, ...] = option(
-        (),
         Lines(r"/20\d\d/", check_patterns, "RE"),
         SITE,
         "Only URLs that match",
-        "Crawl only URLs that match a regular expression.",
+        "Crawl only URLs matching a regular expression.",
     )
     exclude: tuple[str, ...] = option(
-        (),
         Lines(r"\?print=1$", check_patterns, "RE"),
         SITE,
         "No URLs that match",
-        "Skip URLs that match a regular expression.",
+        "Skip URLs matching a regular expression.",
     )
     drop_parameters: tuple[str, ...] = by_hand(
         query_params.TRACKING_PARAMETERS, "Query parameters that change nothing about a page."
     )
     recursive: bool = option(
-        True,
-        Switch(),
+        Switch(True),
         LINKS,
         "Follow links",
         "Follow the links of pages. Off, only the start URLs are requested.",
@@ -152,36 +144,31 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         command_help="request only the URLs given, follow no links",
     )
     externals: str = option(
-        "record",
         EXTERNALS,
         LINKS,
         "Links to other sites",
         "Ignore, record or check links to other sites. Recorded links are listed; checked links are requested once.",
     )
     traps: bool = option(
-        True,
-        Switch(has_both=True),
+        Switch(True, has_both=True),
         TRAPS,
         "Detect endless series",
         "Set endless series aside. A calendar or a filter makes such pages; you can release them later.",
     )
     obey_nofollow: bool = option(
-        False,
         Switch(),
         LINKS,
         "Obey nofollow",
         "Skip links marked nofollow, ugc or sponsored. Of a page that says nofollow, all links are skipped.",
     )
-    obey_noindex: bool = option(False, Switch(), LINKS, "Obey noindex", "Leave noindex pages out of exports.")
+    obey_noindex: bool = option(Switch(), LINKS, "Obey noindex", "Leave noindex pages out of exports.")
     sitemaps: bool = option(
-        False,
         Switch(has_both=True),
         SITEMAPS,
         "Read the site's sitemaps",
         "Read the site's sitemaps. They are /sitemap.xml and those that robots.txt names.",
     )
     sitemap_urls: tuple[str, ...] = option(
-        (),
         Lines("https://example.com/news.xml", each(_check_sitemap), "URL"),
         SITEMAPS,
         "Further sitemaps",
@@ -189,46 +176,39 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
         flag="--sitemap",
     )
     delay: float = option(
-        0.0, Seconds("0.5", most=3600.0), POLITENESS, "Delay", "Minimum time between requests to a host."
+        Seconds("0.5", most=3600.0), POLITENESS, "Delay", "Minimum seconds between requests to a host."
     )
     per_minute: float | None = option(
-        None, Number("30", most=60_000.0), POLITENESS, "Requests a minute", "Maximum requests per minute to a host."
+        Number("30", most=60_000.0), POLITENESS, "Requests a minute", "Maximum requests per minute to a host."
     )
     concurrency: int = option(
-        4,
-        Whole("4", most=64),
+        Whole("4", most=64, default=4),
         POLITENESS,
         "Connections per host",
         "Maximum connections to a host. Counted over all workers.",
     )
     throttle: bool = option(
-        True,
-        Switch(has_both=True),
+        Switch(True, has_both=True),
         POLITENESS,
         "Slow down when the site does",
         "Slow down for slow hosts. Also for hosts that respond with errors.",
     )
     obey_robots: bool = option(
-        True,
-        Switch(),
+        Switch(True),
         POLITENESS,
         "Obey robots.txt",
         "Obey robots.txt. Leave this on for sites that are not yours.",
         flag="--ignore-robots",
         command_help="do not obey robots.txt (on sites you own)",
     )
-    near_duplicates: bool = option(
-        False, Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text."
-    )
+    near_duplicates: bool = option(Switch(), REPORTS, "Find near-duplicates", "Find pages with nearly the same text.")
     revisit: bool = option(
-        False,
         Switch(),
         CACHING,
         "Ask only for what changed",
         "Get only what changed since the last crawl. Unchanged pages are not sent again.",
     )
     response_ttl: float | None = option(
-        None,
         Span("10m", empty="never"),
         CACHING,
         "Maximum response age",

@@ -24,7 +24,7 @@ _PAGE_ID = re.compile(r"[0-9]{1,18}", re.ASCII)  # the table's keys have no more
 
 
 class Show(StrEnum):
-    """The set of rows that the filters apply to."""
+    """Which rows there are to choose from."""
 
     ALL = "all"  # the pages a receipt counts
     DEAD_LETTERS = "dead-letters"

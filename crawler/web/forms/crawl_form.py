@@ -266,7 +266,7 @@ def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
         other["same_credentials"] = True
     if "drop_parameters" in other:
         other["drop_parameters"], other["keep_parameters"] = query_params.typed_for(other["drop_parameters"])
-    if crawl.source:  # a list has to be chosen anew: no page can do that for a person
+    if crawl.source:  # the user has to choose a list again: a page cannot do that
         return {"preset": preset.value, **other}
     return {"preset": preset.value, "start_urls": crawl.start_urls, **other}
 

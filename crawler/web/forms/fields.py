@@ -203,7 +203,7 @@ class SignInFields(forms.Form):
         label="Headers",
         required=False,
         placeholder="X-Api-Key: abc",
-        help_text="One per line. Sent to the crawl's own hosts and to nobody else, as is all of this but the proxy.",
+        help_text="One per line. Sent only to the crawl's own hosts, like all of this except the proxy.",
     )
     cookies = SecretLinesField(
         label="Cookies",

@@ -93,7 +93,7 @@ class OptionFields(CatalogueFields):
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_PAGES],
         widget=forms.CheckboxSelectMultiple(),
         help_text="Of pages only webhooks are told, many pages at a time.",
-        error_messages={"invalid_choice": "%(value)s is nothing anybody can be told of."},
+        error_messages={"invalid_choice": "%(value)s is not an event of a crawl."},
     )
 
 

@@ -74,7 +74,7 @@ class Machine:
             (loop, "ThreadPoolExecutor", OneAfterAnother),
             (work_stealing, "ThreadPoolExecutor", OneAfterAnother),
             (politeness, "SLICE_PAGES", 3),
-            (politeness, "MOST_PAGES", 3),
+            (politeness, "MAX_SLICE_PAGES", 3),
             (dispatch, "MAX_SLICES_PER_BATCH", 2),
             (delete, "DELETE_ROWS_PER_TRANSACTION", 5),
             (idle_poller, "MAX_POLL_S", 5.0),  # a story is short
