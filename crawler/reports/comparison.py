@@ -94,7 +94,7 @@ CHANGES = (
     Change(
         slug="status",
         title="Changed answer",
-        about="Pages that both crawls asked for, and that answered otherwise.",
+        about="Pages that both crawls requested, with a different response.",
         praise="Every page answered as before.",
         columns=(_PAGE, Column("before", "Before", Kind.ANSWER), Column("now", "Now", Kind.ANSWER)),
         selected="page.id, page.url, twin.outcome, twin.http_status, page.outcome, page.http_status",
@@ -281,7 +281,7 @@ def from_memory(crawl: Crawl) -> str:
     if unchanged:
         parts.append(f"{text.counted(unchanged, 'page')} unchanged since last time")
     if reused:
-        parts.append(f"{text.counted(reused, 'page')} not asked for, because an answer was at hand")
+        parts.append(f"{text.counted(reused, 'page')} not requested, because a response was cached")
     return f"{'; '.join(parts)}." if parts else ""
 
 

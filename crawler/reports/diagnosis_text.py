@@ -29,8 +29,8 @@ HOLDS: dict[Hold, tuple[str, str]] = {
 REASONS: dict[Reason, str] = {
     Reason.STOP: "the server asked to wait",
     Reason.PROBE: "one page is tried after the server asked to wait",
-    Reason.ROBOTS_ASKED: "its robots.txt is being asked for",
-    Reason.ROBOTS_AGAIN: "its robots.txt is asked for again",
+    Reason.ROBOTS_ASKED: "its robots.txt is being fetched",
+    Reason.ROBOTS_AGAIN: "its robots.txt is fetched again",
     Reason.ROBOTS: "its robots.txt asks for a Crawl-delay",
     Reason.DELAY: "the delay chosen for this crawl",
     Reason.OTHERS: "another crawl keeps a longer delay",

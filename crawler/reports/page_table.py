@@ -50,7 +50,7 @@ def size(page: Page) -> str:
 
 def total_time(page: Page) -> str:
     if page.reused:
-        return "not asked"
+        return "cached"
     return f"{page.elapsed_ms:,} ms" if page.elapsed_ms or page.http_status else ""
 
 

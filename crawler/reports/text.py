@@ -157,7 +157,7 @@ def _what_happened(page: Page) -> str:
         case Category.FAILED:
             return f"did not answer ({why})" if came in HOST_FAILURES else f"gave no usable answer ({why})"
         case Category.SKIPPED | Category.CANCELLED:
-            return f"was not asked for ({why})"
+            return f"was not requested ({why})"
     assert_never(came.category)
 
 
@@ -200,7 +200,7 @@ EVENTS = {
 SENTENCES = {
     Event.STARTED: "The crawl has started.",
     Event.PAGE: "Pages of the crawl have their outcome.",
-    Event.PAUSED: "The crawl is paused: nothing new is asked for until somebody resumes it.",
+    Event.PAUSED: "The crawl is paused: no further pages are requested until a user resumes it.",
     Event.FINISHED: "The crawl is finished.",
     Event.FAILED: "The crawl came to nothing.",
     Event.CANCELLED: "The crawl is cancelled.",
@@ -260,9 +260,9 @@ class Reply:
 _TARGET = {Verb.PAUSE: State.PAUSED, Verb.RESUME: State.RUNNING, Verb.CANCEL: State.CANCELLED}
 
 _DONE = {
-    Verb.PAUSE: "Paused. What is on its way is still taken in; nothing new is asked for.",
+    Verb.PAUSE: "Paused. Dispatched pages are still processed; no further pages are requested.",
     Verb.RESUME: "Resumed. It goes on where it stopped.",
-    Verb.CANCEL: "Cancelled. Pages that were still open are not asked for any more.",
+    Verb.CANCEL: "Cancelled. Open pages will not be requested any more.",
 }
 
 _STANDS = {
@@ -289,7 +289,7 @@ def to_verb(verb: Verb, moved: bool, crawl_id: UUID) -> Reply:
         return Reply(f"{_STANDS[state]} already.", is_so=True)
     if state.is_over:
         return Reply(f"{_STANDS[state]}; there is nothing to {verb}.", is_so=False)
-    return Reply(f"{_STANDS[state]}: somebody else moved it at the same moment. Try again.", is_so=False)
+    return Reply(f"{_STANDS[state]}: another user changed its state at the same time. Try again.", is_so=False)
 
 
 def to_delete(crawl: Crawl, deleted: bool) -> Reply:

@@ -25,7 +25,7 @@ REASONS: dict[Reason, str] = {
 }
 """The title of each reason."""
 
-_DROP = "To have each of these pages asked for once, crawl again and drop this parameter."
+_DROP = "To request each of these pages once, crawl again and drop this parameter."
 _REMEDIES = {Reason.SESSION: _DROP, Reason.PARAMETER: _DROP}
 
 
@@ -65,14 +65,14 @@ def summary(crawl: Crawl, known: Sequence[Caught] | None = None) -> str:
     pages, links = sum(pages for pages, _ in counts), sum(links for _, links in counts)
     beyond = f", and {text.counted(links, 'more link')} without a row of their own," if links else ""
     verb = "was" if pages == 1 and not links else "were"
-    return f"{text.counted(pages, 'page')}{beyond} {verb} not asked for: they look like series without an end."
+    return f"{text.counted(pages, 'page')}{beyond} {verb} not requested: they look like an endless series."
 
 
 def to_release(traps: int, pages: int, left_out: int) -> Reply:
     """The reply to a release."""
     if not traps:
         return Reply("There is nothing to release.", is_so=True)
-    line = f"Released: {text.counted(traps, 'trap')} with {text.counted(pages, 'page')}, to be asked for now."
+    line = f"Released: {text.counted(traps, 'trap')} with {text.counted(pages, 'page')}; they will be requested now."
     if left_out:
         line += (
             f" {text.counted(left_out, 'more link')} had no row of their own: they come back only where a page that is"

@@ -36,7 +36,7 @@ def open_crawl(web: Web, tab: Page, url: str) -> UUID:
 def test_a_crawl_is_paused_resumed_and_finished(web: Web, small_site: Site, tab: Page) -> None:
     open_crawl(web, tab, small_site.url)
     tab.get_by_role("button", name="Pause").click()
-    expect(tab.get_by_text("Paused. What is on its way is still taken in")).to_be_visible()
+    expect(tab.get_by_text("Paused. Dispatched pages are still processed")).to_be_visible()
     expect(tab.locator(".badge")).to_have_text("Paused")
     expect(tab.get_by_role("button", name="Pause")).to_be_hidden()
 
@@ -79,9 +79,9 @@ def test_cancelling_asks_first_and_can_be_done_by_keyboard(web: Web, small_site:
     expect(yes).to_be_focused()
     tab.keyboard.press("Enter")
 
-    expect(tab.get_by_text("Cancelled. Pages that were still open are not asked for any more.")).to_be_visible()
+    expect(tab.get_by_text("Cancelled. Open pages will not be requested any more.")).to_be_visible()
     expect(tab.locator(".finished")).to_have_text("Cancelled")
-    expect(tab.locator(".summary")).to_contain_text("with 1 of 1 page not asked for")
+    expect(tab.locator(".summary")).to_contain_text("with 1 of 1 page not requested")
     expect(tab.locator("#receipt")).to_be_visible()
 
 

@@ -25,11 +25,11 @@ COMMANDS = ["pause", "resume", "cancel"]
             "pause",
             State.RUNNING,
             State.PAUSED,
-            "Paused. What is on its way is still taken in; nothing new is asked for.",
+            "Paused. Dispatched pages are still processed; no further pages are requested.",
         ),
         ("resume", State.PAUSED, State.RUNNING, "Resumed. It goes on where it stopped."),
-        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Pages that were still open are not asked for any more."),
-        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Pages that were still open are not asked for any more."),
+        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Open pages will not be requested any more."),
+        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Open pages will not be requested any more."),
         ("pause", State.PAUSED, State.PAUSED, "It is paused already."),
         ("resume", State.RUNNING, State.RUNNING, "It is running already."),
         ("cancel", State.CANCELLED, State.CANCELLED, "It was cancelled already."),
@@ -49,7 +49,7 @@ def test_a_crawl_that_is_as_it_was_asked_to_be_ends_with_0(
 def test_nothing_else_is_said(stack: Stack) -> None:
     crawl = str(stack.start("http://127.0.0.1:8/"))
     done = stack.run("python", "manage.py", "cancel", crawl)
-    assert (done.stdout, done.stderr) == ("Cancelled. Pages that were still open are not asked for any more.\n", "")
+    assert (done.stdout, done.stderr) == ("Cancelled. Open pages will not be requested any more.\n", "")
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("verb", "line"),
     [
-        (Verb.PAUSE, "Paused. What is on its way is still taken in; nothing new is asked for."),
+        (Verb.PAUSE, "Paused. Dispatched pages are still processed; no further pages are requested."),
         (Verb.RESUME, "Resumed. It goes on where it stopped."),
-        (Verb.CANCEL, "Cancelled. Pages that were still open are not asked for any more."),
+        (Verb.CANCEL, "Cancelled. Open pages will not be requested any more."),
     ],
 )
 def test_what_was_done_is_said(verb: Verb, line: str) -> None:
@@ -38,7 +38,12 @@ def test_what_was_done_is_said(verb: Verb, line: str) -> None:
         (Verb.PAUSE, State.CANCELLED, "It was cancelled; there is nothing to pause.", False),
         (Verb.RESUME, State.CANCELLED, "It was cancelled; there is nothing to resume.", False),
         # It could have been paused now, but it was not at the moment of the call.
-        (Verb.PAUSE, State.RUNNING, "It is running: somebody else moved it at the same moment. Try again.", False),
+        (
+            Verb.PAUSE,
+            State.RUNNING,
+            "It is running: another user changed its state at the same time. Try again.",
+            False,
+        ),
     ],
 )
 def test_where_nothing_was_to_be_done_the_state_says_why(verb: Verb, state: State, line: str, is_so: bool) -> None:

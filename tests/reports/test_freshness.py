@@ -58,7 +58,7 @@ def test_pages_from_memory_are_counted() -> None:
     for name in ("a", "b"):
         a_page(crawl, f"{SITE}{name}", reused=True)
     assert from_memory(crawl) == (
-        "1 page unchanged since last time; 2 pages not asked for, because an answer was at hand."
+        "1 page unchanged since last time; 2 pages not requested, because a response was cached."
     )
 
 

@@ -34,7 +34,7 @@ CELLS = {
     # column: of a page nobody asked for yet, of one that answered, and of one whose answer was remembered
     "title": ("", "Kettles", "Pots"),
     "depth": ("0", "1,200", "1"),
-    "time": ("", "1,041 ms", "not asked"),
+    "time": ("", "1,041 ms", "cached"),
     "size": ("", "18.2 kB", "0 B"),
     "type": ("", "text/html", "text/html"),
     "first-byte": ("", "12 ms", ""),

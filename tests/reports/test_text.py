@@ -100,9 +100,9 @@ def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:
         (Page(outcome="too_large", http_status=200), "gave no usable answer (too large)"),
         (
             Page(outcome="robots", error="robots.txt does not allow it"),
-            "was not asked for (robots.txt does not allow it)",
+            "was not requested (robots.txt does not allow it)",
         ),
-        (Page(outcome="cancelled"), "was not asked for (cancelled)"),
+        (Page(outcome="cancelled"), "was not requested (cancelled)"),
     ],
 )
 def test_a_start_url_without_anything_to_follow_says_what_happened(page: Page, said: str) -> None:

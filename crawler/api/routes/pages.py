@@ -224,7 +224,12 @@ def list_traps(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     response=trap_schemas.Released,
     summary="Release traps",
     openapi_extra=described(
-        {"traps": 1, "pages": 200, "left_out": 0, "message": "Released: 1 trap with 200 pages, to be asked for now."},
+        {
+            "traps": 1,
+            "pages": 200,
+            "left_out": 0,
+            "message": "Released: 1 trap with 200 pages; they will be requested now.",
+        },
         sends={"traps": [3]},
     ),
 )

@@ -293,7 +293,7 @@ MOVED_EXAMPLE: dict[str, Any] = {
     "id": CRAWL_ID,
     "state": "paused",
     "moved": True,
-    "message": "Paused. What is on its way is still taken in; nothing new is asked for.",
+    "message": "Paused. Dispatched pages are still processed; no further pages are requested.",
 }
 
 WHY_EXAMPLE: dict[str, Any] = {

@@ -163,7 +163,7 @@ BROKEN_LINKS = _report(
     about="Pages of the site that answered with an error or not at all, and the pages that link to them.",
     remedy="Correct the link on each page named, or bring the missing page back, or redirect it to its successor. What "
     "only failed for a while can be sent again from the dead letters.",
-    praise="Every page of the site that was asked for can be had.",
+    praise="No requested page of the site is broken.",
 )
 EXTERNAL_BROKEN_LINKS = _report(
     broken_externals,

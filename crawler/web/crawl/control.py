@@ -144,5 +144,5 @@ def crawl_keep(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
 def _share(request: HttpRequest, crawl: Crawl, form: SharingForm) -> None:
     group = form.cleaned_data.get("group")
     share(crawl, person(request), group, group_controls=form.cleaned_data.get("group_controls", False))
-    line = f"Shared with {group.name}." if group is not None else "Shared with nobody."
+    line = f"Shared with {group.name}." if group is not None else "Not shared any more."
     messages.success(request, line)

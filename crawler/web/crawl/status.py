@@ -123,7 +123,7 @@ def _orphans(crawl: Crawl, shown: int) -> str:
     if not number:
         return ""
     unasked = crawl.tallies.in_category(Category.SKIPPED) + crawl.tallies.in_category(Category.CANCELLED)
-    doubt = f" {text.counted(unasked, 'page')} that may do so were not asked for." if unasked else ""
+    doubt = f" {text.counted(unasked, 'page')} that may do so were not requested." if unasked else ""
     verb = (
         "is in a sitemap, and no other page links to it"
         if number == 1
@@ -212,11 +212,11 @@ def _summary(crawl: Crawl, progress: dict[str, Any]) -> str:
             return f"{pages} in {took}, none left open.{why}"
         case State.CANCELLED:
             discovered = text.counted(receipt["discovered"], "page")
-            return f"After {took}, with {text.count(receipt['cancelled'])} of {discovered} not asked for."
+            return f"After {took}, with {text.count(receipt['cancelled'])} of {discovered} not requested."
         case State.LOADING:
-            return "Its list of URLs is being read; nothing is asked for before that is done."
+            return "Its list of URLs is being read; no page is requested before that is done."
         case State.PAUSED:
-            return "Paused: nothing new is asked for."
+            return "Paused: no further pages are requested."
         case State.RUNNING:
             return "The crawl is running. This page keeps itself up to date."
     assert_never(state)

@@ -44,10 +44,10 @@ def a_crawl_with_a_dead_letter(owner: User) -> tuple[Crawl, Page]:
 @pytest.mark.parametrize(
     ("verb", "before", "after", "line"),
     [
-        ("pause", State.RUNNING, State.PAUSED, "Paused. What is on its way is still taken in"),
+        ("pause", State.RUNNING, State.PAUSED, "Paused. Dispatched pages are still processed"),
         ("resume", State.PAUSED, State.RUNNING, "Resumed. It goes on where it stopped."),
-        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Pages that were still open are not asked for"),
-        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Pages that were still open are not asked for"),
+        ("cancel", State.RUNNING, State.CANCELLED, "Cancelled. Open pages will not be requested"),
+        ("cancel", State.PAUSED, State.CANCELLED, "Cancelled. Open pages will not be requested"),
     ],
 )
 def test_a_button_does_what_it_says_and_the_page_confirms_it(

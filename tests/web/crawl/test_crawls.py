@@ -232,7 +232,7 @@ def test_a_state_is_never_kept_by_a_cache(as_ann: Client, ann: User) -> None:
 
 def test_a_paused_crawl_says_so(as_ann: Client, ann: User) -> None:
     html = as_ann.get(f"/crawls/{a_crawl(ann, state=State.PAUSED).id}/").content.decode()
-    assert "Paused: nothing new is asked for." in html
+    assert "Paused: no further pages are requested." in html
 
 
 def _gone(execute: Any, sql: str, *rest: Any) -> Any:

@@ -36,7 +36,7 @@ def test_pages_that_were_not_asked_for_leave_a_doubt(as_ann: Client, ann: User) 
     crawl = with_orphans(a_finished_crawl(ann, options=OPTIONS, outcomes=outcomes), 1)
     texts = as_ann.get(f"/crawls/{crawl.id}/status").json()["texts"]
     assert texts["orphans"] == (
-        "1 page is in a sitemap, and no other page links to it. 2 pages that may do so were not asked for."
+        "1 page is in a sitemap, and no other page links to it. 2 pages that may do so were not requested."
     )
 
 
@@ -57,7 +57,7 @@ def test_all_of_them_are_listed_page_by_page(as_ann: Client, ann: User, monkeypa
     assert "3 pages" in first
 
 
-@pytest.mark.parametrize(("options", "said"), [(OPTIONS, "There are none"), (CrawlOptions(), "Nobody knows")])
+@pytest.mark.parametrize(("options", "said"), [(OPTIONS, "There are none"), (CrawlOptions(), "Not known")])
 def test_none_and_unknown_are_told_apart(as_ann: Client, ann: User, options: CrawlOptions, said: str) -> None:
     crawl = a_finished_crawl(ann, options=options)
     assert said in as_ann.get(f"/crawls/{crawl.id}/orphans/").content.decode()

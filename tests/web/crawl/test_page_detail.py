@@ -84,8 +84,8 @@ def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:
 def test_a_dead_letter_can_be_asked_for_again_and_leads_back(as_ann: Client, crawl: Crawl) -> None:
     letter = a_page(crawl, f"{SITE}/gone", 503, given_up=True)
     html = html_of(as_ann, letter)
-    assert f'<button name="page" value="{letter.pk}" class="primary">Ask again</button>' in html
-    assert "Ask again" not in html_of(as_ann, a_page(crawl, f"{SITE}/fine"))
+    assert f'<button name="page" value="{letter.pk}" class="primary">Retry</button>' in html
+    assert "Retry" not in html_of(as_ann, a_page(crawl, f"{SITE}/fine"))
     response = as_ann.post(f"/crawls/{crawl.id}/retry-failed", {"page": letter.pk, "back": "page"})
     assert response["Location"] == f"/crawls/{crawl.id}/pages/{letter.pk}/"
 

@@ -108,7 +108,7 @@ def test_a_cancelled_crawl_says_how_far_it_came() -> None:
     shown = status(a_cancelled_crawl())
     assert (shown["over"], shown["settled"], shown["title"]) == (True, True, "Cancelled · example.com")
     assert (shown["texts"]["state"], shown["texts"]["percent"]) == ("Cancelled", "40 %")
-    assert shown["texts"]["summary"] == "After 12 s, with 6 of 10 pages not asked for."
+    assert shown["texts"]["summary"] == "After 12 s, with 6 of 10 pages not requested."
     assert shown["bar"] == {"value": 4, "max": 10}
     assert shown["texts"]["rate"] == "0.3/s"
 
@@ -133,7 +133,7 @@ def test_a_running_crawl_has_no_receipt_yet() -> None:
         (404, "", "answered 404"),
         (500, "", "answered 500"),
         (Outcome.DNS, "No such host.", "did not answer (No such host)"),
-        (Outcome.ROBOTS, "", "was not asked for (forbidden by robots.txt)"),
+        (Outcome.ROBOTS, "", "was not requested (forbidden by robots.txt)"),
     ],
 )
 def test_a_start_url_that_gave_nothing_is_told(answer: int | Outcome, error: str, happened: str) -> None:
@@ -272,7 +272,7 @@ def test_of_a_list_that_is_being_read_there_is_only_its_progress_and_a_way_to_ca
     assert shown["texts"]["loading"] == "urls.csv: 12,000 lines: 11,000 URLs, 900 duplicates, 100 not usable"
     assert shown["can"] == {"pause": False, "resume": False, "cancel": True, "delete": False}
     assert shown["title"].startswith("Reading its list · ")
-    assert shown["texts"]["summary"] == "Its list of URLs is being read; nothing is asked for before that is done."
+    assert shown["texts"]["summary"] == "Its list of URLs is being read; no page is requested before that is done."
 
 
 def test_a_list_of_which_nothing_was_read_yet_has_no_lines() -> None:
@@ -290,7 +290,7 @@ def test_pages_that_were_not_sent_or_not_asked_for_are_counted() -> None:
     crawl = a_finished_crawl(options=CrawlOptions(revisit=True, response_ttl=60.0), outcomes={"2xx": 1, "unchanged": 2})
     a_page(crawl, reused=True)
     assert status(crawl)["texts"]["from_memory"] == (
-        "2 pages unchanged since last time; 1 page not asked for, because an answer was at hand."
+        "2 pages unchanged since last time; 1 page not requested, because a response was cached."
     )
 
 

@@ -37,7 +37,7 @@ def test_the_crawls_page_shows_each_with_its_examples_and_its_button(as_ann: Cli
     assert beyond == "and 37 more links without a row"
     html = response.content.decode()
     assert f'<button name="trap" value="{trap.pk}"' in html
-    assert "1,000 pages, and 37 more links without a row of their own, were not asked for" in html
+    assert "1,000 pages, and 37 more links without a row of their own, were not requested" in html
 
 
 def test_without_any_there_is_nothing_to_release(as_ann: Client, ann: User) -> None:
@@ -64,7 +64,7 @@ def test_one_is_released_and_the_page_says_so(as_ann: Client, ann: User, real_re
     a_trap(crawl, "docs")
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", {"trap": trap.pk}, follow=True)
     assert [str(said) for said in response.context["messages"]] == [
-        "Released: 1 trap with 2 pages, to be asked for now."
+        "Released: 1 trap with 2 pages; they will be requested now."
     ]
     assert Crawl.objects.get(pk=crawl.pk).state == State.RUNNING
     assert Page.objects.filter(status=Page.OPEN).count() == 2
@@ -78,7 +78,7 @@ def test_all_are_released_from_their_page_which_is_shown_again(as_ann: Client, a
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", {"back": "traps"}, follow=True)
     assert response.redirect_chain == [(f"/crawls/{crawl.id}/traps/", 302)]
     (said,) = response.context["messages"]
-    assert str(said).startswith("Released: 2 traps with 3 pages, to be asked for now. 5 more links had no row")
+    assert str(said).startswith("Released: 2 traps with 3 pages; they will be requested now. 5 more links had no row")
     response = as_ann.post(f"/crawls/{crawl.id}/release-traps", follow=True)
     assert "There is nothing to release." in response.content.decode()
 

@@ -71,7 +71,7 @@ def test_the_owner_shares_and_takes_back_on_the_crawls_page(as_ann: Client, ann:
     crawl.refresh_from_db()
     assert (crawl.group, crawl.group_controls) == (editors, False)
     assert (
-        "Shared with nobody." in as_ann.post(f"/crawls/{crawl.id}/share", {"group": ""}, follow=True).content.decode()
+        "Not shared any more." in as_ann.post(f"/crawls/{crawl.id}/share", {"group": ""}, follow=True).content.decode()
     )
 
 

@@ -141,7 +141,7 @@ def test_a_crawl_that_has_just_begun_says_so(as_ann: Client, ann: User) -> None:
 
 
 def test_unknown_orphans_are_not_called_none(as_ann: Client, crawl: Crawl) -> None:
-    assert "Nobody knows" in html_of(as_ann, crawl, "?show=orphans")
+    assert "Not known" in html_of(as_ann, crawl, "?show=orphans")
 
 
 def test_the_rows_are_had_as_a_file_in_their_order(
