@@ -36,6 +36,6 @@ def test_it_tells_pages_and_words(bench: Bench, capsys: pytest.CaptureFixture[st
     assert exit_code("links_to", str(crawl.id), f"{site}/a") == 0, "the link is told by the page it leads to here"
     assert capsys.readouterr().out.startswith(f"{site}/")
     assert exit_code("links_to", str(crawl.id), f"{site}/nowhere") == 2
-    assert "knows no page" in capsys.readouterr().err
+    assert "has no page" in capsys.readouterr().err
     crawl.delete()
     assert not PageLinks.objects.exists()

@@ -10,7 +10,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports import page_detail
 from crawler.reports import text as words
@@ -31,7 +31,7 @@ exit codes:
 """
 
 
-class Command(Door):
+class Command(CrawlerCommand):
     """Tell what is known of one page: its answer, headers, times, redirects, what it says, and its links out and in."""
 
     help = __doc__

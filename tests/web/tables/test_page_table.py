@@ -54,7 +54,7 @@ def test_what_was_chosen_stands_in_the_form_again(as_ann: Client, crawl: Crawl) 
     assert 'value="&quot;big&quot;"' in html
     assert '<option value="404" selected>' in html
     assert '<option value="-size" selected>' in html
-    assert "No page is like this." in html
+    assert "No page matches." in html
 
 
 def test_a_script_in_an_address_is_not_opened(as_ann: Client, crawl: Crawl) -> None:
