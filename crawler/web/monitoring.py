@@ -147,32 +147,32 @@ class _Installation(Collector):
 
 def _of_table(table: FromTable) -> Iterator[Metric]:
     yield _by("crawler_crawls", "Crawls, by state.", "state", table.crawls)
-    yield _by("crawler_pages", "Closed pages of all crawls that are kept, by outcome.", "outcome", table.pages)
+    yield _by("crawler_pages", "Closed pages of all stored crawls, by outcome.", "outcome", table.pages)
     yield _one("crawler_open_pages", "Pages whose outcome is not known yet.", table.open_pages)
-    yield _one("crawler_requests", "Requests of all crawls that are kept.", table.requests)
-    yield _one("crawler_read_bytes", "Bytes that were read for all crawls that are kept.", table.bytes)
-    yield _one("crawler_retries", "Further tries in all crawls that are kept.", table.retries)
+    yield _one("crawler_requests", "Requests of all stored crawls.", table.requests)
+    yield _one("crawler_read_bytes", "Bytes read by all stored crawls.", table.bytes)
+    yield _one("crawler_retries", "Retries of all stored crawls.", table.retries)
     yield _by("crawler_notices", "Deliveries of notices, by state.", "state", table.deliveries)
     yield _one("crawler_disagreements", "Times the checks of a crawl disagreed.", table.disagreements)
 
 
 def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     frontier, ticks = redis.frontier, redis.ticks
-    yield _by("crawler_queue_jobs", "Jobs that wait in RQ's queues.", "queue", redis.jobs)
+    yield _by("crawler_queue_jobs", "Jobs waiting in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
-    yield _one("crawler_reports_waiting", "Reports of fetch jobs not taken in yet.", frontier.reports)
+    yield _one("crawler_reports_waiting", "Results of fetch jobs not processed yet.", frontier.reports)
     yield _one("crawler_leases", "Batches handed out.", frontier.leases)
-    yield _one("crawler_leases_overdue", "Batches whose lease somebody should look at.", frontier.overdue_leases)
-    yield _one("crawler_pages_handed_out", "Pages handed out and not settled.", frontier.handed_out)
-    yield _one("crawler_pages_waiting", "Pages lined up in Redis.", frontier.waiting)
-    yield _one("crawler_pages_past_due", "Of them, those whose time has come.", frontier.past_due)
-    yield _one("crawler_hosts_waiting", "Hosts with pages lined up.", frontier.hosts)
-    yield _one("crawler_hosts_held", "Of them, those that may not be asked yet.", frontier.hosts_held)
-    yield _one("crawler_host_wait_seconds", "Time until the last of those may be asked.", frontier.longest_hold)
-    yield _one("crawler_tick_last_seconds", "Time the last tick of a manager took.", ticks.last)
+    yield _one("crawler_leases_overdue", "Batches whose lease has to be checked.", frontier.overdue_leases)
+    yield _one("crawler_pages_handed_out", "Pages handed out and not closed.", frontier.handed_out)
+    yield _one("crawler_pages_waiting", "Pages queued in Redis.", frontier.waiting)
+    yield _one("crawler_pages_past_due", "Of them, those that are due.", frontier.past_due)
+    yield _one("crawler_hosts_waiting", "Hosts with queued pages.", frontier.hosts)
+    yield _one("crawler_hosts_held", "Of them, those that may not be requested yet.", frontier.hosts_held)
+    yield _one("crawler_host_wait_seconds", "Time until the last of them may be requested.", frontier.longest_hold)
+    yield _one("crawler_tick_last_seconds", "Duration of the last tick.", ticks.last)
     bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
     cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))
-    yield HistogramMetricFamily("crawler_tick_seconds", "Time ticks take.", buckets=cumulated, sum_value=ticks.total)
+    yield HistogramMetricFamily("crawler_tick_seconds", "Duration of ticks.", buckets=cumulated, sum_value=ticks.total)
 
 
 def _one(name: str, means: str, value: float) -> Metric:

@@ -32,7 +32,7 @@ def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
     tab.get_by_label("Where").fill("me@example.com")
     tab.get_by_label("Started").check()
     tab.get_by_role("button", name="Add").click()
-    expect(tab.get_by_text("Told when a crawl is: started, finished, failed, cancelled.")).to_be_visible()
+    expect(tab.get_by_text("Notified when a crawl is: started, finished, failed, cancelled.")).to_be_visible()
 
     tab.get_by_role("button", name="Test").click()
     expect(tab.get_by_text("A test was sent: the mail server took it.")).to_be_visible()
