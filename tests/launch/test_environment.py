@@ -1,4 +1,4 @@
-"""What is given from outside: a value that cannot be used is named, and a secret is made once."""
+"""Settings from the environment: an invalid value is named, and a secret is generated once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children end with their owner, whatever ends it."""
+"""Children end with their owner, however it ends."""
 
 from __future__ import annotations
 

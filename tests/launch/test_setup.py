@@ -1,4 +1,4 @@
-"""The first start makes what is missing, a broken-off one is repaired, and the second has nothing to do."""
+"""The first start installs what is missing; an interrupted set-up is repaired; the second start has nothing to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the words behind `crawl` come to."""
+"""The options of a crawl made from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clock continues whatever is away, and does not talk about it all the time."""
+"""The clock survives outages, and logs them only once a minute."""
 
 from __future__ import annotations
 

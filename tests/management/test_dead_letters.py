@@ -1,4 +1,4 @@
-"""`manage.py dead-letters` lists what was given up, `manage.py retry-failed` sends it again."""
+"""`manage.py dead-letters` lists dead letters, `manage.py retry-failed` retries them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py delete`: for good, and only after a yes."""
+"""`manage.py delete`: permanently, and only after confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py extract` tries rules on one page."""
+"""`manage.py extract` tests rules on one page."""
 
 from __future__ import annotations
 

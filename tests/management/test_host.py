@@ -1,4 +1,4 @@
-"""`manage.py host`: what is known of a host, and the end of its wait."""
+"""`manage.py host`: the state of a host, and the end of its wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials behind `crawl`: typed in full, or named so that a list of processes does not show them."""
+"""Credentials of `crawl`: in full, or hidden from process lists."""
 
 from __future__ import annotations
 

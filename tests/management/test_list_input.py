@@ -1,4 +1,4 @@
-"""`crawl --list`: what is read, what is said of it, and how it ends."""
+"""`crawl --list`: import, progress and result."""
 
 from __future__ import annotations
 

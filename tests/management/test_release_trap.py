@@ -1,4 +1,4 @@
-"""`manage.py release-trap` lists the traps of a crawl and releases those that are named."""
+"""`manage.py release-trap` lists the traps of a crawl and releases the named ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py schedule` makes, lists and moves schedules, and says in one line what cannot be used."""
+"""`manage.py schedule` adds, lists and changes schedules, and reports invalid arguments in one line."""
 
 from __future__ import annotations
 

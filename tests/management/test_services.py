@@ -1,4 +1,4 @@
-"""What the commands say when Redis or the database is not there: as programs of their own, because both are global."""
+"""Messages of the commands if Redis or the database does not answer; run as processes, because both are global."""
 
 from __future__ import annotations
 
