@@ -49,7 +49,7 @@ def test_a_notice_that_did_not_arrive_is_sent_again(web: Web, forgetful_site: Si
     web.log_in(tab)
     tab.goto(f"{web.base_url}/crawls/{crawl}/")
     expect(tab.get_by_text("the receiver answered 410")).to_be_visible(timeout=PATIENCE)
-    tab.get_by_role("link", name="Every delivery").click()
+    tab.get_by_role("link", name="All deliveries and their results").click()
     tab.get_by_role("button", name="Send again").click()
     expect(tab.get_by_text("It is being sent again.")).to_be_visible()
     web.stack.wait_for(lambda: forgetful_site.hits["/hook"] == 2)
