@@ -8,7 +8,7 @@
     ├── SealBroken          a crawl's credentials cannot be read: SECRET_KEY is not the one they were sealed under
     ├── NotUpgradable       the tables are between two that this version can upgrade; says which version can
     ├── ServiceDown         Redis or the database does not answer; trying again later may help
-    ├── FetchTrouble        raised and caught within `http`, where it becomes an outcome
+    ├── FetchError          raised and caught within `http`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notices.channels.transport`)
 
 Expected trouble while fetching (a 404, a time-out, robots.txt) is not an error: it is an `Outcome`.
