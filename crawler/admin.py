@@ -1,5 +1,4 @@
-"""What staff see of the tables. Accounts, groups and allowances are changed here, and crawls deleted, by the engine's
-verb; all else is for reading: crawls are moved by the engine, pages by `crawler.storage.writer`."""
+"""The admin. Accounts, groups and quotas can be changed and crawls deleted; all other tables are read-only."""
 
 from __future__ import annotations
 
@@ -44,32 +43,32 @@ from crawler.models import (
 )
 from crawler.reports.receipt import address_shown, error_shown
 
-COUNTED = 10_000  # rows, at most, that are counted to say how many there are
-SERVICE_DOWN = "Redis or the storage of kept content does not answer, so this may be half done. Try again in a moment."
+MAX_COUNTED_ROWS = 10_000  # a longer table shows no total
+SERVICE_DOWN = "Redis or the content storage does not answer, so this may be incomplete. Try again in a moment."
 CRAWLS = reverse_lazy("admin:crawler_crawl_changelist")
-GO_WITH_A_PERSON = {model._meta.verbose_name for model in (Schedule, Channel, ApiToken, Usage)}
-"""What is deleted with its account, though nobody can delete it here by itself."""
+DELETED_WITH_ACCOUNT = {model._meta.verbose_name for model in (Schedule, Channel, ApiToken, Usage)}
+"""Objects that are deleted with their account, although the admin cannot delete them separately."""
 
-MIGHT = ("is_staff", "is_superuser", "groups", "user_permissions")
-"""What of an account superusers alone change."""
+PRIVILEGE_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
+"""Fields of an account that only superusers may change."""
 
-Going = tuple[list[Any], dict[str, int], set[str], list[Any]]
-"""What a deletion takes with it, as Django tells it: lines, numbers, permissions that are missing, what forbids it."""
+DeletedObjects = tuple[list[Any], dict[str, int], set[str], list[Any]]
+"""Django's description of a deletion: lines, counts, missing permissions, protected objects."""
 
 if TYPE_CHECKING:
-    Reading = admin.ModelAdmin[Any]
+    ModelAdmin = admin.ModelAdmin[Any]
     Inline = admin.TabularInline[Any, Any]
     Stacked = admin.StackedInline[Any, Any]
     Pages = Paginator[Any]
-    People = UserAdmin[User]
-    Groups = GroupAdmin
+    BaseUserAdmin = UserAdmin[User]
+    BaseGroupAdmin = GroupAdmin
 else:
-    Reading, Inline, Stacked = admin.ModelAdmin, admin.TabularInline, admin.StackedInline
-    Pages, People, Groups = Paginator, UserAdmin, GroupAdmin
+    ModelAdmin, Inline, Stacked = admin.ModelAdmin, admin.TabularInline, admin.StackedInline
+    Pages, BaseUserAdmin, BaseGroupAdmin = Paginator, UserAdmin, GroupAdmin
 
 
 class ReadOnly:
-    """No adding, changing or deleting; all staff may look."""
+    """No adding, changing or deleting; all staff may view."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -87,8 +86,8 @@ class ReadOnly:
         return self.has_view_permission(request)
 
 
-class Shown(ReadOnly, Reading):
-    """A table to look at. What it does not show is not to be guessed either, by the filters in a list's address."""
+class ReadOnlyAdmin(ReadOnly, ModelAdmin):
+    """A read-only table. Filters in the URL of its list cannot be used to guess excluded fields."""
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         field = lookup.split(LOOKUP_SEP, 1)[0]
@@ -96,16 +95,16 @@ class Shown(ReadOnly, Reading):
 
 
 class CappedPaginator(Pages):
-    """Counts no further than COUNTED: of a million rows nobody turns to the last page."""
+    """Counts at most MAX_COUNTED_ROWS, since counting a million rows is slow."""
 
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list  # a queryset, in the admin
-        return int(rows[: COUNTED + 1].count())
+        return int(rows[: MAX_COUNTED_ROWS + 1].count())
 
 
-class Uncounted(Shown):
-    """The same for tables that may be long."""
+class LargeTableAdmin(ReadOnlyAdmin):
+    """A read-only table that may have millions of rows."""
 
     paginator = CappedPaginator
     show_full_result_count = False
@@ -114,7 +113,7 @@ class Uncounted(Shown):
 class AllowanceInline(Stacked):
     model = Allowance
     can_delete = True
-    verbose_name_plural = "What this person may crawl, where that is not what the settings say"
+    verbose_name_plural = "Quota of this user, where it differs from the settings"
 
 
 admin.site.unregister(User)
@@ -122,8 +121,8 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class GroupsAdmin(Groups):
-    """Django's own; what a group may do in the admin, superusers alone say."""
+class CrawlerGroupAdmin(BaseGroupAdmin):
+    """Django's own, but only superusers change the permissions of a group."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)
@@ -131,8 +130,8 @@ class GroupsAdmin(Groups):
 
 
 @admin.register(User)
-class PersonAdmin(People):
-    """Django's own, with the allowance, and with links for those who are to choose a password themselves."""
+class CrawlerUserAdmin(BaseUserAdmin):
+    """Django's own, with the quota, and with invitation links for new users."""
 
     inlines = [AllowanceInline]
     actions = ["invite", "delete_selected"]
@@ -140,19 +139,19 @@ class PersonAdmin(People):
     delete_selected_confirmation_template = "crawler/admin/delete_people.html"
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Staff who were let change accounts make nobody mightier, themselves least of all."""
+        """Staff who may change accounts cannot raise privileges, neither of others nor their own."""
         fixed = super().get_readonly_fields(request, obj)
-        return fixed if request.user.is_superuser else (*fixed, *MIGHT)
+        return fixed if request.user.is_superuser else (*fixed, *PRIVILEGE_FIELDS)
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Nor do they change, or give another password to, somebody mightier."""
-        return super().has_change_permission(request, obj) and _may_touch(request, obj)
+        """Nor can they change, or set the password of, staff and superusers."""
+        return super().has_change_permission(request, obj) and _may_change(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and _may_touch(request, obj)
+        return super().has_delete_permission(request, obj) and _may_change(request, obj)
 
     def has_invite_permission(self, request: HttpRequest) -> bool:
-        """A link logs one in as that account, so it is for those who may do everything anyway."""
+        """A link logs in as that account, so only superusers may create it."""
         return request.user.is_active and request.user.is_superuser
 
     @admin.action(description="Make an invitation link", permissions=["invite"])
@@ -163,55 +162,54 @@ class PersonAdmin(People):
             except BadInput as error:
                 self.message_user(request, error.message, messages.WARNING)
             else:
-                line = format_html("For {}, once, within three days: {}", account.get_username(), link)
+                line = format_html("For {}, valid once, for three days: {}", account.get_username(), link)
                 self.message_user(request, line, messages.SUCCESS)
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Going:
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> DeletedObjects:
         going, numbers, missing, protected = super().get_deleted_objects(objs, request)
-        spared = [f"{account}: superusers alone delete staff" for account in objs if not _may_touch(request, account)]
-        return going, numbers, missing - GO_WITH_A_PERSON, [*protected, *spared]
+        spared = [f"{account}: only superusers delete staff" for account in objs if not _may_change(request, account)]
+        return going, numbers, missing - DELETED_WITH_ACCOUNT, [*protected, *spared]
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         account = self.get_object(request, object_id)
-        left = left_by(User.objects.filter(pk=account.pk)) if account is not None else {}
+        left = remaining_crawls(User.objects.filter(pk=account.pk)) if account is not None else {}
         return super().delete_view(request, object_id, {**left, **(extra_context or {})})
 
     @admin.action(description="Delete the accounts", permissions=["delete"])
     def delete_selected(self, request: HttpRequest, accounts: QuerySet[User]) -> HttpResponse | None:
         response = actions.delete_selected(self, request, accounts)
         if isinstance(response, TemplateResponse) and response.context_data is not None:
-            response.context_data |= left_by(accounts)
+            response.context_data |= remaining_crawls(accounts)
         return response
 
 
-def _may_touch(request: HttpRequest, account: Model | None) -> bool:
+def _may_change(request: HttpRequest, account: Model | None) -> bool:
     return request.user.is_superuser or not (isinstance(account, User) and (account.is_superuser or account.is_staff))
 
 
-def left_by(accounts: QuerySet[User]) -> dict[str, Any]:
-    """What a page says of the crawls these people would leave, and where those are listed; no sentence when there are
-    none."""
+def remaining_crawls(accounts: QuerySet[User]) -> dict[str, Any]:
+    """Context of a confirmation page: sentences about the crawls these accounts would leave, and the URL of their
+    list."""
     crawls = Crawl.objects.filter(owner__in=accounts.values("pk"))
     number, going_on = crawls.count(), crawls.filter(state__in=NOT_OVER).count()
     sentences = [
-        f"Not deleted: {counted(number, 'crawl')}. Afterwards nobody owns them: staff and the groups they are shared "
-        "with can look at them, superusers control and delete them.",
-        f"Not over: {counted(going_on, 'crawl')}. What runs goes on, and no quota holds it any more; cancel it "
-        "first if it is not to.",
+        f"Not deleted: {counted(number, 'crawl')}. They will have no owner: staff and the groups they are shared with "
+        "can view them, superusers can control and delete them.",
+        f"Still active: {counted(going_on, 'crawl')}. They continue without a quota; cancel them first to stop them.",
     ]
     owners = ",".join(str(key) for key in accounts.values_list("pk", flat=True))
     return {"left": sentences[: bool(number) + bool(going_on)], "their_crawls": f"{CRAWLS}?owner__in={owners}"}
 
 
 def without_receivers(item: Crawl | Schedule) -> str:
-    """Options for those who may look at a crawl and not know whom its owner tells."""
+    """The options as JSON, without the receivers of notices, which only the owner may see."""
     return json.dumps({name: item.options[name] for name in sorted(item.options) if name not in RECEIVERS.values()})
 
 
 @admin.register(Usage)
-class UsageAdmin(Uncounted):
+class UsageAdmin(LargeTableAdmin):
     list_display = ["day", "user", "pages"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
@@ -219,7 +217,7 @@ class UsageAdmin(Uncounted):
 
 
 @admin.register(Crawl)
-class CrawlAdmin(Shown):
+class CrawlAdmin(ReadOnlyAdmin):
     list_display = ["site", "state", "owner", "group", "discovered", "closed", "created_at", "finished_at"]
     list_filter = ["state", "keep"]
     list_select_related = ["owner", "group"]
@@ -231,25 +229,25 @@ class CrawlAdmin(Shown):
     actions = ["delete_selected"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """As everywhere: of the staff, superusers alone."""
+        """Only superusers."""
         return request.user.is_active and request.user.is_superuser
 
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Going:
-        """Counted, and not collected: there may be a million pages."""
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> DeletedObjects:
+        """Only counted: there may be a million pages."""
         pages = sum(crawl.discovered for crawl in objs)
-        lines = [f"{crawl}: {counted(crawl.discovered, 'page')}, its notices, the content it kept" for crawl in objs]
+        lines = [f"{crawl}: {counted(crawl.discovered, 'page')}, its notices, its stored content" for crawl in objs]
         return lines, {"crawls": len(lines), "pages": pages}, set(), []
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """As Django's, which asks first, but not in one transaction: others can write while the rows go."""
+        """As Django's, with confirmation, but not in one transaction, so that other processes can write meanwhile."""
         crawl = self.get_object(request, object_id)
         if request.method != "POST" or crawl is None or not self.has_delete_permission(request, crawl):
             return super().delete_view(request, object_id, extra_context)
         return self.delete_selected(request, Crawl.objects.filter(pk=crawl.pk)) or redirect(CRAWLS)
 
-    @admin.action(description="Delete the crawls, and all that belongs to them", permissions=["delete"])
+    @admin.action(description="Delete the crawls and all their data", permissions=["delete"])
     def delete_selected(self, request: HttpRequest, crawls: QuerySet[Crawl]) -> HttpResponse | None:
         try:
             return actions.delete_selected(self, request, crawls)
@@ -258,7 +256,7 @@ class CrawlAdmin(Shown):
             return None
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Crawl]) -> None:
-        """The engine's verb: what is in Redis and in the storage goes, too. Of large ones the last rows go later."""
+        """Also deletes the data in Redis and the storage. The rows of large crawls are deleted in the background."""
         begin_delete(*queryset.values_list("pk", flat=True))
 
     @admin.display(description="options")
@@ -274,7 +272,7 @@ class CrawlAdmin(Shown):
 
 
 @admin.register(Schedule)
-class ScheduleAdmin(Shown):
+class ScheduleAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "enabled", "next_at", "owner", "group", "last_error"]
     list_filter = ["enabled"]
     list_select_related = ["owner", "group"]
@@ -289,7 +287,7 @@ class ScheduleAdmin(Shown):
 
 
 @admin.register(Page)
-class PageAdmin(Uncounted):
+class PageAdmin(LargeTableAdmin):
     list_display = ["url", "crawl", "status", "outcome", "http_status", "depth", "attempts", "fetched_at"]
     list_filter = ["status", "outcome"]
     list_select_related = ["crawl"]
@@ -299,7 +297,7 @@ class PageAdmin(Uncounted):
 
 
 @admin.register(Trap)
-class TrapAdmin(Uncounted):
+class TrapAdmin(LargeTableAdmin):
     list_display = ["reason", "pattern", "crawl", "pages", "quarantined", "left_out", "released"]
     list_filter = ["released"]
     list_select_related = ["crawl"]
@@ -308,8 +306,8 @@ class TrapAdmin(Uncounted):
     exclude = ["key", "seen_values"]
 
 
-class Told:
-    """Whom a delivery goes to, as all but the crawl's owner see it: an address may be secret, or a person's own."""
+class MaskedAddress:
+    """The masked address of a delivery: it may be secret or personal, and only the crawl's owner may see it."""
 
     @admin.display(description="address")
     def where(self, delivery: Delivery) -> str:
@@ -320,7 +318,7 @@ class Told:
         return error_shown(delivery, in_full=False)
 
 
-class DeliveryInline(Told, ReadOnly, Inline):
+class DeliveryInline(MaskedAddress, ReadOnly, Inline):
     model = Delivery
     extra = 0
     fields = ["transport", "where", "state", "attempts", "due_at", "delivered_at", "why_not"]
@@ -329,7 +327,7 @@ class DeliveryInline(Told, ReadOnly, Inline):
 
 
 @admin.register(Notice)
-class NoticeAdmin(Uncounted):
+class NoticeAdmin(LargeTableAdmin):
     list_display = ["event", "crawl", "created_at"]
     list_select_related = ["crawl"]
     ordering = ["-created_at"]
@@ -338,7 +336,7 @@ class NoticeAdmin(Uncounted):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Told, Uncounted):
+class DeliveryAdmin(MaskedAddress, LargeTableAdmin):
     list_display = ["transport", "where", "state", "attempts", "due_at", "delivered_at", "why_not"]
     readonly_fields = ["where", "why_not"]
     exclude = ["address", "error", "answer"]
@@ -347,7 +345,7 @@ class DeliveryAdmin(Told, Uncounted):
 
 
 @admin.register(Channel)
-class ChannelAdmin(Shown):
+class ChannelAdmin(ReadOnlyAdmin):
     list_display = ["transport", "name", "owner", "events", "enabled", "created_at"]
     list_filter = ["transport", "enabled"]
     list_select_related = ["owner"]
@@ -357,8 +355,8 @@ class ChannelAdmin(Shown):
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(Uncounted):
-    """For superusers: it says who came from where."""
+class AuditAdmin(LargeTableAdmin):
+    """Only for superusers: it holds the network addresses of users."""
 
     list_display = ["at", "act", "actor", "via", "address", "kind", "name", "before", "after"]
     list_filter = ["via", "kind"]
@@ -371,14 +369,14 @@ class AuditAdmin(Uncounted):
 
 
 @admin.register(Disagreement)
-class DisagreementAdmin(Shown):
+class DisagreementAdmin(ReadOnlyAdmin):
     list_display = ["seen_at", "crawl", "what"]
     list_select_related = ["crawl"]
     ordering = ["-seen_at"]
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(Shown):
+class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ["name", "user", "shown", "created_at", "last_used_at", "expires_at", "revoked_at"]
     list_select_related = ["user"]
     search_fields = ["name", "user__username"]

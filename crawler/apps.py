@@ -1,5 +1,5 @@
-"""What is to be in place once Django knows the tables: checks of the settings, who notes changes of accounts,
-the limits of connections, and which tables are not migrated."""
+"""The app configuration: registers system checks, the audit of account changes, database session limits and the
+migration check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CrawlerConfig(AppConfig):
     def ready(self) -> None:
         from crawler import checks
         from crawler.accounts import account_changes
-        from crawler.storage import database  # these want the tables
+        from crawler.storage import database  # they need the models
 
         checks.register_all()
         account_changes.watch()

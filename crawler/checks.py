@@ -1,4 +1,4 @@
-"""Checks of an installation that others can reach, of its settings and its clocks: `manage.py check --deploy`."""
+"""System checks of a deployment, its settings and its clocks: `manage.py check --deploy`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from crawler.queueing import startup
 
 
 def register_all() -> None:
-    """Have Django ask for them with `--deploy`."""
+    """Register them for `--deploy`."""
     register(deployment, Tags.security, deploy=True)
     register(clocks, Tags.security, deploy=True)
 
 
 def deployment(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
-    """A line for each thing that is missing, with what to do."""
+    """A message with a hint for each problem of the settings."""
     return [
         (Error if trouble.is_error else Warning)(
             trouble.what, hint=trouble.to_do, id=f"crawler.{'E' if trouble.is_error else 'W'}{trouble.number:03}"
@@ -28,7 +28,7 @@ def deployment(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
 
 
 def clocks(app_configs: Any = None, **more: Any) -> list[CheckMessage]:
-    """Whether this machine's clock agrees with Redis's and the database's, as far as these answer within seconds."""
+    """Whether this machine's clock agrees with those of Redis and the database, if these answer within seconds."""
     with startup.brief_connection() as database:
         sentence = clock.measure(database).sentence
     return [Warning(sentence, hint=TO_DO, id="crawler.W011")] if sentence else []

@@ -1,7 +1,7 @@
-"""Encryption and signature under keys made from secrets: Fernet, its keys by HKDF (RFC 5869).
+"""Authenticated encryption with keys derived from secrets: Fernet, with keys by HKDF (RFC 5869).
 
-Apart from `sealing`, because to load it takes a tenth of the time every process needs to begin, and most never seal
-anything.
+Separate from `encryption`, because loading it takes a tenth of a process's start-up time, and most processes never
+encrypt anything.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 
 def encrypted(secret: str, purpose: bytes, content: bytes) -> str:
-    """Twice the same content looks different."""
+    """The encrypted content; different each time."""
     return _fernet(secret, purpose).encrypt(content).decode()
 
 
 def decrypted(secrets: Sequence[str], purpose: bytes, sealed: str) -> bytes | None:
-    """What was encrypted under one of these secrets for this purpose; None = it was not, or was changed since."""
+    """The content encrypted with one of these secrets for this purpose; None if it was not, or was modified."""
     try:
         return MultiFernet([_fernet(secret, purpose) for secret in secrets]).decrypt(sealed.encode())
     except (InvalidToken, UnicodeError):

@@ -1,10 +1,9 @@
-"""The one clock of all processes: Redis's, so that a moment which one machine writes down means the same on the others,
-however wrong their own clocks are.
+"""The clock of all processes: Redis's, so that times written by one machine are valid on the others, even if their own
+clocks are wrong.
 
-Redis is asked every few seconds at most; in between this machine's monotonic clock counts on, so that asking for the
-time costs nothing. While Redis is away the last reading holds, and before the first one this machine's own clock does.
-There is no lock: threads that come at the same moment may each read, and a forked process goes on with its parent's
-reading.
+Redis is read every few seconds at most; in between the monotonic clock of this machine is used. During an outage of
+Redis the last reading stays valid; before the first one this machine's own clock is used. There is no lock: concurrent
+threads may each read, and a forked process uses its parent's reading.
 """
 
 from __future__ import annotations
@@ -30,40 +29,40 @@ Clock = Callable[[], float]
 """Epoch seconds."""
 
 READ_EVERY_S = 5.0
-READINGS = 3  # at most, of which the quickest counts: a reading is wrong by up to half of the time it took
-QUICK_S = 0.005  # a reading within this is right enough to need no second
-TIMEOUT_S = 2.0  # of one reading: a Redis that hangs must not hang whoever asks for the time
+READINGS = 3  # at most; the fastest counts: the error of a reading is up to half of its duration
+QUICK_S = 0.005  # a reading as fast as this is exact enough
+TIMEOUT_S = 2.0  # of one reading: a Redis that hangs must not block the caller
 
 
 def now() -> datetime:
-    """The moment, in UTC."""
+    """The current time in UTC."""
     return datetime.fromtimestamp(epoch_seconds(), UTC)
 
 
 def epoch_seconds() -> float:
-    """The same as a number."""
+    """The current time in epoch seconds."""
     return shared.epoch_seconds()
 
 
 class SharedClock:
-    """Another clock, `there`, as read from time to time. `monotonic` and `own` are this machine's."""
+    """The remote clock `there`, read from time to time. `monotonic` and `own` are clocks of this machine."""
 
     def __init__(self, there: Clock, monotonic: Clock = time.monotonic, own: Clock = time.time) -> None:
         self._there, self._monotonic, self._own = there, monotonic, own
-        self._ahead: float | None = None  # of the monotonic clock, in seconds
-        self._is_read = False  # else `_ahead` is by our own clock
+        self._ahead: float | None = None  # seconds ahead of the monotonic clock
+        self._is_read = False  # False: `_ahead` is of our own clock
         self._asked_at = 0.0
 
     def epoch_seconds(self) -> float:
         moment = self._monotonic()
         ahead = self._ahead
         if ahead is None or moment - self._asked_at >= READ_EVERY_S:
-            self._asked_at = moment  # first, so that other threads need not wait for the answer
+            self._asked_at = moment  # first, so that other threads do not read too
             ahead = self.read()
         return self._monotonic() + ahead
 
     def read(self) -> float:
-        """Ask now; seconds by which that clock is ahead of the monotonic one."""
+        """Read the clock now; return by how many seconds it is ahead of the monotonic one."""
         try:
             took, ahead = self._best_reading()
         except RedisError:
@@ -71,7 +70,7 @@ class SharedClock:
                 self._ahead = self._own() - self._monotonic()
             return self._ahead
         known, self._is_read = self._ahead if self._is_read else None, True
-        if known is not None and abs(ahead - known) <= took / 2:  # the answer says no more exactly what the time is
+        if known is not None and abs(ahead - known) <= took / 2:  # within the error of the reading
             return known
         if known is not None and abs(ahead - known) > MAX_SKEW_S:
             log.warning("Redis's clock was moved by %+.1f s, or another Redis answers", ahead - known)
@@ -79,8 +78,8 @@ class SharedClock:
         return ahead
 
     def _best_reading(self) -> tuple[float, float]:
-        """As `_ahead`. A busy machine lets now and then one wait that has its answer already, and by a clock that is
-        late for it a worker would come too soon behind another one."""
+        """As `_ahead`. On a busy machine a reading may be delayed, and with its inexact time a worker would request a
+        host too soon after another."""
         best = _ahead(self._there, self._monotonic)
         for _ in range(READINGS - 1):
             if best[0] <= QUICK_S:
@@ -90,8 +89,8 @@ class SharedClock:
 
 
 def measure(database: BaseDatabaseWrapper) -> Skew:
-    """By how much this machine's own clock differs from Redis's and the database's, read now. SQLite has no clock but
-    that of whoever opens it."""
+    """By how much this machine's own clock differs from those of Redis and the database, read now. SQLite has no clock
+    of its own."""
     has_clock = database.vendor == "postgresql"
     return Skew(
         redis=_own_ahead_of(redis_time), database=_own_ahead_of(partial(_time_of, database)) if has_clock else None
@@ -99,9 +98,9 @@ def measure(database: BaseDatabaseWrapper) -> Skew:
 
 
 def _own_ahead_of(there: Clock) -> float | None:
-    """None when it does not answer."""
+    """None if it does not answer."""
     try:
-        there()  # so that the time it takes to connect is not in what follows
+        there()  # connects, so that the measurement does not include it
         return -_ahead(there, time.time)[1]
     except (RedisError, DatabaseError):
         return None
@@ -114,7 +113,7 @@ def _time_of(database: BaseDatabaseWrapper) -> float:
 
 
 def _ahead(there: Clock, here: Clock) -> tuple[float, float]:
-    """Seconds the answer took, and by how much that clock is ahead of ours, give or take half of them."""
+    """Duration of the reading in seconds, and by how much that clock is ahead of ours, with an error of half of it."""
     asked = here()
     moment = there()
     answered = here()
@@ -128,7 +127,7 @@ def redis_time() -> float:
 
 @cache
 def _connect(url: str) -> Redis:
-    again = Retry(NoBackoff(), 1)  # a connection that was closed while it was not used
+    again = Retry(NoBackoff(), 1)  # a connection that was closed while idle
     return Redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=again)
 
 

@@ -1,4 +1,4 @@
-"""The one reader of Django settings for the rest of the project."""
+"""Typed access to the Django settings; other modules do not read them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from crawler.core.urls.addresses import Proxy
 
 
 def user_agent() -> str:
-    """What sites see: the project, and where to reach whoever runs it (CRAWLER_CONTACT: a URL or an e-mail)."""
+    """The User-Agent header: the project, and the contact of its operator (CRAWLER_CONTACT: a URL or an e-mail)."""
     contact = settings.CRAWLER_CONTACT
     return f"SiteCrawler/{__version__}" + (f" (+{contact})" if contact else " (self-hosted; contact not set)")
 
 
-ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name robots.txt knows us by
+ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name in robots.txt
 
 
 def private_hosts() -> tuple[str, ...]:
@@ -27,7 +27,7 @@ def private_hosts() -> tuple[str, ...]:
 
 
 def ports() -> Container[int]:
-    """Those that may be asked at public addresses."""
+    """The allowed ports of public addresses."""
     ports: Container[int] = settings.CRAWLER_PORTS
     return ports
 
@@ -37,83 +37,83 @@ def max_attempts() -> int:
 
 
 def max_host_stop() -> float:
-    """Seconds for which a host is not asked at most, whatever its Retry-After says."""
+    """The longest wait for a host in seconds, whatever its Retry-After says."""
     return float(settings.CRAWLER_MAX_HOST_STOP)
 
 
 def retry_after_wait() -> float:
-    """Seconds for which a crawl waits when all that is left are pages whose servers asked for a later time."""
+    """Seconds for which a crawl waits if only pages with a Retry-After are left."""
     return float(settings.CRAWLER_RETRY_AFTER_WAIT)
 
 
 def startup_timeout() -> float:
-    """Seconds for which a process that starts waits for Redis and the database; 0 = each is tried once."""
+    """Seconds for which a starting process waits for Redis and the database; 0 = one attempt."""
     return float(settings.CRAWLER_STARTUP_TIMEOUT)
 
 
 def worker_jobs() -> int:
-    """Jobs after which one of our workers begins anew."""
+    """Jobs after which a worker restarts."""
     return int(settings.CRAWLER_WORKER_JOBS)
 
 
 def worker_mb() -> float:
-    """The memory with which it does."""
+    """Memory above which a worker restarts."""
     return float(settings.CRAWLER_WORKER_MB)
 
 
 def dead_letter_seconds() -> float:
-    """For how long Redis remembers dead letters once a crawl is over; the table keeps them for good."""
+    """How long Redis keeps the dead letters of a crawl that is over; the table keeps them permanently."""
     return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)
 
 
 def answer_seconds() -> float:
-    """For how long an answer is remembered after it was last known to be so."""
+    """How long a response is cached after it was last validated."""
     return float(settings.CRAWLER_ANSWER_DAYS * 86400)
 
 
 def active_crawls() -> int:
-    """Crawls a person may have that are not over; 0 = no limit."""
+    """Active crawls a user may have; 0 = no limit."""
     return int(settings.CRAWLER_ACTIVE_CRAWLS)
 
 
 def pages_a_day() -> int:
-    """Pages a person's crawls may ask for in a day, in UTC; 0 = no limit."""
+    """Pages a user's crawls may request per day (UTC); 0 = no limit."""
     return int(settings.CRAWLER_PAGES_A_DAY)
 
 
 def keep_days() -> float:
-    """Days after its end when a crawl is deleted; 0 = it is kept for ever."""
+    """Days after its end when a crawl is deleted; 0 = never."""
     return float(settings.CRAWLER_KEEP_DAYS)
 
 
 def metrics_token() -> str:
-    """What a scraper of /metrics sends; "" = nobody gets in by a token."""
+    """The token for /metrics; "" = none."""
     return str(settings.CRAWLER_METRICS_TOKEN)
 
 
 def api_per_minute() -> int:
-    """Calls of the API that one person may make within a minute; 0 = as many as they like."""
+    """API requests a user may send per minute; 0 = no limit."""
     return int(settings.CRAWLER_API_PER_MINUTE)
 
 
 def login_tries() -> int:
-    """Failed logins that one name, or one browser, has within a quarter of an hour; 0 = as many as they like."""
+    """Failed logins per name, or per browser, within 15 minutes; 0 = no limit."""
     return int(settings.CRAWLER_LOGIN_TRIES)
 
 
 def trusted_proxies() -> tuple[Network, ...]:
-    """Whose X-Forwarded-For is believed."""
+    """The proxies whose X-Forwarded-For is trusted."""
     proxies: tuple[Network, ...] = settings.CRAWLER_TRUSTED_PROXIES
     return proxies
 
 
 def session_seconds() -> float:
-    """After which a login ends, however busy its person is."""
+    """The longest duration of a session, even if it is in use."""
     return float(settings.CRAWLER_SESSION_DAYS * 86400)
 
 
 def cookie_prefix() -> str:
-    """ "__Host-" where browsers are to take our cookies from this very host and by TLS alone; else nothing."""
+    """ "__Host-" if browsers accept our cookies only from this host over TLS; else ""."""
     name = str(settings.SESSION_COOKIE_NAME)
     return "__Host-" if name.startswith("__Host-") else ""
 
@@ -123,12 +123,12 @@ def cookies_are_secure() -> bool:
 
 
 def audit_days() -> float:
-    """Days for which the audit log is kept; 0 = for ever."""
+    """Days after which audit entries are deleted; 0 = never."""
     return float(settings.CRAWLER_AUDIT_DAYS)
 
 
 def setup() -> Setup:
-    """What `check --deploy` judges."""
+    """The settings that `check --deploy` examines."""
     return Setup(
         redis_url=redis_url(),
         allowed_hosts=tuple(settings.ALLOWED_HOSTS),
@@ -148,12 +148,12 @@ def max_body_bytes() -> int:
 
 
 def page_seconds() -> float:
-    """How long one request for a page may take; a job that asks for pages must end within minutes."""
+    """The time limit of one request for a page; a fetch job must end within minutes."""
     return float(settings.CRAWLER_PAGE_SECONDS)
 
 
 def content_object_bytes() -> int:
-    """Bytes of kept content, compressed, after which a fetch job begins another object."""
+    """Bytes of stored content, compressed, after which a fetch job begins another object."""
     return int(settings.CRAWLER_CONTENT_OBJECT_MB * 1024 * 1024)
 
 
@@ -162,12 +162,12 @@ def secret_key() -> str:
 
 
 def former_secret_keys() -> tuple[str, ...]:
-    """Under which something may still be sealed or signed."""
+    """Earlier keys with which data may still be encrypted or signed."""
     return tuple(settings.SECRET_KEY_FALLBACKS)
 
 
 def proxy() -> Proxy | None:
-    """The proxy that all crawls without one of their own go through."""
+    """The proxy of all crawls without one of their own."""
     proxy: Proxy | None = settings.CRAWLER_PROXY
     return proxy
 
@@ -177,7 +177,7 @@ def webhook_secret() -> str:
 
 
 def base_url() -> str:
-    """The address of the web page, for links in notices; without a slash at its end."""
+    """The address of the web server for links in notices, without a trailing slash."""
     return str(settings.CRAWLER_BASE_URL).rstrip("/")
 
 

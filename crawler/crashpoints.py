@@ -1,7 +1,7 @@
-"""Named moments between two steps, at which tests stop a process for good. Nothing is armed in production: a crash
-point costs one comparison, and none at all under `python -O`.
+"""Crash points: named moments between two steps at which tests kill a process. Not armed in production: a crash point
+costs one comparison, and nothing under `python -O`.
 
-docs/protocol.md has a row for each of them: what is left behind, and who repairs it within how many seconds.
+docs/protocol.md has a row for each: what is left behind, what repairs it, and within how many seconds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,6 @@ def crash_point(moment: str) -> None:
 
 
 def arm(hook: Callable[[str], None] | None) -> None:
-    """From now on `hook` is called with the name of each moment this process reaches; None disarms."""
-    global _hook  # noqa: PLW0603 (one per process, like the process's life it ends)
+    """Call `hook` with the name of each crash point this process reaches; None disarms."""
+    global _hook  # noqa: PLW0603 (one per process)
     _hook = hook

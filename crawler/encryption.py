@@ -1,9 +1,7 @@
-"""Credentials, and the web addresses notices go to, at rest and on their way: encrypted and signed under keys made
-from SECRET_KEY.
+"""Encrypts credentials, and the web addresses of notices, at rest and in transit, with keys derived from SECRET_KEY.
 
-Tables, job arguments and dashboards hold what `seal` makes. It can be opened with the key it was sealed under, be that
-today's or one of SECRET_KEY_FALLBACKS. Whoever has neither is told so by name: no page is asked for without the
-credentials it was meant to be asked with.
+Tables, job arguments and dashboards hold the result of `seal`. It is decrypted with SECRET_KEY or one of
+SECRET_KEY_FALLBACKS. A process without the key raises SealBroken: no page is requested without its credentials.
 """
 
 from __future__ import annotations
@@ -17,17 +15,17 @@ from crawler.core.access.credentials import NOTHING, Credentials, from_json, mas
 from crawler.core.channels.catalogue import SEALED
 from crawler.core.errors import SealBroken
 
-_PURPOSE = b"site crawler: credentials of crawls, 1"  # a key for this alone, whatever else SECRET_KEY serves for
+_PURPOSE = b"site crawler: credentials of crawls, 1"  # a key for this purpose only
 _ADDRESSES = b"site crawler: addresses of notices, 1"
 
 
 def seal(credentials: Credentials) -> str:
-    """The credentials as they are stored; "" for none. Sealed twice they look different, but both can be opened."""
+    """The encrypted credentials; "" for none. Different each time."""
     return _sealed(_PURPOSE, to_json(credentials)) if credentials else ""
 
 
 def opened(sealed: str) -> Credentials:
-    """What was sealed, or SealBroken."""
+    """The decrypted credentials. Raises SealBroken."""
     return _opened(_keys(), sealed) if sealed else NOTHING
 
 
@@ -40,7 +38,7 @@ def is_readable(sealed: str) -> bool:
 
 
 def shown(sealed: str) -> tuple[str, ...]:
-    """A line for each thing that is sent, masked; one line saying so when it cannot be read."""
+    """A masked line for each credential, or one line with the error."""
     try:
         return masked(opened(sealed))
     except SealBroken as error:
@@ -48,7 +46,7 @@ def shown(sealed: str) -> tuple[str, ...]:
 
 
 def seal_address(address: str) -> str:
-    """An address as it is stored. One that is sealed already stays as it is, if it can be opened; else SealBroken."""
+    """The encrypted address. An encrypted one is returned unchanged if it can be decrypted; else SealBroken."""
     if address.startswith(SEALED):
         opened_address(address)
         return address
@@ -56,25 +54,25 @@ def seal_address(address: str) -> str:
 
 
 def opened_address(stored: str) -> str:
-    """The address in plain, or SealBroken. E-mail addresses are stored in plain, and so are web addresses by earlier
-    versions."""
+    """The decrypted address. Raises SealBroken. E-mail addresses, and web addresses of earlier versions, are stored in
+    plain text."""
     return _opened_address(_keys(), stored) if stored.startswith(SEALED) else stored
 
 
-def sealed_anew(sealed: str) -> str:
-    """The same credentials under today's key; SealBroken when no key opens them."""
+def reencrypted(sealed: str) -> str:
+    """Re-encrypt credentials with the current key. Raises SealBroken."""
     return seal(opened(sealed))
 
 
-def address_sealed_anew(stored: str) -> str:
-    """The same of an address; one in plain stays so."""
+def reencrypted_address(stored: str) -> str:
+    """Re-encrypt an address with the current key; one in plain text is returned unchanged."""
     if not stored.startswith(SEALED):
         return stored
     return seal_address(opened_address(stored))
 
 
-def is_of_today(sealed: str) -> bool:
-    """Whether credentials, or an address, are sealed under today's key, and not one of those before."""
+def uses_current_key(sealed: str) -> bool:
+    """Whether credentials or an address are encrypted with the current key."""
     purpose = _ADDRESSES if sealed.startswith(SEALED) else _PURPOSE
     return _content((conf.secret_key(),), purpose, sealed.removeprefix(SEALED)) is not None
 
@@ -99,16 +97,16 @@ def _opened(secrets: tuple[str, ...], sealed: str) -> Credentials:
     try:
         return from_json(content)
     except msgspec.MsgspecError:
-        raise SealBroken from None  # the cause would say nothing, and its traceback might say too much
+        raise SealBroken from None  # the traceback of the cause might show secrets
 
 
 def _sealed(purpose: bytes, content: bytes) -> str:
-    from crawler import cipher  # see there
+    from crawler import cipher  # loaded late, see its docstring
 
     return cipher.encrypted(conf.secret_key(), purpose, content)
 
 
 def _content(secrets: tuple[str, ...], purpose: bytes, sealed: str) -> bytes | None:
-    from crawler import cipher
+    from crawler import cipher  # as above
 
     return cipher.decrypted(secrets, purpose, sealed)

@@ -8,7 +8,7 @@ from pythonjsonlogger.json import JsonFormatter
 
 class Json(JsonFormatter):
     """`time` (ISO 8601, UTC), `level`, `logger`, `message`, what `crawler.logs` adds, and `exc_info` where there was an
-    error. Whatever is not ASCII is written as an escape, control characters among it."""
+    error. Characters other than printable ASCII are escaped."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -17,5 +17,5 @@ class Json(JsonFormatter):
             timestamp="time",
             rename_fields={"levelname": "level", "name": "logger"},
             json_ensure_ascii=True,
-            reserved_attrs=[*RESERVED_ATTRS, "request"],  # Django's, with all that stands in its address
+            reserved_attrs=[*RESERVED_ATTRS, "request"],  # Django's request object, whose URL may hold secrets
         )

@@ -1,5 +1,5 @@
-"""How a line of the log looks: with the crawl, batch and page it is about, and nothing in it that could pass for
-another line or move a terminal's cursor, whatever a site has sent."""
+"""Log filters and the text formatter. Each line names its crawl, batch and page; text from crawled sites is escaped, so
+that it cannot forge a line or control a terminal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from crawler.core.text.sanitize import one_line
 
 NAMES = ("crawl", "batch", "page")
 
-_urls = logging.getLogger("crawler.urls")  # its level is what CRAWLER_LOG_URLS sets
+_urls = logging.getLogger("crawler.urls")  # CRAWLER_LOG_URLS sets its level
 
 _about: ContextVar[dict[str, str]] = ContextVar("about", default={})  # noqa: B039 (never changed, only replaced)
 
 
 @contextmanager
 def about(**ids: str) -> Iterator[None]:
-    """What is logged in here is about this crawl, batch or page. It counts in this thread."""
+    """Add these ids to the records logged within this context, in this thread."""
     token = _about.set({**_about.get(), **ids})
     try:
         yield
@@ -29,14 +29,14 @@ def about(**ids: str) -> Iterator[None]:
         _about.reset(token)
 
 
-def tells_urls() -> bool:
-    """Whether each URL is to have its line (CRAWLER_LOG_URLS)."""
+def logs_urls() -> bool:
+    """Whether each URL is logged (CRAWLER_LOG_URLS)."""
     return _urls.isEnabledFor(logging.INFO)
 
 
-def tell_url(task: PageTask, result: PageResult) -> None:
-    """One line for one attempt at a URL, once its outcome is known. `started` is empty where nothing was asked for, the
-    status where there was no response."""
+def log_url(task: PageTask, result: PageResult) -> None:
+    """Log one attempt at a URL and its outcome. `started` is empty if no request was sent, the status if there was no
+    response."""
     started = datetime.fromtimestamp(result.fetched_at, UTC).isoformat(timespec="milliseconds")
     _tell(
         logging.INFO,
@@ -50,13 +50,13 @@ def tell_url(task: PageTask, result: PageResult) -> None:
     )
 
 
-def tells_starts() -> bool:
-    """Whether each is to have another when it is begun (with CRAWLER_LOG_LEVEL=DEBUG)."""
+def logs_starts() -> bool:
+    """Whether the start of each attempt is logged too (CRAWLER_LOG_LEVEL=DEBUG)."""
     return _urls.isEnabledFor(logging.DEBUG)
 
 
-def tell_start(task: PageTask) -> None:
-    """It is asked for now."""
+def log_start(task: PageTask) -> None:
+    """Log the start of an attempt."""
     _tell(logging.DEBUG, task, attempt=task.attempt, outcome="started")
 
 
@@ -66,12 +66,12 @@ def _tell(level: int, task: PageTask, **fields: object) -> None:
 
 
 def of(crawl: object) -> dict[str, str]:
-    """The `extra` of one line about a crawl, by its id."""
+    """The `extra` of a log line about this crawl."""
     return {"crawl": str(crawl)}
 
 
 class Context(logging.Filter):
-    """Gives each record the ids it is about: those it was given itself (`extra`), else those of `about`."""
+    """Adds ids to each record: those of `extra`, else those of `about`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         for name, value in _about.get().items():
@@ -81,7 +81,7 @@ class Context(logging.Filter):
 
 
 class NoLinks(logging.Filter):
-    """Where Django tells which address has failed, a link that lets somebody in is not spelled out."""
+    """Removes the token of a login link from Django's log of a failed request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         match = getattr(getattr(record, "request", None), "resolver_match", None)
@@ -92,7 +92,7 @@ class NoLinks(logging.Filter):
 
 class Text(logging.Formatter):
     """`2026-11-21 21:00:00,000 WARNING crawler.fetcher.loop: what happened [crawl=... batch=...]`, one line each. The
-    lines of a traceback are indented, so that none can pass for a line of the log."""
+    lines of a traceback are indented, so that they cannot pass for log lines."""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
@@ -106,9 +106,9 @@ class Text(logging.Formatter):
         return "\n".join(f"    {one_line(line)}" for line in lines)
 
 
-class OfOthers(logging.Filter):
-    """What RQ logs of a job that failed holds its traceback, in which a site may have written. So that it cannot forge
-    a line there either, the lines are set in and harmless; how they look besides is RQ's matter."""
+class EscapeRqErrors(logging.Filter):
+    """Escapes and indents the traceback that RQ logs of a failed job: text of a crawled site in it cannot forge a
+    line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno >= logging.ERROR:

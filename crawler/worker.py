@@ -42,28 +42,27 @@ from crawler.queueing import startup
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 
-LOADED_ONCE = (_jobs, _announce, _fetch, _manage, _watch)
-"""What the doors in `crawler.jobs` import at their first job; here it is there before."""
+PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
+"""The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""
 
-FETCH = "crawler.jobs.fetch"  # the kind of job that goes on over the connections of the last one
-LOOK_EVERY = 5  # seconds; how long an idle worker waits for a job before it looks at the crawls
-REGISTER_EVERY = 5.0  # seconds; how long RQ may not know a worker, after Redis lost its data
-LEAST_SECONDS = 30.0  # a worker lives before its memory counts: should the limit be too low, work is done all the same
-PAUSE = 1.0  # seconds before a worker that lost Redis tries again
-SAID_EVERY = 60.0  # seconds between two lines of the log while it waits
+FETCH = "crawler.jobs.fetch"  # this job reuses the HTTP connections of the job before
+DEQUEUE_TIMEOUT_S = 5  # an idle worker then runs `reconcile`
+REGISTER_INTERVAL_S = 5.0  # a worker is unknown to RQ at most so long after Redis lost its data
+MIN_LIFETIME_S = 30.0  # before its memory is checked: with too low a limit, it still works
+RECONNECT_PAUSE_S = 1.0  # between two attempts to reach Redis
+LOG_INTERVAL_S = 60.0  # between two log lines while it waits
 
-BEGUN_ANEW = "CRAWLER_BEGUN_ANEW"
-"""In the environment of a worker that has become a new program: it has found Redis already, and outlasts the rest."""
+RESTARTED = "CRAWLER_BEGUN_ANEW"
+"""Environment variable of a worker that has restarted itself: it does not wait for services again."""
 
 log = logging.getLogger(__name__)
 
 
 def _wait_for_services() -> None:
-    """What RQ's commands `worker` and `worker-pool` cannot do: they talk to Redis before they make a worker, and end
-    when it does not answer. But first they import the worker's class; so it is done while this module is imported,
-    and only by them."""
+    """Wait for Redis and the database, in RQ's commands `worker` and `worker-pool` only. They connect to Redis before
+    they create a worker, and exit if it does not answer; but before that they import this module."""
     command = click.get_current_context(silent=True)
-    if command is None or command.info_name not in {"worker", "worker-pool"} or BEGUN_ANEW in os.environ:
+    if command is None or command.info_name not in {"worker", "worker-pool"} or RESTARTED in os.environ:
         return
     url = command.params.get("url")
     startup.wait_or_exit(*([url] if url else []))
@@ -73,95 +72,93 @@ _wait_for_services()
 
 
 class SafeQueue(Queue):
-    """A queue from which a job is popped and noted as taken in one step, as RQ does for workers of a single queue."""
+    """A queue whose jobs are popped and recorded as taken in one step, as RQ does for workers of a single queue."""
 
-    takes_one = False  # a job may have been popped that has not begun: a stop in this moment must not lose it
+    is_taking_job = False  # a job may be popped and not started: a stop must not lose it
 
     @classmethod
     def dequeue_any(
         cls, queues: Iterable[Queue], timeout: int | None, connection: Redis, *more: Any, **named: Any
     ) -> tuple[Job, Queue] | None:
-        """From the first queue that has a job. Only when all are empty they are waited for together, which Redis can do
-        in no safe way: should the worker die before it begins a job that comes then, that job is lost, and found again
-        as the protocol says."""
+        """Take a job from the first queue that has one. If all are empty, wait for all of them with BLPOP, which is not
+        safe: if the worker dies before it starts that job, RQ loses the job, and the protocol recovers it."""
         wanted = list(queues)
-        SafeQueue.takes_one = True
+        SafeQueue.is_taking_job = True
         for queue in wanted:
             found = super().dequeue_any([queue], None, connection, *more, **named)
             if found is not None:
                 return found
-        SafeQueue.takes_one = False
+        SafeQueue.is_taking_job = False
         if stop_request.is_set():
             raise StopRequested
         _fetch.connection_pool.close_idle()
         if timeout is None:
             return None
         found = super().dequeue_any(wanted, timeout, connection, *more, **named)
-        SafeQueue.takes_one = True
+        SafeQueue.is_taking_job = True
         return found
 
 
 class Worker(SimpleWorker):
-    """RQ's SimpleWorker, giving database connections back after each job as Django does after each request, and
-    looking at the crawls when it starts and while it is idle: it goes on even if Redis has lost every job.
+    """RQ's SimpleWorker, which closes old database connections after each job, as Django does after each request, and
+    runs `reconcile` at the start and while idle: crawls continue even if Redis has lost every job.
 
-    After CRAWLER_WORKER_JOBS jobs, or when it takes up more than CRAWLER_WORKER_MB, and when it lost Redis and has it
-    again (a full Redis is lost, too), it becomes a new program under the same process id: whoever supervises it notices
-    nothing.
+    After CRAWLER_WORKER_JOBS jobs, above CRAWLER_WORKER_MB of memory, and after an outage of Redis (or a full Redis),
+    it executes itself again under the same process id, so that its supervisor notices nothing.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.queue_class = SafeQueue
-        _fetch.connection_pool.outlasts_jobs = True  # SafeQueue lets go of them
-        self._jobs_done, self._began = 0, time.monotonic()
-        self._is_worn = self._was_stopped = False
-        self._lasts = False  # it works until it is stopped
+        _fetch.connection_pool.outlasts_jobs = True  # SafeQueue closes them
+        self._jobs_done, self._started_at = 0, time.monotonic()
+        self._needs_restart = self._was_stopped = False
+        self._is_permanent = False  # not a burst worker
         self._registration = ExitStack()
 
     def work(self, burst: bool = False, *args: Any, **more: Any) -> bool:
-        """As RQ's, but for good: it ends when it is asked to, or was meant to end."""
-        self._lasts = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
+        """As RQ's, but restarts after an outage of Redis."""
+        self._is_permanent = not burst and more.get("max_jobs") is None and more.get("max_idle_time") is None
         worked = False
         try:
             worked = super().work(burst, *args, **more)
         except RedisError as error:
-            if not self._goes_on():
+            if not self._restarts():
                 raise
             log.warning("Redis does not answer: %s", error)
         finally:
             _fetch.connection_pool.close_idle()
             if self._was_stopped:
-                gc.freeze()  # a sixth of a second less: an ending Python looks through all objects but frozen ones
-        if self._goes_on():
-            self._begin_anew()
+                gc.freeze()  # saves 0.15 s: at exit Python examines all objects that are not frozen
+        if self._restarts():
+            self._restart()
         return worked
 
-    def _begin_anew(self) -> NoReturn:
-        if not self._is_worn:
-            self._outlast_trouble()
+    def _restart(self) -> NoReturn:
+        if not self._needs_restart:
+            self._wait_for_redis()
         connections.close_all()
-        os.environ[BEGUN_ANEW] = "1"
+        os.environ[RESTARTED] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (ourselves, without a shell)
 
-    def _outlast_trouble(self) -> None:
-        """Wait until Redis can be worked with again: a program that begins before ends at once. RQ's handlers of
-        signals speak to Redis, so the system's own end this wait."""
+    def _wait_for_redis(self) -> None:
+        """Wait until Redis can be written again: RQ exits at the start if it cannot. Restores the default signal
+        handlers, since RQ's use Redis."""
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, signal.SIG_DFL)
-        said_at = -SAID_EVERY
+        logged_at = -LOG_INTERVAL_S
         while True:
-            time.sleep(PAUSE)
-            trouble = self._trouble()
-            if trouble is None:
+            time.sleep(RECONNECT_PAUSE_S)
+            error = self._redis_error()
+            if error is None:
                 return
-            if time.monotonic() - said_at >= SAID_EVERY:
-                log.warning("waiting for Redis: %s", trouble)
-                said_at = time.monotonic()
+            if time.monotonic() - logged_at >= LOG_INTERVAL_S:
+                log.warning("waiting for Redis: %s", error)
+                logged_at = time.monotonic()
 
-    def _trouble(self) -> str | None:
-        """What Redis says to a transaction that changes something; None = it is done. While it is full, crawls are
-        held: the page they wait for says why."""
+    def _redis_error(self) -> str | None:
+        """The error of a write to Redis; None if it succeeds. If Redis is full, hold the crawls, so that users see the
+        reason."""
         try:
             with self.connection.pipeline() as pipe:
                 pipe.set(PROBE, 1, px=1000)
@@ -174,49 +171,49 @@ class Worker(SimpleWorker):
             return str(error)
         return None
 
-    def _goes_on(self) -> bool:
-        """Not so in a worker-pool: there it is no program of its own, and the pool puts another in its place."""
-        return self._lasts and not self._was_stopped and multiprocessing.parent_process() is None
+    def _restarts(self) -> bool:
+        """Whether it restarts itself. Not in a worker-pool, which replaces its processes."""
+        return self._is_permanent and not self._was_stopped and multiprocessing.parent_process() is None
 
     def request_stop(self, signum: int, frame: Any) -> None:
-        """As RQ's, but it takes STOP_SECONDS at most; see `core.installation.deployment`."""
-        self._was_stopped = True  # RQ notes it only while a job is at work
+        """As RQ's, but exits within STOP_SECONDS; see `core.installation.deployment`."""
+        self._was_stopped = True  # RQ records it only while a job runs
         stop_request.set()
-        _end_within(STOP_SECONDS)
+        _exit_within(STOP_SECONDS)
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def _shutdown(self) -> None:
-        """A job that was popped a moment ago is begun, and hands back what it has."""
-        if SafeQueue.takes_one and self.get_state() != WorkerStatus.BUSY:
+        """As RQ's, but a job that was just popped is started; it then returns its batch."""
+        if SafeQueue.is_taking_job and self.get_state() != WorkerStatus.BUSY:
             self._stop_requested = True
         else:
             super()._shutdown()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def request_force_stop(self, signum: int, frame: Any) -> None:
-        """As RQ's, but it waits for no thread that is busy with a page."""
+        """As RQ's, but does not wait for threads that fetch pages."""
         try:
             super().request_force_stop(signum, frame)
         except SystemExit:
-            _end_within(COLD_SECONDS)
+            _exit_within(COLD_SECONDS)
             raise
 
     def register_birth(self) -> None:
-        """As RQ's, and seen to from then on, also while a job is at work."""
+        """As RQ's, and keep the registration alive from then on, also while a job runs."""
         super().register_birth()  # type: ignore[no-untyped-call]  # RQ gives it no types
-        self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_EVERY))
+        self._registration.enter_context(Heartbeat(self._keep_registered, REGISTER_INTERVAL_S))
 
     def register_death(self) -> None:
-        self._registration.close()  # first, or it would be registered again
+        self._registration.close()  # first, else it would register again
         super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def _keep_registered(self) -> bool:
-        with suppress(RedisError):  # the next time, then
+        with suppress(RedisError):  # the next call retries
             keep_registered(self)
         return True
 
     def unsubscribe(self) -> None:
-        """RQ wakes the thread that listens for its orders, and then tells it to stop: too late, now and then, and waits
-        for a second."""
+        """Stop the thread that listens for RQ's commands first. RQ wakes it before it stops it, and then sometimes
+        waits a second for it."""
         listening: Any = self.pubsub_thread
         if listening:
             listening.stop()
@@ -224,7 +221,7 @@ class Worker(SimpleWorker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         close_old_connections()
-        if job.func_name != FETCH:  # a watch lasts for minutes, and would keep others from the hosts meanwhile
+        if job.func_name != FETCH:  # another job may take minutes, and would block other workers from the hosts
             _fetch.connection_pool.close_idle()
         try:
             super().execute_job(job, queue)
@@ -237,31 +234,31 @@ class Worker(SimpleWorker):
 
     @property
     def dequeue_timeout(self) -> int:
-        return LOOK_EVERY
+        return DEQUEUE_TIMEOUT_S
 
     @property
     def should_run_maintenance_tasks(self) -> bool:
-        return True  # RQ asks before each wait for a job
+        return True  # RQ calls this before each wait for a job
 
     def run_maintenance_tasks(self) -> None:
-        self._is_worn = self._lasts and is_worn(self._jobs_done, time.monotonic() - self._began)
-        if self._is_worn:
+        self._needs_restart = self._is_permanent and needs_restart(self._jobs_done, time.monotonic() - self._started_at)
+        if self._needs_restart:
             raise StopRequested
         if super().should_run_maintenance_tasks:
             super().run_maintenance_tasks()  # type: ignore[no-untyped-call]  # RQ gives it no types
         try:
             reconcile()
         except (DatabaseError, RedisError) as error:
-            log.warning("the crawls could not be looked at: %s", error)
+            log.warning("the crawls could not be reconciled: %s", error)
         finally:
             close_old_connections()
 
 
-def _end_within(seconds: float) -> None:
-    """End this process then, whatever it does: what it was busy with is found as that of a dead worker is."""
+def _exit_within(seconds: float) -> None:
+    """Exit after so many seconds. An unfinished job is recovered like that of a dead worker."""
 
     def end() -> None:
-        log.warning("this worker ends now, in the middle of what it does: it was asked to %s s ago", f"{seconds:g}")
+        log.warning("this worker exits now with an unfinished job: it was asked to stop %s s ago", f"{seconds:g}")
         os._exit(0)
 
     timer = threading.Timer(seconds, end)
@@ -269,13 +266,13 @@ def _end_within(seconds: float) -> None:
     timer.start()
 
 
-def is_worn(jobs: int, seconds: float) -> bool:
-    """Whether a worker should begin anew after so many jobs and seconds, with what it has come to take up."""
-    return jobs >= conf.worker_jobs() or (seconds >= LEAST_SECONDS and megabytes() > conf.worker_mb())
+def needs_restart(jobs: int, seconds: float) -> bool:
+    """Whether a worker should restart after so many jobs and seconds, with its current memory."""
+    return jobs >= conf.worker_jobs() or (seconds >= MIN_LIFETIME_S and memory_mb() > conf.worker_mb())
 
 
-def megabytes() -> float:
-    """What this process takes up in memory now; where the system does not say so, what it took up at most."""
+def memory_mb() -> float:
+    """The resident memory of this process; its peak where the system does not report the current value."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 2**20

@@ -1,1 +1,1 @@
-"""Django settings: `environment` reads what is given from outside, `base` is common, then one module a place."""
+"""Django settings: `environment` reads variables, `base` is common; one module for each kind of installation."""

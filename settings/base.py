@@ -17,13 +17,13 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "crawler",  # before django_rq, whose command `rqworker` it extends
+    "crawler",  # before django_rq, whose command `rqworker` it replaces
     "django_rq",
 ]
 
 MIDDLEWARE = [
-    "crawler.web.headers.Headers",  # the first: it sees what all others answer
-    "crawler.web.headers.Heads",
+    "crawler.web.headers.SecurityHeaders",  # first: it sees the responses of all others
+    "crawler.web.headers.HeadRequests",
     "crawler.api.problems.Problems",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -31,8 +31,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "crawler.web.middleware.Visits",
-    "crawler.web.rq_permissions.RqDoors",
+    "crawler.web.middleware.RecordActor",
+    "crawler.web.rq_permissions.RqPermissions",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -69,7 +69,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
-# Swagger UI. Its package is no installed app: that would load it, and pydantic, wherever a worker starts.
+# Swagger UI. django-ninja is not an installed app: every worker would load it and pydantic.
 STATICFILES_DIRS = [("ninja", environment.folder_of("ninja") / "static" / "ninja")]
 
 STORAGES: dict[str, dict[str, Any]] = {
@@ -133,10 +133,10 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["context", "links"]}},
     "loggers": {
         "crawler": {"handlers": ["console"], "level": LOG_LEVEL},
-        # A line a URL, whatever else is said; another when it is begun where everything is said.
+        # One line per URL, independent of the level; with DEBUG also one at its start.
         "crawler.urls": {"level": "WARNING" if not LOG_URLS else "DEBUG" if LOG_LEVEL == "DEBUG" else "INFO"},
-        # Django's own would say nothing outside of development, not even why a page failed.
+        # Django's default logs nothing without DEBUG, not even why a view failed.
         "django": {"handlers": ["console"], "level": "WARNING"},
-        "django.request": {"level": "ERROR"},  # not each address that somebody has guessed
+        "django.request": {"level": "ERROR"},  # not every 404
     },
 }

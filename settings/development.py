@@ -1,4 +1,5 @@
-"""Settings for one person's machine: everything on loopback, secrets made on first use and kept in the data folder."""
+"""Settings for a single machine: everything on loopback, secrets generated on first use and stored in the data
+folder."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The one reader of the process environment and of `.env`; every setting that can be given from outside is named here.
+"""Reads settings from the environment and from `.env`; other modules do not read them.
 
-A value that cannot be used stops the start with a line that names the variable and says what to do.
+An invalid value stops the start with a message that names the variable and says what to do.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy, parse_ports
 
 FILES, S3 = "django.core.files.storage.FileSystemStorage", "storages.backends.s3.S3Storage"
 SQLITE, POSTGRESQL = "django.db.backends.sqlite3", "django.db.backends.postgresql"
-LIVELY = {
+LIBPQ_TIMEOUTS = {
     "connect_timeout": 5,  # seconds
     "keepalives_idle": 5,  # seconds
     "keepalives_interval": 3,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,  # milliseconds
 }
-"""Parameters of libpq: a server that vanished is given up within 14 s. DATABASE_URL may name others. The server's side,
-and why: `crawler.storage.database`."""
+"""Parameters of libpq: a lost server is detected within 14 s. DATABASE_URL may override them. The server's side, and
+the reason: `crawler.storage.database`."""
 ROOT = Path(__file__).resolve().parent.parent
 
 _env = environ.Env()
@@ -42,13 +42,13 @@ environ.Env.read_env(ROOT / ".env")
 
 
 def data_dir() -> Path:
-    """Where the database, mails and the embedded Redis keep their files; made when missing."""
+    """The folder of the database, mails and the embedded Redis; created if missing."""
     path = Path(_env.str("CRAWLER_DATA_DIR", default=str(ROOT / ".data")))
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ImproperlyConfigured(
-            f"The data folder {path} cannot be made ({error.strerror}). "
+            f"The data folder {path} cannot be created ({error.strerror}). "
             "Make it writable, or name another one in CRAWLER_DATA_DIR."
         ) from None
     if not os.access(path, os.W_OK):
@@ -59,7 +59,7 @@ def data_dir() -> Path:
 
 
 def folder_of(package: str) -> Path:
-    """Where a package lies, which is not loaded by this."""
+    """The folder of a package, without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ImproperlyConfigured(f"The package {package} is missing: pip install -r requirements.txt.")
@@ -76,23 +76,23 @@ def redis_url() -> str:
     return url
 
 
-def check_guarded(url: str) -> None:
-    """ImproperlyConfigured for a Redis that takes commands from everybody who reaches it, on this machine too: another
-    of its users, or a page that has the machine ask its own ports, would run code in the workers."""
+def require_redis_password(url: str) -> None:
+    """Raise ImproperlyConfigured for a Redis without a password, even on this machine: another user, or a web page that
+    makes this machine request its own ports, could run code in the workers."""
     if not is_guarded(url):
-        raise ImproperlyConfigured(f"REDIS_URL has no password, which production asks for. {REDIS_HINT}")
+        raise ImproperlyConfigured(f"REDIS_URL has no password, which production requires. {REDIS_HINT}")
 
 
 def database(default_file: Path) -> dict[str, Any]:
-    """Django's database dictionary. SQLite writers queue up for the lock at the start of a transaction (IMMEDIATE)
-    rather than fail in its middle, and readers never wait (WAL)."""
+    """Django's database dictionary. SQLite writers wait for the lock at the start of a transaction (IMMEDIATE) instead
+    of failing in its middle, and readers never wait (WAL)."""
     try:
-        with warnings.catch_warnings(action="error"):  # of some addresses it cannot read, it only warns
+        with warnings.catch_warnings(action="error"):  # it only warns of some invalid URLs
             config: dict[str, Any] = _env.db("DATABASE_URL", default=f"sqlite:///{default_file}")
     except (ValueError, KeyError, UserWarning, environ.ImproperlyConfigured):
         config = {}
     engine = config.get("ENGINE")
-    if engine not in (SQLITE, POSTGRESQL):  # the page table is written with ON CONFLICT, which the others do not have
+    if engine not in (SQLITE, POSTGRESQL):  # the page table needs ON CONFLICT
         raise ImproperlyConfigured(
             "DATABASE_URL cannot be read. Examples: sqlite:////path/to/file, postgres://user:password@host/name."
         )
@@ -101,7 +101,7 @@ def database(default_file: Path) -> dict[str, Any]:
             'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
         )
     if engine == POSTGRESQL:
-        config["OPTIONS"] = {**LIVELY, **config.get("OPTIONS", {})}
+        config["OPTIONS"] = {**LIBPQ_TIMEOUTS, **config.get("OPTIONS", {})}
     if engine == SQLITE:
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -126,25 +126,25 @@ def email() -> dict[str, Any]:
 
 
 def secret_key(data: Path | None) -> str:
-    """SECRET_KEY, or one made on the first start and kept in the data folder when `data` is given."""
+    """SECRET_KEY; without it, one generated at the first start and stored in the folder `data`, if given."""
     given: str = _env.str("SECRET_KEY", default="")
     if given:
         return given
     if data is None:
         raise ImproperlyConfigured(
-            "SECRET_KEY is not set. In production it must be given: any long random text that stays the same."
+            "SECRET_KEY is not set. Production requires it: any long random text that does not change."
         )
     return kept_secret(data / "secret_key")
 
 
 def kept_secret(file: Path) -> str:
-    """The secret in this file, made on first use and readable by the owner alone."""
+    """The secret in this file, generated on first use and readable only by its owner."""
     if not file.exists():
         draft = file.with_suffix(f".{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(48))
         try:
-            os.link(draft, file)  # fails when another process was first: then its secret counts
+            os.link(draft, file)  # fails if another process was first, whose secret is then used
         except FileExistsError:
             pass
         finally:
@@ -153,9 +153,9 @@ def kept_secret(file: Path) -> str:
 
 
 def content_storage(default_folder: Path) -> dict[str, Any]:
-    """Django's storage dictionary for kept content: a folder, a bucket, or any storage class by its dotted name.
+    """Django's storage dictionary for stored content: a folder, a bucket, or any storage class by its dotted name.
 
-    "s3://bucket/prefix?endpoint_url=https://..." names a bucket; options behind "?" go to the storage as they are.
+    "s3://bucket/prefix?endpoint_url=https://..." names a bucket; options after "?" are passed to the storage.
     """
     value = _env.str("CRAWLER_CONTENT_STORAGE", default="").strip()
     place, _, options = value.partition("?")
@@ -189,7 +189,7 @@ def text(name: str, default: str) -> str:
 
 
 def header_text(name: str) -> str:
-    """Text that can stand in an HTTP header (RFC 9110, 5.5: visible ASCII and blanks)."""
+    """Text that is allowed in an HTTP header (RFC 9110, 5.5: visible ASCII and blanks)."""
     value = text(name, "")
     if not (value.isascii() and value.isprintable()):
         raise ImproperlyConfigured(f"{name} is {value!r}; it may hold plain ASCII characters only, such as a URL.")
@@ -197,7 +197,7 @@ def header_text(name: str) -> str:
 
 
 def proxy(name: str) -> Proxy | None:
-    """An HTTP proxy. Its address may hold a password, so no error repeats it, and no error page shows it."""
+    """An HTTP proxy. Its URL may hold a password, so errors do not repeat it."""
     value = text(name, "")
     try:
         return Proxy.parse(value) if value.strip() else None
@@ -206,7 +206,7 @@ def proxy(name: str) -> Proxy | None:
 
 
 def ports(name: str) -> Container[int]:
-    """Ports, by commas, or "*"."""
+    """Ports separated by commas, or "*"."""
     values = texts(name)
     try:
         return parse_ports(values) if values else DEFAULT_PORTS
@@ -228,7 +228,7 @@ def texts(name: str) -> list[str]:
 
 
 def number(name: str, default: float, *, least: float, most: float = math.inf) -> float:
-    """A number that must be at least `least`, and at most `most`."""
+    """A number from `least` to `most`."""
     raw = _env.str(name, default="")
     try:
         value = float(raw) if raw else default
@@ -242,7 +242,7 @@ def number(name: str, default: float, *, least: float, most: float = math.inf) -
 
 
 def choice(name: str, default: str, among: Iterable[str]) -> str:
-    """One of a few words."""
+    """One of the given words."""
     value = text(name, default).strip().lower()
     if value not in among:
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be one of: {', '.join(among)}.")

@@ -1,4 +1,4 @@
-"""What gunicorn does beside what its command line says: `gunicorn -c python:settings.gunicorn settings.wsgi`."""
+"""Configuration of gunicorn: `gunicorn -c python:settings.gunicorn settings.wsgi`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import django
 
 
 def on_starting(server: object) -> None:
-    """Before it listens: wait for Redis and the database, so that the first visitors get no error."""
+    """Wait for Redis and the database before it listens, so that the first requests get no error."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     django.setup()
-    from crawler.queueing.startup import wait_or_go_on  # wants Django's settings
+    from crawler.queueing.startup import wait_or_go_on  # needs Django's settings
 
     wait_or_go_on("The web pages are served")

@@ -1,4 +1,4 @@
-"""Settings for a server other people can reach: nothing guessed, cookies over HTTPS alone."""
+"""Settings for production: no defaults for secrets and hosts, cookies only over HTTPS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SECRET_KEY = environment.secret_key(None)
 ALLOWED_HOSTS = environment.allowed_hosts([])
 
 STATIC_ROOT = ROOT / "staticfiles"  # noqa: F405 (filled by `manage.py collectstatic`)
-environment.check_guarded(REDIS_URL)  # noqa: F405
+environment.require_redis_password(REDIS_URL)  # noqa: F405
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
-SESSION_COOKIE_NAME = "__Host-sessionid"  # a page on a host beside or below this one cannot set it
+SESSION_COOKIE_NAME = "__Host-sessionid"  # other hosts of the domain cannot set it
 CSRF_COOKIE_NAME = "__Host-csrftoken"
 SECURE_SSL_REDIRECT = environment.switch("SECURE_SSL_REDIRECT", True)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -1,4 +1,4 @@
-"""Settings for the tests: nothing kept, nothing sent, no secrets worth keeping."""
+"""Settings for the tests: temporary data, no mail is sent, no real secrets."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ CRAWLER_METRICS_TOKEN = ""
 CRAWLER_LOGIN_TRIES = 0
 SECRET_KEY_FALLBACKS = []
 CRAWLER_WEBHOOK_SECRET = "only-for-tests"  # noqa: S105
-WHITENOISE_AUTOREFRESH = True  # looks for a file when it is asked for; to list them all costs each test client 0.05 s
+WHITENOISE_AUTOREFRESH = True  # finds files on request; listing them costs each test client 0.05 s
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"] == environment.SQLITE:
-    # A file, not memory: SQLite's shared memory knows no waiting, and the tests race threads against each other.
+    # A file, not memory: SQLite's shared memory has no lock timeout, and some tests race threads.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}

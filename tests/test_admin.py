@@ -114,7 +114,7 @@ def test_before_a_crawl_is_deleted_it_is_told_what_goes_with_it(staff: Client, w
             answer = staff.get(f"/admin/crawler/crawl/{crawl.pk}/delete/")
         else:
             answer = staff.post("/admin/crawler/crawl/", deletion(crawl))
-    assert "example.com (finished): 1,170 pages, its notices, the content it kept" in answer.content.decode()
+    assert "example.com (finished): 1,170 pages, its notices, its stored content" in answer.content.decode()
     assert [query["sql"] for query in seen if "crawler_page" in query["sql"]] == []
 
 
@@ -123,7 +123,7 @@ def test_while_redis_is_away_a_crawl_stays_and_it_is_said(staff: Client, setting
     crawl = a_finished_crawl()
     answer = staff.post(f"/admin/crawler/crawl/{crawl.pk}/delete/", {"post": "yes"}, follow=True)
     text = answer.content.decode()
-    assert "Redis or the storage of kept content does not answer" in text
+    assert "Redis or the content storage does not answer" in text
     assert "Successfully" not in text
     assert Crawl.objects.filter(pk=crawl.pk).exists()
     assert not AuditEntry.objects.filter(act="crawl.deleted").exists()
@@ -158,8 +158,8 @@ def test_before_a_person_is_deleted_it_is_told_what_becomes_of_their_crawls(staf
     else:
         answer = staff.post("/admin/auth/user/", deletion(ann))
     text = answer.content.decode()
-    assert "Not deleted: 2 crawls. Afterwards nobody owns them" in text
-    assert "Not over: 1 crawl. What runs goes on" in text
+    assert "Not deleted: 2 crawls. They will have no owner" in text
+    assert "Still active: 1 crawl. They continue without a quota" in text
     listed = staff.get(html.unescape(re.search(r'href="([^"]*owner__in=[^"]*)"', text)[1]))  # type: ignore[index]
     assert "2 crawls" in listed.content.decode()
 
@@ -215,7 +215,7 @@ def test_who_is_no_staff_is_sent_to_the_login(ids: dict[str, object], name: str)
 def test_of_a_long_table_no_more_rows_are_counted_than_matter(
     staff: Client, ids: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin, "COUNTED", 10)
+    monkeypatch.setattr(admin, "MAX_COUNTED_ROWS", 10)
     crawl = Page.objects.get().crawl
     for number in range(20):
         a_page(crawl, f"https://example.com/{number}")
@@ -253,7 +253,7 @@ def test_a_superuser_makes_invitation_links(staff: Client) -> None:
     new.save()
     text = invitations(staff, new, a_person("ann"))
     assert re.search(
-        r"For new@example\.com, once, within three days: http://127\.0\.0\.1:8000/invitation/\w+/[\w-]+/", text
+        r"For new@example\.com, valid once, for three days: http://127\.0\.0\.1:8000/invitation/\w+/[\w-]+/", text
     )
     assert "Ann has a password already" in text
 

@@ -125,7 +125,7 @@ def test_the_command_seals_all_of_it_anew(db: None, settings: Any) -> None:
     out = StringIO()
     call_command("reseal", stdout=out)
     call_command("reseal", stdout=out)
-    assert out.getvalue() == "Sealed anew: 5.\nSealed anew: 0.\n"
+    assert out.getvalue() == "Re-encrypted: 5.\nRe-encrypted: 0.\n"
     settings.SECRET_KEY_FALLBACKS = []
     for row in (crawl, schedule, channel, delivery, former, plain):
         row.refresh_from_db()
@@ -142,4 +142,4 @@ def test_the_command_says_what_no_key_opens(db: None, settings: Any) -> None:
     settings.SECRET_KEY = "today's"
     with pytest.raises(SystemExit):
         call_command("reseal", stdout=StringIO(), stderr=(said := StringIO()))
-    assert "Cannot be read under any key: 1." in said.getvalue()
+    assert "Cannot be decrypted with any key: 1." in said.getvalue()

@@ -15,24 +15,24 @@ from rq import Queue
 from crawler import worker
 from crawler.fetcher import loop
 from crawler.queueing.queues import StopRequest
-from crawler.worker import LEAST_SECONDS, Worker, is_worn, megabytes
+from crawler.worker import MIN_LIFETIME_S, Worker, memory_mb, needs_restart
 
 
 def test_it_is_worn_after_so_many_jobs(settings: Any) -> None:
     settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, 10_000
-    assert [is_worn(jobs, 1.0) for jobs in (0, 99, 100)] == [False, False, True]
+    assert [needs_restart(jobs, 1.0) for jobs in (0, 99, 100)] == [False, False, True]
 
 
 def test_it_is_worn_when_it_takes_up_too_much_and_lived_for_a_while(settings: Any) -> None:
-    settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, megabytes() / 2
-    assert [is_worn(1, seconds) for seconds in (0.0, LEAST_SECONDS - 1, LEAST_SECONDS)] == [False, False, True]
+    settings.CRAWLER_WORKER_JOBS, settings.CRAWLER_WORKER_MB = 100, memory_mb() / 2
+    assert [needs_restart(1, seconds) for seconds in (0.0, MIN_LIFETIME_S - 1, MIN_LIFETIME_S)] == [False, False, True]
 
 
 def test_what_it_takes_up_is_told_in_megabytes() -> None:
-    before = megabytes()
+    before = memory_mb()
     with mmap(-1, 64 * 2**20) as held:  # new memory from the system; Python may have some left from other tests
         held.write(bytes(64 * 2**20))
-        assert 48 < megabytes() - before < 160
+        assert 48 < memory_mb() - before < 160
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[StopRequest]:
     """What a worker in this process sets when it is asked to end; this process does not end with it."""
     request = StopRequest()
     monkeypatch.setattr(worker, "stop_request", request)
-    monkeypatch.setattr(worker, "_end_within", lambda seconds: None)
+    monkeypatch.setattr(worker, "_exit_within", lambda seconds: None)
     monkeypatch.setattr(loop.connection_pool, "outlasts_jobs", False)  # it is set by the worker, for the whole process
     before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
     yield request

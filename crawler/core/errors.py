@@ -8,7 +8,7 @@
     ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
     ├── NotUpgradable       this version cannot upgrade the tables; says which version can
     ├── ServiceDown         Redis or the database does not respond; trying again later may help
-    ├── FetchTrouble        raised and caught within `http`, where it becomes an outcome
+    ├── FetchError          raised and caught within `http`, where it becomes an outcome
     └── TransportError      a notice was not delivered; says whether another try may help (`notices.send`)
 
 Expected failures of requests (a 404, a time-out, robots.txt) are not errors but an `Outcome`.

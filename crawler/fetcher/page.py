@@ -95,8 +95,8 @@ class PageFetcher:
         if limited is not None:
             return limited
         requests = self._robots.take_request_count() if self._robots else 0
-        if logs.tells_starts():
-            logs.tell_start(task)
+        if logs.logs_starts():
+            logs.log_start(task)
         fetched_at = self._now()
         if task.kind == EXTERNAL:
             return self._check_external(task, fetched_at, requests)

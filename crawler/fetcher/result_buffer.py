@@ -51,9 +51,9 @@ class ResultBuffer:
             on_full()
 
     def add(self, number: int, result: PageResult) -> None:
-        if logs.tells_urls():
+        if logs.logs_urls():
             task = next(task for task in self._batch.slices[number].pages if task.id == result.id)
-            logs.tell_url(task, result)
+            logs.log_url(task, result)
         with self._lock:
             if number not in self._results:
                 return  # of a thread that outlived its slice, which was handed back

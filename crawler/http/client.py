@@ -241,9 +241,7 @@ class HttpFetcher:
         seconds = self._exchange.time_left(self._limits.total_seconds)
         self._share = memory_budget.take(size, seconds)
         if self._share is None:
-            raise FetchTimeout(
-                f"so many large pages arrive at a time that this one waited {seconds:.0f} seconds in vain"
-            )
+            raise FetchTimeout(f"waited {seconds:.0f} seconds for memory: too many large pages at the same time")
 
     def _recorded(self, request: requests.PreparedRequest, response: ResponseStream) -> Recorded | None:
         url, origin = request.url or "", origin_of(request.url or "")

@@ -1,6 +1,6 @@
 """The command line; `commands/` holds one file for each command.
 
-base           error handling and exit codes of all commands
+base           base classes of the commands: errors, exit codes, output
 crawl_options  the arguments of `crawl`, and the options made from them
 inputs         credentials, rules files and numbers from the command line
 list_input     a list of URLs from a file

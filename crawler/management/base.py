@@ -1,16 +1,17 @@
-"""What all our commands share: one line on stderr in place of a traceback, the exit codes, and help without noise."""
+"""The base classes of the commands: error messages in one line instead of a traceback, exit codes, help format."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import signal
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, DjangoHelpFormatter
@@ -23,30 +24,32 @@ from crawler.core.installation.backpressure import remedy, sentence
 from crawler.core.text.sanitize import lines
 from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
+from crawler.exports.csv import Cells, json_lines
 from crawler.exports.file import Piece
 from crawler.models import Crawl
 from crawler.queueing.workers import live_workers
-from crawler.reports.text import Reply
+from crawler.reports import text
+from crawler.reports.text import Reply, Verb
 from crawler.storage.database import is_lock_timeout
 
-NOT_ANSWERING = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
-"""What is raised when Redis or the database is away, or has no tables yet."""
+SERVICE_ERRORS = (ServiceDown, OperationalError, InterfaceError, ProgrammingError, RedisError)
+"""Raised if Redis or the database does not answer, or has no tables yet."""
 
 NO_WORKER = "No worker is running; start one in the project folder: bin/worker"
 
 
 class Exit(IntEnum):
-    """What a command's exit code says."""
+    """Exit codes of the commands."""
 
     DONE = 0
-    NOT_DONE = 1  # the crawl did not finish, or there was nothing to crawl, or a service is down
-    BAD_USAGE = 2  # what was typed cannot be used; nothing was made
+    NOT_DONE = 1  # the crawl did not finish, there was nothing to crawl, or a service is down
+    BAD_USAGE = 2  # invalid arguments; nothing was created
     INTERRUPTED = 128 + signal.SIGINT  # Ctrl-C
     TERMINATED = 128 + signal.SIGTERM
 
 
-class Ended(Exception):
-    """The command ends here, with this exit code and this line on stderr."""
+class ExitWith(Exception):
+    """Raised to end the command with this exit code and this line on stderr."""
 
     def __init__(self, code: int, line: str) -> None:
         super().__init__(line)
@@ -54,15 +57,15 @@ class Ended(Exception):
 
 
 class _Help(DjangoHelpFormatter, RawDescriptionHelpFormatter):
-    """Keeps the line breaks of examples, and each option on one line with its help."""
+    """Keeps the line breaks of examples, and puts each option and its help on one line."""
 
     def __init__(self, prog: str, **more: Any) -> None:
         super().__init__(prog, max_help_position=29, **more)
 
 
 @contextmanager
-def _without_chatter() -> Iterator[None]:
-    """A command says itself what it did: of the log only warnings are shown, unless somebody asked for more of it."""
+def _warnings_only() -> Iterator[None]:
+    """Log only warnings, unless CRAWLER_LOG_LEVEL asks for more: the command prints its own results."""
     log = logging.getLogger("crawler")
     before = log.level
     if before == logging.INFO:
@@ -73,12 +76,13 @@ def _without_chatter() -> Iterator[None]:
         log.setLevel(before)
 
 
-class Door(BaseCommand):
-    """A command that parses, calls one verb and prints. Subclasses write `perform`; `examples` end the help text."""
+class CrawlerCommand(BaseCommand):
+    """A command that parses its arguments, calls one function and prints. Subclasses implement `perform`; `examples`
+    end the help text."""
 
     examples = ""
     synopsis: str | None = None  # the usage line; None = argparse's own
-    requires_system_checks: list[str] = []  # settings that cannot be used have stopped the start already
+    requires_system_checks: list[str] = []  # invalid settings have stopped the start already
     suppressed_base_arguments = {
         "--version",
         "--verbosity",
@@ -99,20 +103,20 @@ class Door(BaseCommand):
             allow_abbrev=False,
             **kwargs,
         )
-        one_line_errors(parser)
+        use_one_line_errors(parser)
         return parser
 
     def perform(self, options: dict[str, Any]) -> int:
-        """Do the work and return the exit code. Each command brings its own."""
-        raise NotImplementedError(f"{type(self).__module__} does not say what it does")
+        """Do the work and return the exit code."""
+        raise NotImplementedError(f"{type(self).__module__} does not implement perform")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with _without_chatter(), audit.by_command():
+            with _warnings_only(), audit.by_command():
                 code = self._perform(options)
-        except Ended as ended:
+        except ExitWith as ended:
             code = ended.code
-            self.say_wrong(str(ended))
+            self.say_error(str(ended))
         if code:
             raise SystemExit(int(code))
 
@@ -120,79 +124,111 @@ class Door(BaseCommand):
         try:
             return self.perform(options)
         except BadInput as error:
-            raise Ended(Exit.BAD_USAGE, str(error)) from None
+            raise ExitWith(Exit.BAD_USAGE, str(error)) from None
         except LoadStopped as error:
-            raise Ended(Exit.NOT_DONE, str(error)) from None
-        except BrokenPipeError:  # whoever read our output has seen enough
+            raise ExitWith(Exit.NOT_DONE, str(error)) from None
+        except BrokenPipeError:  # the reader of stdout has exited, such as head
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return Exit.NOT_DONE
-        except NOT_ANSWERING as error:
+        except SERVICE_ERRORS as error:
             if options.get("traceback"):
                 raise
-            raise Ended(Exit.NOT_DONE, in_one_line(error)) from None
+            raise ExitWith(Exit.NOT_DONE, in_one_line(error)) from None
         except KeyboardInterrupt:
-            raise Ended(Exit.INTERRUPTED, "Interrupted.") from None
+            raise ExitWith(Exit.INTERRUPTED, "Interrupted.") from None
 
     def say(self, line: str) -> None:
-        """A line on stderr that is no error. What strangers wrote moves no cursor, here and below."""
+        """Print a line on stderr that is not an error; like all output, without terminal control characters."""
         self.stderr.write(lines(line), str)
 
-    def say_wrong(self, line: str) -> None:
+    def say_error(self, line: str) -> None:
         self.stderr.write(lines(line))
 
-    def print(self, text: str) -> None:
-        """Text on stdout."""
-        self.stdout.write(lines(text), ending="")
+    def print(self, output: str) -> None:
+        """Print text on stdout."""
+        self.stdout.write(lines(output), ending="")
 
-    def tell(self, reply: Reply) -> int:
-        """The answer to a verb, and the exit code: done when things are now as they were asked to be."""
+    def print_json(self, value: Any, *, ensure_ascii: bool = True) -> None:
+        """Print a value as one line of JSON."""
+        self.print(json.dumps(value, ensure_ascii=ensure_ascii) + "\n")
+
+    def print_rows(self, names: Sequence[str], rows: Iterable[Cells], *, as_json: bool) -> None:
+        """Print rows below the names of their columns, or as one JSON object per line."""
+        from crawler.management.display import table_of  # which loads rich
+
+        for piece in json_lines(names, rows) if as_json else table_of(names, rows):
+            self.print(piece)
+
+    def print_reply(self, reply: Reply) -> int:
+        """Print the reply to an action; return the exit code. Ends the command with an error if it was not done."""
         if not reply.is_so:
-            raise Ended(Exit.NOT_DONE, reply.line)
+            raise ExitWith(Exit.NOT_DONE, reply.line)
         self.print(f"{reply.line}\n")
         return Exit.DONE
 
-    def mention_workers(self) -> None:
-        """Say so when there is nobody who would do what was just asked for."""
+    def warn_without_workers(self) -> None:
+        """Warn if no worker is running that would process the request."""
         if live_workers() == 0:
             self.say(NO_WORKER)
 
     def save(self, target: str, pieces: Iterable[Piece]) -> None:
-        """Write an export to a file, or to stdout for "-"; ends the command when that does not work."""
+        """Write an export to a file, or to stdout for "-". Ends the command if that fails."""
         if target == "-":
             for piece in pieces:
-                self._pass_on(piece)
+                self._write_piece(piece)
             return
         try:
             file.write(target, pieces)
         except OSError as error:
             why = f"{target} could not be written: {file.reason(error)}."
-            raise Ended(Exit.NOT_DONE, f"{why} What was there before is untouched; name another file.") from None
+            raise ExitWith(Exit.NOT_DONE, f"{why} The previous file is unchanged; choose another file.") from None
 
-    def _pass_on(self, piece: Piece) -> None:
-        """As it is, unless it is looked at."""
+    def _write_piece(self, piece: Piece) -> None:
+        """Unchanged, except on a terminal."""
         if isinstance(piece, bytes):
-            self.stdout.buffer.write(piece)  # type: ignore[attr-defined]  # of the stream behind it
+            self.stdout.buffer.write(piece)  # type: ignore[attr-defined]  # of the underlying stream
         else:
             self.stdout.write(lines(piece) if self.stdout.isatty() else piece, ending="")
 
 
-def one_line_errors(parser: ArgumentParser) -> None:
-    """What cannot be used is told in one line, without the usage before it."""
+class ControlCommand(CrawlerCommand):
+    """A command that changes the state of one crawl: pause, resume or cancel."""
+
+    verb: ClassVar[Verb]
+    needs_worker = False  # whether to warn if no worker is running
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_crawl(parser)
+
+    def change(self, crawl: UUID) -> bool:
+        """Change the crawl's state; return whether it changed."""
+        raise NotImplementedError
+
+    def perform(self, options: dict[str, Any]) -> int:
+        crawl = crawl_of(options["id"])
+        code = self.print_reply(text.to_verb(self.verb, self.change(crawl.id), crawl.id))
+        if self.needs_worker:
+            self.warn_without_workers()
+        return code
+
+
+def use_one_line_errors(parser: ArgumentParser) -> None:
+    """Print argument errors in one line, without the usage before it."""
 
     def one_line(message: str) -> NoReturn:
         sys.stderr.write(f"{message[:1].upper()}{message[1:]} (see {parser.prog.strip()} --help)\n")
         raise SystemExit(Exit.BAD_USAGE)
 
-    parser.error = one_line  # type: ignore[method-assign]  # Django makes the parser
+    parser.error = one_line  # type: ignore[method-assign]  # Django creates the parser
 
 
 def add_crawl(parser: ArgumentParser) -> None:
-    """The argument by which a command is told which crawl is meant; `crawl_of` reads it."""
-    parser.add_argument("id", metavar="ID", help="the crawl")
+    """Add the ID argument of a crawl, which `crawl_of` reads."""
+    parser.add_argument("id", metavar="ID", help="ID of the crawl")
 
 
 def crawl_of(typed: str) -> Crawl:
-    """The crawl with the id a person typed; BadInput when there is none."""
+    """The crawl with this id. Raises BadInput if there is none."""
     try:
         return Crawl.objects.get(pk=UUID(typed))
     except (ValueError, Crawl.DoesNotExist):
@@ -200,7 +236,7 @@ def crawl_of(typed: str) -> Crawl:
 
 
 def in_one_line(error: Exception) -> str:
-    """What is wrong with a service, for a person."""
+    """The error of a service in one line for the user."""
     first = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
     match error:
         case ServiceDown():
@@ -212,4 +248,4 @@ def in_one_line(error: Exception) -> str:
         case RedisError():
             return f"Redis does not answer: {first}."
         case _:
-            return f"The database does not answer as it should: {first}. Is it set up? python manage.py migrate"
+            return f"The database does not answer correctly: {first}. Is it set up? python manage.py migrate"

@@ -24,7 +24,7 @@ from crawler.core.errors import BadInput
 from crawler.core.urls import query_params
 from crawler.exports.file import check_writable
 from crawler.exports.formats import format_of
-from crawler.management.inputs import add_secrets, number, positive, rules_in, seconds, size, some_seconds, span, whole
+from crawler.management.inputs import add_secrets, number, positive, positive_span, rules_in, seconds, size, span, whole
 
 EXAMPLES = """\
 examples:
@@ -145,7 +145,7 @@ def _add_result(parser: ArgumentParser) -> None:
 
 def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
-    group.add_argument("--timeout", type=some_seconds, metavar="TIME", help="wait for TIME, then pause the crawl")
+    group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
     group.add_argument("--resume", metavar="ID", help="go on with a paused crawl, and wait for it")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 

@@ -1,4 +1,4 @@
-"""How a waiting person sees what goes on: a progress bar on a terminal, else a plain line now and then. On stderr."""
+"""Terminal output: progress bars, progress lines for logs and pipes, and tables."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from rich.text import Text
 
 from crawler import clock
 from crawler.core.text.sanitize import lines, one_line
+from crawler.exports.csv import Cells
 from crawler.models import Crawl, Page, Schedule
 from crawler.reports import text
 from crawler.reports import text as words
 from crawler.reports.progress import progress_of, standing_of
-
-# What only a terminal shows of crawls: the line beside the progress bar, the tables of crawls and of dead letters.
 
 _DEAD_LETTER = "{:>9}  {:<20}  {:>5}  {}\n"
 DEAD_LETTER_HEAD = _DEAD_LETTER.format("PAGE", "ANSWER", "TRIES", "URL")
 
 
 def progress_line(progress: dict[str, Any]) -> str:
-    """Where a crawl stands (see `reports.progress`), in one line."""
+    """The progress of a crawl (see `reports.progress`) in one line."""
     stands = text.how_far(progress["done"], progress["total"], at_most=progress["at_most"])
     parts = [stands if progress["rate"] is None else f"{stands} at {text.rate(progress['rate'])}"]
     if progress["receipt"]["failed"]:
@@ -39,7 +38,7 @@ def progress_line(progress: dict[str, Any]) -> str:
 
 
 def crawl_table(crawls: Sequence[Crawl]) -> str:
-    """Crawls as an aligned table, one a line."""
+    """Crawls as an aligned table, one per line."""
     head = ("ID", "STATE", "STARTED (UTC)", "PAGES", "CLOSED", "SITE")
     return text.aligned([head, *(_crawl_row(crawl) for crawl in crawls)])
 
@@ -58,14 +57,14 @@ def _crawl_row(crawl: Crawl) -> tuple[str, ...]:
 
 
 def dead_letter_line(page: Page) -> str:
-    """A dead letter as a line below DEAD_LETTER_HEAD: fixed widths, because there may be a million of them."""
+    """A dead letter as a line below DEAD_LETTER_HEAD, with fixed widths: there may be a million of them."""
     answer = str(page.http_status) if page.http_status else text.outcome(page.outcome)
     why = f"  ({page.error.rstrip('.')})" if page.error else ""
     return _DEAD_LETTER.format(page.pk, answer, page.attempts, one_line(page.url + why))
 
 
 def dead_letter(page: Page) -> dict[str, Any]:
-    """The same for programs."""
+    """The same as JSON."""
     return {
         "page": page.pk,
         "url": page.url,
@@ -77,7 +76,7 @@ def dead_letter(page: Page) -> dict[str, Any]:
 
 
 def schedule_table(schedules: Iterable[Schedule]) -> str:
-    """Schedules as an aligned table, one a line."""
+    """Schedules as an aligned table, one per line."""
     head = ("ID", "RULE", "NEXT (UTC)", "LAST RUN (UTC)", "SITE", "")
     return text.aligned([head, *(_schedule_row(schedule) for schedule in schedules)])
 
@@ -95,7 +94,7 @@ def _schedule_row(schedule: Schedule) -> tuple[str, ...]:
 
 
 def schedule(schedule: Schedule) -> dict[str, Any]:
-    """The same for programs."""
+    """The same as JSON."""
     last = _last_run(schedule)
     return {
         "id": str(schedule.id),
@@ -116,25 +115,25 @@ def _last_run(schedule: Schedule) -> Crawl | None:
     return schedule.runs.order_by("-created_at").first()
 
 
-SPACING = 10.0  # seconds between two plain lines
+LINE_INTERVAL_S = 10.0  # between two progress lines
 
 
 class Display(Protocol):
-    """Shows one crawl while it is a context."""
+    """Shows the progress of one crawl. A context manager."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
     def show(self, crawl: Crawl) -> None: ...
-    def tell_why(self, line: str) -> None:
-        """Why no page closes; "" = pages close."""
+    def show_reason(self, line: str) -> None:
+        """Show why no page closes; "" = pages close."""
 
     def note(self, line: str) -> None: ...
 
 
 class _WithReason(Progress):
-    """Has a second line below the bar while there is something to say."""
+    """Has a second line below the bar for the reason of a wait."""
 
     reason = ""
 
@@ -145,7 +144,7 @@ class _WithReason(Progress):
 
 
 class Bar:
-    """A progress bar that goes away when the crawl is over. The number of pages grows while links are found."""
+    """A progress bar that disappears when the crawl is over. Its total grows while links are found."""
 
     def __init__(self) -> None:
         self.progress = _WithReason(
@@ -176,7 +175,7 @@ class Bar:
             total=progress["total"],
         )
 
-    def tell_why(self, line: str) -> None:
+    def show_reason(self, line: str) -> None:
         self.progress.reason = one_line(line)
 
     def note(self, line: str) -> None:
@@ -184,11 +183,11 @@ class Bar:
 
 
 class Lines:
-    """A plain line every SPACING seconds, for logs and pipes."""
+    """Prints a line every LINE_INTERVAL_S seconds, for logs and pipes."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._began = self._said_at = time.monotonic()
+        self._began = self._printed_at = time.monotonic()
         self._why, self._is_new = "", False
 
     def __enter__(self) -> Self:
@@ -201,14 +200,14 @@ class Lines:
 
     def show(self, crawl: Crawl) -> None:
         now = time.monotonic()
-        if now - self._said_at < SPACING and not self._is_new:
+        if now - self._printed_at < LINE_INTERVAL_S and not self._is_new:
             return
-        self._said_at, self._is_new = now, False
+        self._printed_at, self._is_new = now, False
         line = progress_line(progress_of(crawl, clock.epoch_seconds()))
         why = f". {self._why}" if self._why else ""
         self._say(f"after {text.duration(now - self._began)}: {line}{why}")
 
-    def tell_why(self, line: str) -> None:
+    def show_reason(self, line: str) -> None:
         self._is_new = bool(line) and not self._why
         self._why = line
 
@@ -220,24 +219,20 @@ def display_for(is_terminal: bool, say: Callable[[str], None]) -> Display:
     return Bar() if is_terminal else Lines(say)
 
 
-# Tables of a report as a terminal shows them.
-
-AT_ONCE = 500  # rows that are aligned with each other
-LONGEST = 120  # characters of a cell; a URL is shown in full
-
-Cells = Sequence[str | int | None]
+ROWS_PER_BLOCK = 500  # aligned with each other
+MAX_CELL_LENGTH = 120  # characters; URLs are not truncated
 
 
-def text_of(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
-    """The rows below the names of their columns, some hundred lines at a time."""
+def table_of(names: Sequence[str], rows: Iterable[Cells]) -> Iterator[str]:
+    """Rows below the names of their columns, as an aligned table in blocks of lines."""
     lines = chain([tuple(names)], (tuple(map(_shown, row)) for row in rows))
-    while part := list(islice(lines, AT_ONCE)):
+    while part := list(islice(lines, ROWS_PER_BLOCK)):
         yield words.aligned(part)
 
 
 def _shown(cell: str | int | None) -> str:
-    """On one line, and without what would steer the terminal: sites write what they like."""
+    """On one line, without terminal control characters: the text comes from crawled sites."""
     text = "" if cell is None else " ".join(str(cell).split())
     text = "".join(letter for letter in text if letter.isprintable())
-    is_short = len(text) <= LONGEST or text.startswith(("http://", "https://"))
-    return text if is_short else f"{text[: LONGEST - 1]}…"
+    is_short = len(text) <= MAX_CELL_LENGTH or text.startswith(("http://", "https://"))
+    return text if is_short else f"{text[: MAX_CELL_LENGTH - 1]}…"

@@ -1,5 +1,7 @@
-"""Credentials as they are typed behind `crawl`: in full, or better as the name of what holds them, since everybody on
-the machine can read a command line."""
+"""Credentials, extraction rules and numbers from the command line.
+
+Credentials can be given in full, or better as @FILE or env:NAME, since all users of the machine can see command
+lines."""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _VARIABLE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
 def add_secrets(parser: ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "what is sent to the site's own hosts (each may be @FILE or env:NAME, out of sight of ps)"
+        "credentials, sent only to the site's own hosts (each may be @FILE or env:NAME, hidden from ps)"
     )
     for name, metavar, text in (
         ("--header", "TEXT", "a header: 'Name: value' *"),
@@ -34,24 +36,24 @@ def add_secrets(parser: ArgumentParser) -> None:
 
 
 def credentials_of(typed: dict[str, Any]) -> Credentials:
-    """What was typed, or BadInput, which repeats no value."""
+    """The credentials from the options. BadInput does not repeat their values."""
     return parse(
         headers=[line for text in typed["header"] for line in _lines("header", text)],
         cookies=[line for text in typed["cookie"] for line in _lines("cookie", text)],
-        auth=_held("auth", typed["auth"]),
-        bearer=_held("bearer", typed["bearer"]),
-        proxy=_held("proxy", typed["proxy"]),
+        auth=_resolve("auth", typed["auth"]),
+        bearer=_resolve("bearer", typed["bearer"]),
+        proxy=_resolve("proxy", typed["proxy"]),
     )
 
 
 def _lines(name: str, typed: str) -> list[str]:
-    """One of each that is typed in full; what is held elsewhere may be several lines."""
-    held = _held(name, typed)
-    return [held] if held is typed else held.splitlines()
+    """A value given in full is one line; a file or variable may hold several."""
+    value = _resolve(name, typed)
+    return [value] if value is typed else value.splitlines()
 
 
-def _held(name: str, typed: str) -> str:
-    """The value itself, the contents of the file behind "@", or of the variable behind "env:"."""
+def _resolve(name: str, typed: str) -> str:
+    """The value itself, the contents of the file after "@", or of the variable after "env:"."""
     if typed.startswith("@"):
         return _in_file(name, typed[1:])
     variable = _VARIABLE.fullmatch(typed)
@@ -59,7 +61,7 @@ def _held(name: str, typed: str) -> str:
         return typed
     value = os.environ.get(variable[1])
     if value is None:
-        raise BadInput(name, f"--{name} {typed}: there is no variable {variable[1]} in the environment.")
+        raise BadInput(name, f"--{name} {typed}: the environment variable {variable[1]} is not set.")
     return value
 
 
@@ -73,11 +75,9 @@ def _in_file(name: str, file: str) -> str:
         raise BadInput(name, f"--{name} @{file}: the file cannot be read: {what}.") from None
 
 
-# The file of extraction rules that is named behind a command.
-
-
 def rules_in(file: str | None) -> tuple[FieldRule, ...]:
-    """The rules in this file, YAML or JSON; none without a file. BadInput when it cannot be read, or holds no rules."""
+    """The extraction rules in this YAML or JSON file; none without a file. BadInput if it is unreadable or has no
+    rules."""
     if not file:
         return ()
     try:
@@ -88,15 +88,12 @@ def rules_in(file: str | None) -> tuple[FieldRule, ...]:
         raise BadInput("fields", f"--fields {file}: the file cannot be read: {reason(error)}.") from None
     rules = rules_of("fields", text)
     if not rules:
-        raise BadInput("fields", f"--fields {file}: there are no rules in it.")
+        raise BadInput("fields", f"--fields {file}: the file has no rules.")
     return rules
 
 
-# What a person typed on the command line, turned into numbers; argparse puts the option's name before the message.
-
-
 def whole(typed: str) -> int:
-    """A whole number."""
+    """An argparse type: a whole number."""
     try:
         return int(typed)
     except ValueError:
@@ -122,7 +119,7 @@ def number(typed: str) -> float:
 
 
 def size(typed: str) -> int:
-    """Bytes, typed as a number of them or with a unit."""
+    """Bytes, as a number or with a unit."""
     value = bytes_of(typed)
     if value is None:
         raise ArgumentTypeError(f"{typed!r} is not a size such as 500kB, 10MB or 2GB")
@@ -138,14 +135,14 @@ def seconds(typed: str) -> float:
 
 
 def span(typed: str) -> float:
-    """Seconds, typed as a number of them or with units. Whether so many make sense is judged with the other options."""
+    """Seconds, as a number or with units. The range is checked with the other options."""
     value = seconds_of(typed)
     if value is None:
         raise ArgumentTypeError(f"{typed!r} is not a time such as 2h, 30m, 90s or 90")
     return value
 
 
-def some_seconds(typed: str) -> float:
+def positive_span(typed: str) -> float:
     """A span of more than 0 seconds."""
     if span(typed) <= 0:
         raise ArgumentTypeError(f"it must be more than 0 seconds, not {typed}")

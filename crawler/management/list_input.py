@@ -1,4 +1,4 @@
-"""A list of URLs behind `crawl --list`: opening it, showing how its reading goes, and saying what came of it."""
+"""`crawl --list`: opens the list, shows the progress of the import, and prints its result."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from crawler.crawls.import_urls import load_list
 from crawler.encryption import seal
 from crawler.exports.file import reason
 from crawler.management.crawl_options import chosen
-from crawler.management.display import SPACING
+from crawler.management.display import LINE_INTERVAL_S
 from crawler.management.inputs import credentials_of
 from crawler.models import Crawl
 from crawler.reports import text
 
 STDIN = "-"
-NAMED = 5  # invalid lines that are told of
+MAX_SHOWN_LINES = 5  # invalid lines that are printed
 
 
 def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool) -> Crawl:
-    """The crawl over the list somebody named, once all of it is read."""
-    with ExitStack() as open_ones:
-        stream = open_ones.enter_context(_opened(typed["list"]))
-        unusable = _Unusable(typed["invalid"])
-        open_ones.callback(unusable.close)
-        reading = open_ones.enter_context(_shown(say, is_terminal=is_terminal))
+    """The crawl of the given list, once all of it is imported."""
+    with ExitStack() as stack:
+        stream = stack.enter_context(_opened(typed["list"]))
+        invalid_lines = _InvalidLinesFile(typed["invalid"])
+        stack.callback(invalid_lines.close)
+        reading = stack.enter_context(_shown(say, is_terminal=is_terminal))
 
         def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
-            unusable.write(invalid)
+            invalid_lines.write(invalid)
             reading(report)
 
         crawl = load_list(
@@ -49,15 +49,15 @@ def load(typed: dict[str, Any], say: Callable[[str], None], *, is_terminal: bool
             sealed=seal(credentials_of(typed)),
             on_chunk=on_chunk,
         )
-    for line in told(crawl, typed["invalid"]):
+    for line in result_lines(crawl, typed["invalid"]):
         say(line)
     return crawl
 
 
-def told(crawl: Crawl, target: str | None) -> list[str]:
-    """What came of a list, in a line, and its first lines that cannot be used."""
+def result_lines(crawl: Crawl, target: str | None) -> list[str]:
+    """The result of an import in one line, and its first invalid lines."""
     report = crawl.source_report
-    first = [f"line {invalid['line']:,}: {invalid['why']}" for invalid in report["examples"][:NAMED]]
+    first = [f"line {invalid['line']:,}: {invalid['why']}" for invalid in report["examples"][:MAX_SHOWN_LINES]]
     more = report["invalid"] - len(first)
     if more:
         where = f"all of them are in {target}" if target else "--invalid FILE writes all of them"
@@ -78,9 +78,9 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-class _Unusable:
-    """The file that gets each line that cannot be used as it is found: its number, why, and the line. It is made with
-    the first lines that were read, so that a list that is none leaves an older file as it was."""
+class _InvalidLinesFile:
+    """The file for invalid lines: number, reason and line. It is created with the first lines read, so that an
+    unreadable list does not overwrite an older file."""
 
     def __init__(self, target: str | None) -> None:
         self._target = target
@@ -101,21 +101,21 @@ class _Unusable:
 
 @contextmanager
 def _shown(say: Callable[[str], None], *, is_terminal: bool) -> Iterator[Callable[[ListReport], None]]:
-    """Shows how far reading is: a bar on a terminal, else a plain line now and then."""
-    began = said_at = time.monotonic()
+    """Show the progress of reading: a bar on a terminal, else a line now and then."""
+    began = printed_at = time.monotonic()
 
     def line(report: ListReport) -> str:
         rate = report.lines / max(time.monotonic() - began, 0.001)
         return f"{text.list_read(report.to_counts())}, at {rate:,.0f} lines/s"
 
-    def say_now_and_then(report: ListReport) -> None:
-        nonlocal said_at
-        if time.monotonic() - said_at >= SPACING:
-            said_at = time.monotonic()
-            say(f"after {text.duration(said_at - began)}: {line(report)}")
+    def print_line(report: ListReport) -> None:
+        nonlocal printed_at
+        if time.monotonic() - printed_at >= LINE_INTERVAL_S:
+            printed_at = time.monotonic()
+            say(f"after {text.duration(printed_at - began)}: {line(report)}")
 
     if not is_terminal:
-        yield say_now_and_then
+        yield print_line
         return
     columns = SpinnerColumn(), BarColumn(bar_width=None), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=Console(file=sys.stderr), transient=True, expand=True) as progress:

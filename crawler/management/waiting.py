@@ -1,4 +1,4 @@
-"""Waiting for a crawl to end, and for the first try of its notices."""
+"""Waits for the end of a crawl and for the first attempt of its notices; handles Ctrl-C and SIGTERM meanwhile."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from django.db import close_old_connections
 from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
-from crawler.management.base import NO_WORKER, NOT_ANSWERING, in_one_line
+from crawler.management.base import NO_WORKER, SERVICE_ERRORS, in_one_line
 from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
 from crawler.reports.diagnosis import STILL_SECONDS, waits_because
 from crawler.reports.diagnosis_facts import held_because
 
-# Ctrl-C and SIGTERM, taken at a moment that suits: at once while nothing is at stake, gently while a crawl runs.
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Whether somebody asked this command to end. Gently: only noted, the first time; otherwise KeyboardInterrupt."""
+    """Whether this command received SIGINT or SIGTERM: raises KeyboardInterrupt, but within `gently` the first signal
+    is only recorded."""
 
     def __init__(self) -> None:
-        self.signal: int | None = None  # the last one heard
+        self.signal: int | None = None  # the last one received
         self.is_gentle = False
 
     @property
@@ -46,7 +45,7 @@ class Stop:
         finally:
             self.is_gentle = False
 
-    def heard(self, number: int, _frame: FrameType | None = None) -> None:
+    def receive(self, number: int, _frame: FrameType | None = None) -> None:
         again = self.signal is not None
         self.signal = number
         if again or not self.is_gentle:
@@ -55,12 +54,12 @@ class Stop:
 
 @contextmanager
 def stop_signals() -> Iterator[Stop]:
-    """Listens to both signals, and restores what was before. Only the main thread may; elsewhere nothing is heard."""
+    """Handle both signals, and restore the previous handlers afterwards. Has no effect outside the main thread."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.signal(number, stop.heard) for number in SIGNALS}
+    before = {number: signal.signal(number, stop.receive) for number in SIGNALS}
     try:
         yield stop
     finally:
@@ -68,13 +67,13 @@ def stop_signals() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-POLL = 0.15  # seconds between two looks at the database; fewer in the beginning
-PATIENCE = 30.0  # seconds Redis or the database may be away before we give up
-TOLD_EVERY = 1.0  # seconds between two looks at the reason for that
-WORKERS_LOOK = 3.0  # seconds without progress before we look why
-NOTICE_PATIENCE = 10.0  # seconds a notice has for its first try
+POLL_INTERVAL_S = 0.15  # between two queries; shorter at the beginning
+OUTAGE_TIMEOUT_S = 30.0  # of Redis or the database, before the command gives up
+REASON_INTERVAL_S = 1.0  # between two queries of the reason of a stall
+WORKER_CHECK_AFTER_S = 3.0  # seconds without progress
+NOTICE_TIMEOUT_S = 10.0  # for the first attempt of a notice
 
-PAUSED_ELSEWHERE = "The crawl was paused by somebody; waiting for it to go on."
+PAUSED_ELSEWHERE = "The crawl was paused; waiting until it is resumed."
 
 
 class Waited(Enum):
@@ -83,27 +82,27 @@ class Waited(Enum):
     OVER = "the crawl is over"
     GONE = "the crawl was deleted"
     TIMED_OUT = "the time is up"
-    STOPPED = "somebody asked us to stop"
+    STOPPED = "a signal was received"
 
 
 class Waiting:
-    """One wait for one crawl. `show` gets every new look at it; `note` gets lines a person should see, each once;
-    `tell_why` gets the reason while no page closes, and "" once one does."""
+    """Waits for one crawl. `show` gets each new state; `note` gets messages for the user, each once; `show_reason` gets
+    the reason while no page closes, and "" once one does."""
 
     def __init__(
         self,
         show: Callable[[Crawl], None],
         note: Callable[[str], None],
-        tell_why: Callable[[str], None] = lambda _: None,
+        show_reason: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._show, self._note, self._tell_why = show, note, tell_why
-        self._said: set[str] = set()
+        self._show, self._note, self._show_reason = show, note, show_reason
+        self._noted: set[str] = set()
         self._closed = -1
-        self._moved_at = self._looked_at = self._told_at = 0.0
+        self._moved_at = self._looked_at = self._reason_at = 0.0
 
     def until_over(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:
-        """Look until the crawl is over, the time is up or somebody asks to stop; ServiceDown after PATIENCE seconds
-        without an answer from Redis or the database."""
+        """Poll until the crawl is over, the timeout has passed or a signal is received. ServiceDown if Redis or the
+        database does not answer for OUTAGE_TIMEOUT_S."""
         began = answered_at = self._moved_at = self._looked_at = time.monotonic()
         while True:
             try:
@@ -112,8 +111,8 @@ class Waiting:
                 answered_at = time.monotonic()
             except Crawl.DoesNotExist:
                 return Waited.GONE
-            except NOT_ANSWERING as error:
-                self._bear(error, time.monotonic() - answered_at)
+            except SERVICE_ERRORS as error:
+                self._tolerate(error, time.monotonic() - answered_at)
             if stop.signal is not None:
                 return Waited.STOPPED
             if timeout is not None and time.monotonic() - began >= timeout:
@@ -121,64 +120,64 @@ class Waiting:
             time.sleep(pause_after(time.monotonic() - began))
 
     def _look(self, crawl: Crawl) -> bool:
-        """Whether the crawl is over; `crawl` is brought up to date."""
+        """Refresh `crawl`; return whether it is over."""
         crawl.refresh_from_db()
         self._show(crawl)
         if crawl.is_over:
             return True
         reconcile()
         if crawl.state == State.PAUSED:
-            self._tell_why("")
+            self._show_reason("")
             self._once(held_because(crawl, clock.epoch_seconds()) or PAUSED_ELSEWHERE)
         else:
-            self._look_why(crawl)
+            self._explain_stall(crawl)
         return False
 
-    def _bear(self, error: Exception, silent: float) -> None:
-        """Say once that a service is away, and give up when it has been for too long."""
-        if silent > PATIENCE:
-            raise ServiceDown(f"{in_one_line(error)} Gave up after {PATIENCE:.0f} s.") from error
-        self._once(f"{in_one_line(error)} Trying again for {PATIENCE:.0f} s.")
-        close_old_connections()  # a connection to a database that went away never heals
+    def _tolerate(self, error: Exception, silent: float) -> None:
+        """Note once that a service does not answer, and give up after OUTAGE_TIMEOUT_S."""
+        if silent > OUTAGE_TIMEOUT_S:
+            raise ServiceDown(f"{in_one_line(error)} Gave up after {OUTAGE_TIMEOUT_S:.0f} s.") from error
+        self._once(f"{in_one_line(error)} Trying again for {OUTAGE_TIMEOUT_S:.0f} s.")
+        close_old_connections()  # a broken database connection never recovers
 
-    def _look_why(self, crawl: Crawl) -> None:
-        """Say what keeps a crawl that stands still from going on: no room, or nobody who works."""
+    def _explain_stall(self, crawl: Crawl) -> None:
+        """Note why a crawl makes no progress: no space, or no worker."""
         now, closed = time.monotonic(), crawl.tallies.closed
         if closed != self._closed:
             self._closed, self._moved_at, self._looked_at = closed, now, now
-            self._tell_why("")
+            self._show_reason("")
             return
-        if now - self._looked_at >= WORKERS_LOOK:
+        if now - self._looked_at >= WORKER_CHECK_AFTER_S:
             self._looked_at = now
             if why := held_because(crawl, clock.epoch_seconds()):
                 self._once(why)
             elif live_workers() == 0:
                 self._once(NO_WORKER)
-        if now - self._moved_at >= STILL_SECONDS and now - self._told_at >= TOLD_EVERY:
-            self._told_at = now
-            self._tell_why(waits_because(crawl))
+        if now - self._moved_at >= STILL_SECONDS and now - self._reason_at >= REASON_INTERVAL_S:
+            self._reason_at = now
+            self._show_reason(waits_because(crawl))
 
     def _once(self, line: str) -> None:
-        if line not in self._said:
-            self._said.add(line)
+        if line not in self._noted:
+            self._noted.add(line)
             self._note(line)
 
 
 def pause_after(waited: float) -> float:
-    """Seconds until the next look, after so many of waiting: what is soon over is soon seen to be."""
-    return min(POLL, 0.02 + waited / 20)
+    """Seconds until the next query: short at the beginning, so that a short crawl is not delayed."""
+    return min(POLL_INTERVAL_S, 0.02 + waited / 20)
 
 
-def until_tried(crawl: Crawl, stop: Stop) -> list[Delivery]:
-    """Give every notice NOTICE_PATIENCE seconds for its first try; those that had none."""
+def wait_for_notices(crawl: Crawl, stop: Stop) -> list[Delivery]:
+    """Wait at most NOTICE_TIMEOUT_S for the first attempt of every notice; return those without one."""
     began = time.monotonic()
-    while untried := _untried(crawl):
-        if stop.signal is not None or time.monotonic() - began >= NOTICE_PATIENCE:
+    while pending := _not_attempted(crawl):
+        if stop.signal is not None or time.monotonic() - began >= NOTICE_TIMEOUT_S:
             break
         reconcile()
         time.sleep(pause_after(time.monotonic() - began))
-    return untried
+    return pending
 
 
-def _untried(crawl: Crawl) -> list[Delivery]:
+def _not_attempted(crawl: Crawl) -> list[Delivery]:
     return list(Delivery.objects.filter(notice__crawl=crawl, state=Delivery.PENDING, attempts=0))

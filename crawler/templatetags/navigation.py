@@ -6,21 +6,21 @@ from typing import Any
 
 from django import template
 
-from crawler.web.navigation import Place, account_places, parts_of, places
+from crawler.web.navigation import NavigationLink, account_places, parts_of, places
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def main_places(context: dict[str, Any]) -> list[Place]:
+def main_places(context: dict[str, Any]) -> list[NavigationLink]:
     return places(context["request"].path)
 
 
 @register.simple_tag(takes_context=True)
-def own_places(context: dict[str, Any]) -> list[Place]:
+def own_places(context: dict[str, Any]) -> list[NavigationLink]:
     return account_places(context["request"].path)
 
 
 @register.simple_tag(takes_context=True)
-def crawl_parts(context: dict[str, Any], crawl: Any) -> list[Place]:
+def crawl_parts(context: dict[str, Any], crawl: Any) -> list[NavigationLink]:
     return parts_of(crawl.pk, context["request"].path)

@@ -1,4 +1,4 @@
-"""What every page shares: the login, and the page shown when a service is down."""
+"""View decorators: the login, and the page shown if the database does not answer."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from django.urls import reverse
 
 from crawler.crawls.holds import database_error_message
 
-Door = Callable[..., HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
-STOP_ASKING = 286  # htmx shows the part, and asks no more
+HTMX_STOP_POLLING = 286  # status by which htmx shows the part and stops polling
 
 _log = logging.getLogger("crawler.web")
 
 
-def public_page(door: Door) -> Door:
-    """A page anybody may open."""
+def public_page(view: View) -> View:
+    """A page without login."""
 
-    @wraps(door)
+    @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
-            return door(request, *args, **kwargs)
+            return view(request, *args, **kwargs)
         except (OperationalError, InterfaceError) as error:
             _log.error("the database does not answer: %s", error)
             return _service_down(database_error_message(error))
@@ -41,13 +41,13 @@ def public_page(door: Door) -> Door:
     return guarded
 
 
-def page(door: Door) -> Door:
-    """A page for those who are logged in; the others are sent to the login, and from there to where they were."""
+def page(view: View) -> View:
+    """A page that requires login; other users are redirected to the login page and back."""
 
-    @wraps(door)
+    @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
-            return door(request, *args, **kwargs)
+            return view(request, *args, **kwargs)
         if is_part(request):
             return _logged_out(request)
         return redirect_to_login(_where_to(request, kwargs.get("crawl_id")))
@@ -56,30 +56,30 @@ def page(door: Door) -> Door:
 
 
 def person(request: HttpRequest) -> User:
-    """Who is logged in, on a `page`."""
+    """The user who is logged in, on a `page`."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Whether a page that is open asks for a part of itself (htmx), and not the browser for a page."""
+    """Whether htmx requests a part of an open page, and not the browser a whole page."""
     return "HX-Request" in request.headers
 
 
 def _logged_out(request: HttpRequest) -> HttpResponse:
-    """In place of that part. A redirect would be followed, and the login would stand in the middle of the page."""
+    """The part shown after a logout. A redirect would put the login page in the middle of the open page."""
     where = urlsplit(request.headers.get("HX-Current-URL", "")).path or reverse("crawl-list")
-    return render(request, "crawler/logged_out.html", {"where": where}, status=STOP_ASKING)
+    return render(request, "crawler/logged_out.html", {"where": where}, status=HTMX_STOP_POLLING)
 
 
 def _where_to(request: HttpRequest, crawl_id: UUID | None) -> str:
-    """After the login. What was to be done by POST has to be asked for again, on the page that has the button."""
+    """Where to go after the login: for a POST, the page with the button, since the request must be repeated."""
     if request.method in {"GET", "HEAD"}:
         return request.get_full_path()
     return reverse("crawl-detail", args=[crawl_id]) if crawl_id else reverse("crawl-list")
 
 
 def _service_down(message: str) -> HttpResponse:
-    """Rendered without a request: who is logged in stands in the database that does not answer."""
+    """Rendered without a request: its user would be read from the database, which does not answer."""
     return HttpResponse(render_to_string("503.html", {"message": message}), status=503)

@@ -1,4 +1,4 @@
-"""Records who acts in a request, and that a session is in use."""
+"""Middleware that records the actor of a request for the audit log, and that a session is in use."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from crawler.core.access.client_address import address_of
 API_ROOT = "/api/"
 
 
-class Visits:
-    """Tells the audit log who acts, and keeps the session of somebody who does something from running out. It asks for
-    no session that nobody else has asked for."""
+class RecordActor:
+    """Sets the actor of the audit log, and extends the session of an active user. It does not load a session that no
+    view has loaded."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         via = API if request.path_info.startswith(API_ROOT) else WEB
-        with audit.acting(Acting(via, comes_from(request), lambda: _who(request))):
+        with audit.acting(Acting(via, client_address(request), lambda: _actor(request))):
             response = self._get_response(request)
         session = request.session
-        if session.accessed and _is_somebodys_doing(request):
+        if session.accessed and _is_user_action(request):
             try:
                 if SESSION_KEY in session:
                     note_use(session)
-            except DatabaseError:  # whoever answered has said so already
+            except DatabaseError:  # the view has reported it already
                 pass
         return response
 
 
-def comes_from(request: HttpRequest) -> str:
-    """The address of whoever asks; "" where only a proxy's is known."""
+def client_address(request: HttpRequest) -> str:
+    """The address of the client; "" if only that of a proxy is known."""
     forwarded = request.headers.get("X-Forwarded-For", "")
     return address_of(request.META.get("REMOTE_ADDR", ""), forwarded, conf.trusted_proxies())
 
 
-def _is_somebodys_doing(request: HttpRequest) -> bool:
-    """Not an open page that asks by itself how things stand. Browsers say what they ask for; others are taken to be
-    somebody."""
+def _is_user_action(request: HttpRequest) -> bool:
+    """Whether the user caused the request, and not the polling of an open page. Browsers send Sec-Fetch-Mode; requests
+    without it count as a user's."""
     return request.method not in {"GET", "HEAD"} or request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
 
 
-def _who(request: Any) -> tuple[Any, int | None]:
-    """The person by now, and their token: on the API the gate puts them in the place of the session's."""
+def _actor(request: Any) -> tuple[Any, int | None]:
+    """The current user and API token; on the API the authentication replaces the session's user."""
     person = request.user if request.user.is_authenticated else None
     caller = getattr(request, "caller", None)
     token = caller.token if caller is not None else None

@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether what it stands on answers: for load balancers and monitors."""
+"""Health checks for load balancers, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from crawler.reports.metrics import FromRedis, FromTable
 from crawler.storage.database import is_behind
 
 _migrated = threading.Event()
-PATIENCE = 2.0  # seconds a service may take to answer
+TIMEOUT_S = 2.0  # of the readiness check
 
-NOT_MIGRATED = "Migrations are not applied, or it is not known: python manage.py migrate"
+NOT_MIGRATED = "Migrations are not applied, or cannot be checked: python manage.py migrate"
 
 
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """This process answers; nothing else is asked."""
+    """This process answers; nothing else is checked."""
     return HttpResponse("ok", content_type="text/plain")
 
 
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when the database and Redis answer and the tables are those of this version, else 503; with a sentence for
-    each. A clock that is off is told, and keeps nobody from being ready: crawls do not go by this machine's."""
+    """200 if the database and Redis answer and all migrations are applied, else 503; with a sentence for each. A wrong
+    clock is reported, but the process is ready: crawls do not use this machine's clock."""
     database, redis = _database_answers(), _redis_answers()
     not_migrated = _not_migrated() if database else NOT_MIGRATED
     skew = clock.measure(connection) if database and redis else None
@@ -68,8 +68,8 @@ def _database_answers() -> bool:
 
 
 def _not_migrated() -> str | None:
-    """What is to be done before the tables are those of this version; None = they are. Asked of the database until it
-    is so: what was applied stays applied while this process lives."""
+    """What to do before the tables are those of this version; None if they are, which is then remembered for the life
+    of this process."""
     if not _migrated.is_set():
         try:
             if is_behind(connection):
@@ -84,14 +84,11 @@ def _not_migrated() -> str | None:
 
 def _redis_answers() -> bool:
     try:
-        with Redis.from_url(conf.redis_url(), socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE) as redis:
+        with Redis.from_url(conf.redis_url(), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S) as redis:
             return bool(redis.ping())
     except (RedisError, OSError, ValueError):
         return False
 
-
-# The figures for Prometheus, in its text format. They are for staff who are logged in, and for whoever sends the token
-# of CRAWLER_METRICS_TOKEN.
 
 BEARER = "Bearer "
 
@@ -99,7 +96,8 @@ BEARER = "Bearer "
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """What the whole installation is doing. A service that is away is told as such, and its figures are left out."""
+    """The metrics of the installation, for staff and for clients with the token of CRAWLER_METRICS_TOKEN. A service
+    that does not answer is reported as down, and its metrics are left out."""
     if not _may_read(request):
         response = HttpResponse(
             "Log in as staff, or send the token of CRAWLER_METRICS_TOKEN: Authorization: Bearer TOKEN\n",
@@ -124,10 +122,10 @@ def _may_read(request: HttpRequest) -> bool:
 
 
 class _Installation(Collector):
-    """Reads everything when it is asked; see `reports.metrics`."""
+    """Reads all metrics on each scrape; see `reports.metrics`."""
 
     def describe(self) -> list[Metric]:
-        return []  # so that nothing is read when it is registered
+        return []  # so that registering reads nothing
 
     def collect(self) -> Iterator[Metric]:
         yield InfoMetricFamily("crawler_build", "This program.", {"version": __version__})
@@ -149,32 +147,32 @@ class _Installation(Collector):
 
 def _of_table(table: FromTable) -> Iterator[Metric]:
     yield _by("crawler_crawls", "Crawls, by state.", "state", table.crawls)
-    yield _by("crawler_pages", "Closed pages of all crawls that are kept, by outcome.", "outcome", table.pages)
+    yield _by("crawler_pages", "Closed pages of all stored crawls, by outcome.", "outcome", table.pages)
     yield _one("crawler_open_pages", "Pages whose outcome is not known yet.", table.open_pages)
-    yield _one("crawler_requests", "Requests of all crawls that are kept.", table.requests)
-    yield _one("crawler_read_bytes", "Bytes that were read for all crawls that are kept.", table.bytes)
-    yield _one("crawler_retries", "Further tries in all crawls that are kept.", table.retries)
+    yield _one("crawler_requests", "Requests of all stored crawls.", table.requests)
+    yield _one("crawler_read_bytes", "Bytes read by all stored crawls.", table.bytes)
+    yield _one("crawler_retries", "Retries of all stored crawls.", table.retries)
     yield _by("crawler_notices", "Deliveries of notices, by state.", "state", table.deliveries)
     yield _one("crawler_disagreements", "Times the checks of a crawl disagreed.", table.disagreements)
 
 
 def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     frontier, ticks = redis.frontier, redis.ticks
-    yield _by("crawler_queue_jobs", "Jobs that wait in RQ's queues.", "queue", redis.jobs)
+    yield _by("crawler_queue_jobs", "Jobs waiting in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
-    yield _one("crawler_reports_waiting", "Reports of fetch jobs not taken in yet.", frontier.reports)
+    yield _one("crawler_reports_waiting", "Results of fetch jobs not processed yet.", frontier.reports)
     yield _one("crawler_leases", "Batches handed out.", frontier.leases)
-    yield _one("crawler_leases_overdue", "Batches whose lease somebody should look at.", frontier.overdue_leases)
-    yield _one("crawler_pages_handed_out", "Pages handed out and not settled.", frontier.handed_out)
-    yield _one("crawler_pages_waiting", "Pages lined up in Redis.", frontier.waiting)
-    yield _one("crawler_pages_past_due", "Of them, those whose time has come.", frontier.past_due)
-    yield _one("crawler_hosts_waiting", "Hosts with pages lined up.", frontier.hosts)
-    yield _one("crawler_hosts_held", "Of them, those that may not be asked yet.", frontier.hosts_held)
-    yield _one("crawler_host_wait_seconds", "Time until the last of those may be asked.", frontier.longest_hold)
-    yield _one("crawler_tick_last_seconds", "Time the last tick of a manager took.", ticks.last)
+    yield _one("crawler_leases_overdue", "Batches whose lease has to be checked.", frontier.overdue_leases)
+    yield _one("crawler_pages_handed_out", "Pages handed out and not closed.", frontier.handed_out)
+    yield _one("crawler_pages_waiting", "Pages queued in Redis.", frontier.waiting)
+    yield _one("crawler_pages_past_due", "Of them, those that are due.", frontier.past_due)
+    yield _one("crawler_hosts_waiting", "Hosts with queued pages.", frontier.hosts)
+    yield _one("crawler_hosts_held", "Of them, those that may not be requested yet.", frontier.hosts_held)
+    yield _one("crawler_host_wait_seconds", "Time until the last of them may be requested.", frontier.longest_hold)
+    yield _one("crawler_tick_last_seconds", "Duration of the last tick.", ticks.last)
     bounds = [*map(str, BUCKET_BOUNDS_S), "+Inf"]
     cumulated = list(zip(bounds, accumulate(map(float, ticks.buckets)), strict=True))
-    yield HistogramMetricFamily("crawler_tick_seconds", "Time ticks take.", buckets=cumulated, sum_value=ticks.total)
+    yield HistogramMetricFamily("crawler_tick_seconds", "Duration of ticks.", buckets=cumulated, sum_value=ticks.total)
 
 
 def _one(name: str, means: str, value: float) -> Metric:

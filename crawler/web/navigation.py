@@ -1,5 +1,4 @@
-"""Where one can go from a page: the parts of a crawl, and what belongs to one's own account. A place whose address does
-not exist in this installation is not shown."""
+"""Navigation links: main pages, pages of a crawl, pages of an account. A link without a route is not shown."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-OF_A_CRAWL = (
+CRAWL_PAGES = (
     ("crawl-detail", "Overview"),
     ("crawl-pages", "Pages"),
     ("crawl-reports", "Reports"),
@@ -16,11 +15,11 @@ OF_A_CRAWL = (
     ("crawl-compare", "Compare"),
     ("crawl-exports", "Exports"),
 )
-"""The parts of a crawl: name of the address, what it is called."""
+"""Route name, label."""
 
-OF_ALL = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"))
+MAIN_PAGES = (("crawl-list", "Crawls"), ("schedule-list", "Schedules"))
 
-OF_AN_ACCOUNT = (
+ACCOUNT_PAGES = (
     ("account", "Account"),
     ("token-list", "Tokens"),
     ("channel-list", "Notifications"),
@@ -28,38 +27,38 @@ OF_AN_ACCOUNT = (
 
 
 @dataclass(frozen=True)
-class Place:
-    """Somewhere to go."""
+class NavigationLink:
+    """A link of the navigation."""
 
     name: str
     address: str
-    is_here: bool  # the page that is shown lies there
-    is_this: bool = False  # it is that page
+    is_here: bool  # the current page is in this section
+    is_this: bool = False  # it is the current page
 
 
-def parts_of(crawl_id: object, path: str) -> list[Place]:
-    """The parts of a crawl. Of two that hold the page shown, the nearer one is where it lies: a page of a report is
-    in the reports, and not in the overview."""
-    return _nearest(_addresses(OF_A_CRAWL, crawl_id), path)
+def parts_of(crawl_id: object, path: str) -> list[NavigationLink]:
+    """The pages of a crawl. The longest matching address is current: a page of a report is in the reports, not in the
+    overview."""
+    return _nearest(_addresses(CRAWL_PAGES, crawl_id), path)
 
 
-def places(path: str) -> list[Place]:
-    """What the head of every page leads to; the page of a crawl lies among the crawls."""
+def places(path: str) -> list[NavigationLink]:
+    """The links at the top of every page; pages of a crawl belong to the crawls."""
     return [
-        Place(name, address, path == address or path.startswith("/crawls/" if address == "/" else address))
-        for name, address in _addresses(OF_ALL)
+        NavigationLink(name, address, path == address or path.startswith("/crawls/" if address == "/" else address))
+        for name, address in _addresses(MAIN_PAGES)
     ]
 
 
-def account_places(path: str) -> list[Place]:
-    """What belongs to the account of whoever is logged in."""
-    return _nearest(_addresses(OF_AN_ACCOUNT), path)
+def account_places(path: str) -> list[NavigationLink]:
+    """The pages of the user's account."""
+    return _nearest(_addresses(ACCOUNT_PAGES), path)
 
 
-def _nearest(found: list[tuple[str, str]], path: str) -> list[Place]:
+def _nearest(found: list[tuple[str, str]], path: str) -> list[NavigationLink]:
     holding = [address for _, address in found if path == address or path.startswith(_below(address))]
     here = max(holding, key=len, default="")
-    return [Place(name, address, address == here, path == address) for name, address in found]
+    return [NavigationLink(name, address, address == here, path == address) for name, address in found]
 
 
 def _addresses(named: tuple[tuple[str, str], ...], *arguments: Any) -> list[tuple[str, str]]:

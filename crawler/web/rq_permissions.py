@@ -1,4 +1,4 @@
-"""Who may do what in RQ's pages of the admin: as with crawls, staff look, and superusers act."""
+"""Permissions of RQ's pages in the admin: as with crawls, staff may view, superusers may change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROOT = "/admin/django_rq/"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class RqDoors:
-    """Those pages ask for staff alone, and let them empty a queue as well."""
+class RqPermissions:
+    """Restricts changes to superusers; django-rq itself would let all staff empty a queue."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -25,19 +25,19 @@ class RqDoors:
         return self._get_response(request)
 
     def process_view(self, request: HttpRequest, *more: object) -> None:
-        """Before the page, and before it is said whether the form was one of ours; who is not in is sent to the login
-        by the page itself."""
+        """Check permissions before the view and its CSRF check; the view itself redirects anonymous users to the
+        login."""
         if not request.path_info.startswith(ROOT):
             return
-        if "stats.json/" in request.path_info:  # with a token in the address, which we have none of
+        if "stats.json/" in request.path_info:  # takes a token in the URL, which is not configured
             raise Http404
         if request.method not in SAFE and request.user.is_authenticated:
             if not request.user.is_superuser:
-                raise PermissionDenied("You may look at RQ's queues, but not change them.")
+                raise PermissionDenied("You may view RQ's queues, but not change them.")
             audit.note("queue.changed", kind="queue", name=request.path_info.removeprefix(ROOT))
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """They take it for certain that Redis answers."""
+        """django-rq does not handle errors of Redis."""
         if isinstance(error, RedisError) and request.path_info.startswith(ROOT):
             return HttpResponse(render_to_string("503.html", {"message": "Redis does not answer."}), status=503)
         return None

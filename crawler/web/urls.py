@@ -1,4 +1,4 @@
-"""The web pages' addresses."""
+"""The routes of the web pages."""
 
 from django.urls import path
 

@@ -119,7 +119,7 @@ def test_the_clock_waits_too_and_goes_on_without_redis_in_the_end(late: Late) ->
     late.wait_for_line("The clock begins without waiting longer.")
     late.wait_for_line("The clock waits: ")
     late.start_redis()
-    late.wait_for_line("The clock goes on.")
+    late.wait_for_line("The clock continues.")
     assert late.log().startswith("Waiting for Redis at ")
     clock.send_signal(signal.SIGTERM)
     assert clock.wait(PATIENCE) == 0

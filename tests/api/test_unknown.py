@@ -111,7 +111,7 @@ def test_what_django_refuses_before_any_view_is_a_problem(browser: Client, setti
     [
         "crawler.api.middleware.caller_of",  # before the call
         "crawler.api.schemas.crawl.line_of",  # in it
-        "crawler.web.middleware.comes_from",  # in a middleware
+        "crawler.web.middleware.client_address",  # in a middleware
     ],
 )
 def test_an_error_of_ours_is_a_problem_that_tells_nothing_of_it(

@@ -30,7 +30,7 @@ def test_a_channel_is_added_tried_and_switched_off(web: Web, tab: Page) -> None:
     tab.get_by_label("Where").fill("me@example.com")
     tab.get_by_label("Started").check()
     tab.get_by_role("button", name="Add").click()
-    expect(tab.get_by_text("Told when a crawl is: started, finished, failed, cancelled.")).to_be_visible()
+    expect(tab.get_by_text("Notified when a crawl is: started, finished, failed, cancelled.")).to_be_visible()
 
     tab.get_by_role("button", name="Test").click()
     expect(tab.get_by_text("A test was sent: the mail server took it.")).to_be_visible()
@@ -47,7 +47,7 @@ def test_a_notice_that_did_not_arrive_is_sent_again(web: Web, forgetful_site: Si
     web.log_in(tab)
     tab.goto(f"{web.base_url}/crawls/{crawl}/")
     expect(tab.get_by_text("the receiver answered 410")).to_be_visible(timeout=PATIENCE)
-    tab.get_by_role("link", name="Every delivery").click()
+    tab.get_by_role("link", name="All deliveries and their results").click()
     tab.get_by_role("button", name="Send again").click()
     expect(tab.get_by_text("It is being sent again.")).to_be_visible()
     web.stack.wait_for(lambda: forgetful_site.hits["/hook"] == 2)

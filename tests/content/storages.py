@@ -1,4 +1,4 @@
-"""A storage of a test's own, and one that is in trouble."""
+"""A storage for tests, and one that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fetch job puts on the shelf is found where it is told to be, or a sentence says why it is not."""
+"""Content that a fetch job buffers is found at its place, or a text says why it is not stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchanges as other tools read them: warcio's own reader and checker stand for those."""
+"""WARC records, read by warcio's own reader and checker."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from crawler.manager import idle_poller, reconcile
 from crawler.manager import tick as manage
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
-from crawler.worker import LOOK_EVERY, Worker
+from crawler.worker import DEQUEUE_TIMEOUT_S, Worker
 from tests.faults.given import GivenClock, live_by
 
 
@@ -86,10 +86,10 @@ class Actor:
 
     def look_after(self) -> None:
         """The project's worker with nothing to do: it has just looked at the crawls, and does so every few seconds."""
-        self.wait(LOOK_EVERY)
+        self.wait(DEQUEUE_TIMEOUT_S)
         self.work("project")
         while not _all_is_done():
-            self.wait(LOOK_EVERY)
+            self.wait(DEQUEUE_TIMEOUT_S)
             self.work("project")
 
     def wait(self, seconds: float) -> None:

@@ -15,7 +15,7 @@ from rq.worker import WorkerStatus
 from crawler.fetcher import loop
 from crawler.queueing import queues
 from crawler.queueing.workers import keep_registered, live_workers, worker_count
-from crawler.worker import REGISTER_EVERY, Worker
+from crawler.worker import REGISTER_INTERVAL_S, Worker
 from tests.site import Site, page
 from tests.stack import OWN_WORKER, ROOT, Stack
 
@@ -66,7 +66,7 @@ def test_one_that_is_registered_costs_no_more_than_a_look(worker: Worker, real_r
 
 
 def test_it_is_seen_to_while_a_job_is_at_work_and_not_after_its_death(worker: Worker) -> None:
-    assert REGISTER_EVERY < PROMISED
+    assert REGISTER_INTERVAL_S < PROMISED
     assert "heartbeat" in [thread.name for thread in threading.enumerate()]
     worker.register_death()
     assert "heartbeat" not in [thread.name for thread in threading.enumerate()]

@@ -1,4 +1,4 @@
-"""How the tests ask a small server one thing, or one thing after the other."""
+"""Helpers that send one request, or several in a row, to a test server."""
 
 from __future__ import annotations
 

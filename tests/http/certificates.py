@@ -1,4 +1,4 @@
-"""Certificates made for a test: good ones, and each kind that a browser warns of."""
+"""Test certificates: valid ones, and each kind that browsers reject."""
 
 from __future__ import annotations
 

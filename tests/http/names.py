@@ -1,4 +1,4 @@
-"""A name server in the tests: what it answers, and what it was asked."""
+"""A name server for tests: its answers, and the queries it received."""
 
 from __future__ import annotations
 

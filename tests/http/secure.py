@@ -1,4 +1,4 @@
-"""A site of tests that speaks TLS: its certificate, who trusts it, and names that all lead to loopback."""
+"""A TLS test site: its certificate, its trust store, and names that resolve to loopback."""
 
 from __future__ import annotations
 

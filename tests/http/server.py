@@ -1,4 +1,4 @@
-"""A server on loopback that says exactly what a test tells it to: a site is a dict of path to reply."""
+"""A loopback server with scripted replies: a site is a dict of path to reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request that is given up from another thread ends at once, wherever it is, and says nothing of the server."""
+"""A request aborted from another thread ends at once, and is not an error of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which bodies are read, how they are decoded, and where too much is cut off."""
+"""Which bodies are read, how they are decoded, and where they are truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the HTTP fetcher asks, and the facts it gives about the answer."""
+"""The requests of the HTTP client, and the fields of its results."""
 
 from __future__ import annotations
 

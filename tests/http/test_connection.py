@@ -1,4 +1,4 @@
-"""One connection for many pages, and the time a server may take."""
+"""Reuse of a connection, and its time limits."""
 
 from __future__ import annotations
 

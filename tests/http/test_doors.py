@@ -1,4 +1,4 @@
-"""Where connections are made is known: a door added elsewhere has to be entered here, and needs a guard."""
+"""All places that open network connections are listed here; a new one needs a guard and an entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content-Encoding undone, whatever way the body is cut into pieces."""
+"""Decoding of Content-Encoding, however the body is split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exception stands for, and what a person is told."""
+"""The outcome and the text of each exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong on the way is an outcome with a reason, never an exception."""
+"""Network failures are outcomes with a reason, never exceptions."""
 
 from __future__ import annotations
 

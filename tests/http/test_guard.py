@@ -1,4 +1,4 @@
-"""Addresses are judged and certificates checked for each connection."""
+"""Addresses and certificates are checked for each connection."""
 
 from __future__ import annotations
 

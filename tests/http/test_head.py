@@ -1,4 +1,4 @@
-"""Asking for a page's head alone."""
+"""HEAD requests."""
 
 from __future__ import annotations
 

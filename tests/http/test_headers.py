@@ -1,4 +1,4 @@
-"""What the headers of a response say, by table."""
+"""Parsing of response headers, as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of one host go over one connection, and a server that ends idle connections costs none of them."""
+"""Pages of one host share a connection, and a server that closes idle connections loses no page."""
 
 from __future__ import annotations
 

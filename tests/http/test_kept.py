@@ -1,4 +1,4 @@
-"""Which connections are kept for the next request, and when one of them is let go."""
+"""The connection pool: which connections are reused, and when one is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large bodies wait for each other; small ones never do."""
+"""Large bodies wait for memory; small ones do not."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_large_body_has_room_for_as_long_as_somebody_has_it(room: MemoryBudget
         del fetched
         again = fetcher.get(f"{server.origin}/large")
     assert (waiting.outcome, waiting.body, small.outcome) == (Outcome.TIMEOUT, b"", Outcome.SUCCESS)
-    assert "so many large pages arrive at a time" in waiting.error
+    assert "too many large pages at the same time" in waiting.error
     assert (again.outcome, len(again.body)) == (Outcome.SUCCESS, LARGE_BODY + 1)
 
 

@@ -1,4 +1,4 @@
-"""What goes out beside the URL: to the crawl's own hosts the credentials, to all others nothing of them."""
+"""Request headers: credentials go to the crawl's own hosts only."""
 
 from __future__ import annotations
 

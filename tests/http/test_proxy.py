@@ -1,4 +1,4 @@
-"""The HTTP fetcher through a proxy, against a real one on loopback."""
+"""The HTTP client through a real proxy on loopback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A response's bytes, cut anywhere, damaged anyhow: what they are read as, and that nothing else ever comes of them."""
+"""The response parser, with bytes split and damaged anywhere."""
 
 from __future__ import annotations
 

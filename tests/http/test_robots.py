@@ -1,4 +1,4 @@
-"""How a robots.txt is had, against sites that redirect, fail and exaggerate."""
+"""Fetching robots.txt from sites that redirect, fail and send too much."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TLS: which trouble it was is said, its time is limited, and pages come through whole."""
+"""TLS: error texts, time limits, and complete bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both heads of an exchange, as an archive keeps them: as they went over the wire, without what is secret."""
+"""Archived heads of an exchange, without the values of credentials."""
 
 from __future__ import annotations
 

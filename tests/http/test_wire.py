@@ -1,4 +1,4 @@
-"""Odd, hostile and endless answers through the fetcher: what comes of the page, and of the connection."""
+"""Malformed, hostile and endless responses: the result, and what happens to the connection."""
 
 from __future__ import annotations
 

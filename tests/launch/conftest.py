@@ -1,4 +1,4 @@
-"""Owners that can be killed, and questions about processes that are not ours."""
+"""Owners that can be killed, and queries about processes of other owners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that owns others, for tests that kill it: starts what it is told to, says where, and waits."""
+"""A process with children, for tests that kill it: starts what its arguments name, prints it, and waits."""
 
 from __future__ import annotations
 

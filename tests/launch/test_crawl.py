@@ -1,4 +1,4 @@
-"""`bin/crawl` from the first word to the exit code, with everything it starts gone at the end."""
+"""`bin/crawl` from the arguments to the exit code; no process is left at the end."""
 
 from __future__ import annotations
 

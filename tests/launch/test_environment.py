@@ -1,4 +1,4 @@
-"""What is given from outside: a value that cannot be used is named, and a secret is made once."""
+"""Settings from the environment: an invalid value is named, and a secret is generated once."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_contact_that_no_header_can_hold_is_named(monkeypatch: pytest.MonkeyPa
 def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CRAWLER_DATA_DIR", str(tmp_path / "file" / "data"))
-    with pytest.raises(ImproperlyConfigured, match=r"cannot be made .*CRAWLER_DATA_DIR"):
+    with pytest.raises(ImproperlyConfigured, match=r"cannot be created .*CRAWLER_DATA_DIR"):
         environment.data_dir()
 
 

@@ -1,4 +1,4 @@
-"""Children end with their owner, whatever ends it."""
+"""Children end with their owner, however it ends."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_child_hears_no_ctrl_c_of_its_owners_terminal(tmp_path: Path) -> None:
         assert os.getpgid(child.pid) == child.pid != os.getpgid(0)
 
 
-def test_a_child_reads_nothing_from_the_guardians_pipe(tmp_path: Path) -> None:
+def test_a_child_reads_nothing_from_the_watchdogs_pipe(tmp_path: Path) -> None:
     with Children(grace=5.0) as children, (tmp_path / "said").open("wb") as said:
         child = children.start(["sh", "-c", "cat; echo done"], output=said, directory=tmp_path)
         assert child.wait(10) == 0
@@ -89,5 +89,5 @@ def test_nobody_can_join_where_nothing_is_guarded(tmp_path: Path) -> None:
     assert join(tmp_path / "owners") is None
 
 
-def test_the_guardian_counts_who_came_and_did_not_go() -> None:
+def test_the_watchdog_counts_who_came_and_did_not_go() -> None:
     assert living([b"+ 10\n", b"+ 11\n", b"- 10\n", b"+ 12\n", b"- 99\n"]) == [11, 12]

@@ -1,4 +1,4 @@
-"""Which Redis is used, in which order, and what is said when there is none."""
+"""Which Redis is used, in which order, and the message if there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first start makes what is missing, a broken-off one is repaired, and the second has nothing to do."""
+"""The first start installs what is missing; an interrupted set-up is repaired; the second start has nothing to do."""
 
 from __future__ import annotations
 
@@ -109,8 +109,11 @@ def test_without_python_it_says_what_to_install(project: Path, tools: Path) -> N
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ("exit 1", "none was found"),  # such as Python 3.9
-        ('case "$*" in *ensurepip*) exit 1;; esac', "cannot make virtual environments"),  # Debian without python3-venv
+        ("exit 1", "was not found"),  # such as Python 3.9
+        (
+            'case "$*" in *ensurepip*) exit 1;; esac',
+            "cannot create virtual environments",
+        ),  # Debian without python3-venv
     ],
 )
 def test_a_python_that_will_not_do_is_told_apart(project: Path, tools: Path, answer: str, words: str) -> None:

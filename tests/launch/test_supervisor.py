@@ -1,4 +1,4 @@
-"""What ends by itself is started again, patiently."""
+"""Programs that exit are restarted, after growing pauses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bin/up`: everything stands when it says so, and nothing is left when it ends."""
+"""`bin/up`: everything runs when it says so, and nothing is left when it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many workers a command starts, and when those of others are enough."""
+"""How many workers a command starts, and when those of other commands suffice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tests call a command in their own process."""
+"""Helpers that call a command in the test process."""
 
 from __future__ import annotations
 

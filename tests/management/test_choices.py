@@ -1,4 +1,4 @@
-"""What the words behind `crawl` come to."""
+"""The options of a crawl made from the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (None, "cannot be read: No such file or directory"),
-        (b"", "there are no rules in it"),
+        (b"", "the file has no rules"),
         (b"\xff\xfe", "not text in UTF-8"),
         (b"- name: a", "Rule 1 ('a') has no selector"),
     ],

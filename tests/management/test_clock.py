@@ -1,4 +1,4 @@
-"""The clock goes on whatever is away, and does not talk about it all the time."""
+"""The clock survives outages, and logs them only once a minute."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_redis_that_is_away_is_said_once_a_minute_until_it_is_back(
     assert [record.message.partition(":")[0] for record in caplog.records] == [
         "The clock waits",
         "The clock waits",
-        "The clock goes on.",
+        "The clock continues.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""`manage.py pause | resume | cancel`: the crawl is as it was asked to be, or the command says why it cannot be."""
+"""`manage.py pause | resume | cancel`: the crawl has the new state, or the command says why not."""
 
 from __future__ import annotations
 

@@ -186,8 +186,8 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
     crawl.refresh_from_db()
     assert crawl.state == State.PAUSED
     line, more = printed.err.splitlines()
-    assert line == f"Not finished after 0.3 s. The crawl is paused; to go on: bin/crawl --resume {crawl.id}"
-    assert more.startswith("Nothing is exported yet: add --export to that again, or take what is known by now with ")
+    assert line == f"Not finished after 0.3 s. The crawl is paused; to resume it: bin/crawl --resume {crawl.id}"
+    assert more.startswith("Nothing is exported yet: add --export to that command, or export the results so far with ")
     assert more.endswith(f"manage.py export {crawl.id} --format csv --output {export}")
     assert json.loads(printed.out)["state"] == "paused"
     assert list(tmp_path.iterdir()) == []
@@ -209,14 +209,14 @@ def test_a_crawl_that_is_cancelled_elsewhere_ends_the_wait_with_its_receipt(
     printed = capsys.readouterr()
     receipt = json.loads(printed.out)
     assert (receipt["state"], receipt["cancelled"]) == ("cancelled", 1)
-    assert printed.err == "The crawl was cancelled; the pages that were open then have not been asked for.\n"
+    assert printed.err == "The crawl was cancelled; its open pages were not requested.\n"
 
 
 def test_a_crawl_that_is_deleted_elsewhere_ends_the_wait(capsys: pytest.CaptureFixture[str]) -> None:
     crawl = make_running()
     with elsewhere(lambda: delete(crawl.id)):
         assert crawl_and_exit("--resume", str(crawl.id)) == 1
-    assert capsys.readouterr() == ("", "The crawl was deleted by somebody, so there is nothing left to wait for.\n")
+    assert capsys.readouterr() == ("", "The crawl was deleted.\n")
 
 
 def test_dead_letters_that_are_sent_again_elsewhere_are_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -258,7 +258,7 @@ def test_an_interrupted_crawl_is_paused_and_the_line_says_how_to_go_on(
     crawl.refresh_from_db()
     assert crawl.state == State.PAUSED
     error = capsys.readouterr().err
-    assert error == f"Interrupted. The crawl is paused; to go on: bin/crawl --resume {crawl.id}\n"
+    assert error == f"Interrupted. The crawl is paused; to resume it: bin/crawl --resume {crawl.id}\n"
 
 
 def interrupt_when_it_waits(number: signal.Signals) -> None:
@@ -273,10 +273,10 @@ def interrupt_when_it_waits(number: signal.Signals) -> None:
 def test_a_notice_that_did_not_go_out_is_mentioned(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(waiting, "NOTICE_PATIENCE", 0.1)
+    monkeypatch.setattr(waiting, "NOTICE_TIMEOUT_S", 0.1)
     crawl = make_finished()
     notice = Notice.objects.create(crawl=crawl, event="finished", receipt={})
     Delivery.objects.create(notice=notice, transport="email", address="me@site.test")
     assert crawl_and_exit("--resume", str(crawl.id)) == 0
     error = capsys.readouterr().err
-    assert error == "The notice to me@site.test has not gone out yet; the next worker that runs sends it.\n"
+    assert error == "The notice to me@site.test was not sent yet; the next worker sends it.\n"

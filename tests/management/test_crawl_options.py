@@ -1,4 +1,4 @@
-"""What may be typed behind `crawl`, and how its help reads."""
+"""The arguments of `crawl`, and its help."""
 
 from __future__ import annotations
 

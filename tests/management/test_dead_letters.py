@@ -1,4 +1,4 @@
-"""`manage.py dead-letters` lists what was given up, `manage.py retry-failed` sends it again."""
+"""`manage.py dead-letters` lists dead letters, `manage.py retry-failed` retries them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_for_scripts_each_is_a_json_object_on_a_line(crawl: Crawl, capsys: pytes
 
 def test_without_any_stdout_stays_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("dead_letters", str(make_crawl().id)) == 0
-    assert capsys.readouterr() == ("", "There is no dead letter.\n")
+    assert capsys.readouterr() == ("", "There are no dead letters.\n")
 
 
 def test_all_are_sent_again_and_the_crawl_runs(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_a_page_that_is_no_dead_letter_stays_as_it_is(crawl: Crawl, capsys: pyte
     assert exit_code("retry_failed", str(crawl.id), "--page", *pages) == 1
     printed = capsys.readouterr()
     assert printed.out == "Sent again: 1 page.\n"
-    assert printed.err.endswith("No dead letter, so not sent again: http://site.test/ (200).\n")
+    assert printed.err.endswith("Not retried, because it is not a dead letter: http://site.test/ (200).\n")
     assert given_up() == ["http://site.test/busy"]
 
 

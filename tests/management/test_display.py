@@ -24,7 +24,7 @@ def test_lines_come_now_and_then_and_notes_at_once(monkeypatch: pytest.MonkeyPat
         lines.show(crawl)
         lines.note("a note")
         assert said == ["a note"]
-        monkeypatch.setattr(display_module, "SPACING", 0.0)
+        monkeypatch.setattr(display_module, "LINE_INTERVAL_S", 0.0)
         lines.show(crawl)
     assert said[1:] == ["after 0.0 s: 1 of 3 pages"]
 
@@ -44,11 +44,11 @@ def test_lines_tell_at_once_why_no_page_closes_and_then_with_each_line(monkeypat
     said: list[str] = []
     with Lines(said.append) as lines:
         for why in ("It waits (4 s).", "It waits (3 s)."):
-            lines.tell_why(why)
+            lines.show_reason(why)
             lines.show(crawl)
-        monkeypatch.setattr(display_module, "SPACING", 0.0)
+        monkeypatch.setattr(display_module, "LINE_INTERVAL_S", 0.0)
         lines.show(crawl)
-        lines.tell_why("")
+        lines.show_reason("")
         lines.show(crawl)
     told = [line.partition(": ")[2] for line in said]
     assert told == ["1 of 3 pages. It waits (4 s).", "1 of 3 pages. It waits (3 s).", "1 of 3 pages"]
@@ -66,9 +66,9 @@ def rendered(bar: Bar) -> str:
 def test_a_bar_has_the_reason_on_a_line_of_its_own_while_there_is_one() -> None:
     bar = Bar()
     bar.show(make_crawl(discovered=3, outcomes={"2xx": 1}))
-    bar.tell_why("example.com answered 429 [and] asked\x1b[2J to wait.")
+    bar.show_reason("example.com answered 429 [and] asked\x1b[2J to wait.")
     first, second = rendered(bar).splitlines()
     assert "1 of 3 pages" in first
     assert second == "example.com answered 429 [and] asked\\u001b[2J to wait."
-    bar.tell_why("")
+    bar.show_reason("")
     assert rendered(bar).count("\n") == 1

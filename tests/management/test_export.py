@@ -77,7 +77,7 @@ def test_of_a_crawl_that_is_not_over_it_says_that_more_may_come(
     crawl = make_crawl(state="paused")
     make_page(crawl, "http://site.test/")
     call_command("export", str(crawl.id), "--format", format, "--output", str(tmp_path / "file"))
-    assert capsys.readouterr() == ("", "The crawl is paused: this is what is known by now, and more may come.\n")
+    assert capsys.readouterr() == ("", "The crawl is paused: the export holds its results so far.\n")
     assert (tmp_path / "file").stat().st_size > 0
 
 

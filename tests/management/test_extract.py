@@ -1,4 +1,4 @@
-"""`manage.py extract` tries rules on one page."""
+"""`manage.py extract` tests rules on one page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_it_shows_what_each_rule_finds(rules: str, capsys: pytest.CaptureFixture
 def test_a_page_that_cannot_be_had_is_told(rules: str, capsys: pytest.CaptureFixture[str]) -> None:
     with Site({}).serving() as site:
         assert exit_code("extract", f"{site.url}/a", "--fields", rules, "--allow-private") == 1
-        assert f"{site.url}/a could not be tried: it answered 404" in capsys.readouterr().err
+        assert f"{site.url}/a could not be tested: it answered 404" in capsys.readouterr().err
         assert exit_code("extract", f"{site.url}/a", "--fields", rules) == 2
         assert "is refused" in capsys.readouterr().err
         assert exit_code("extract", f"{site.url}/a", "--fields", f"{rules}.not") == 2

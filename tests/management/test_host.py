@@ -1,4 +1,4 @@
-"""`manage.py host`: what is known of a host, and the end of its wait."""
+"""`manage.py host`: the state of a host, and the end of its wait."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_forgetting_ends_the_wait_and_may_be_repeated(
 @pytest.mark.usefixtures("real_redis")
 def test_of_an_unknown_host_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "nowhere.test") == (
-        "Nothing is known of nowhere.test: no crawl has pages of it, and none asked it within a day.\n"
+        "Nothing is known of nowhere.test: no crawl has pages of it or requested it in the last 24 hours.\n"
     )
     assert said(capsys, "nowhere.test", "--json") == "null\n"
     assert said(capsys, "nowhere.test", "--forget") == "nowhere.test has no wait that can be ended.\n"
@@ -80,4 +80,4 @@ def test_of_an_unknown_host_it_says_so(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("typed", ["", "a b", "http://", "exa|mple.com"])
 def test_what_is_no_host_ends_with_2(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("host", typed) == 2
-    assert capsys.readouterr().err == f"{typed!r} is no host; type example.com, or example.com:8080.\n"
+    assert capsys.readouterr().err == f"{typed!r} is not a host; write example.com, or example.com:8080.\n"

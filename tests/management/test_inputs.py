@@ -1,4 +1,4 @@
-"""Credentials behind `crawl`: typed in full, or named so that a list of processes does not show them."""
+"""Credentials of `crawl`: in full, or hidden from process lists."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_environment_may_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--auth", "env:NOT_THERE"], "there is no variable NOT_THERE"),
+        (["--auth", "env:NOT_THERE"], "the environment variable NOT_THERE is not set"),
         (["--auth", "@/not/there"], "--auth @/not/there: the file cannot be read: No such file"),
         (["--auth", "@/"], "the file cannot be read"),
         (["--header", "X-Key: a\r\nX-Other: b"], "line end"),

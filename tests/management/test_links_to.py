@@ -1,4 +1,4 @@
-"""`manage.py links-to` says which pages link to one, from a crawl to the terminal."""
+"""`manage.py links-to` lists the pages that link to a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crawl --list`: what is read, what is said of it, and how it ends."""
+"""`crawl --list`: import, progress and result."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_lines_that_cannot_be_used_are_written_to_a_file(
     urls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with urls.open("a") as file:
-        file.writelines("ftp://a\tb\n" for _ in range(list_input.NAMED))
+        file.writelines("ftp://a\tb\n" for _ in range(list_input.MAX_SHOWN_LINES))
     target = tmp_path / "invalid.tsv"
     assert crawl_and_exit("--list", str(urls), "--invalid", str(target), "--allow-private") == 0
     lines = target.read_text().splitlines()
@@ -159,7 +159,7 @@ def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
 def test_reading_shows_how_far_it_is(
     is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(list_input, "SPACING", 0.0)
+    monkeypatch.setattr(list_input, "LINE_INTERVAL_S", 0.0)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     said: list[str] = []
     report = ListReport().plus([Entry(1, URL, 5), Entry(2, URL, 5), Invalid(3, "x", "no")], taken=1)

@@ -1,4 +1,4 @@
-"""`manage.py` takes the names of our commands with a hyphen as with an underscore."""
+"""`manage.py` accepts command names with hyphens and underscores."""
 
 from __future__ import annotations
 

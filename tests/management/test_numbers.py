@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from crawler.management.inputs import positive, seconds, some_seconds, span, whole
+from crawler.management.inputs import positive, positive_span, seconds, span, whole
 
 
 @pytest.mark.parametrize(("typed", "number"), [("0", 0), ("12", 12), ("-3", -3)])
@@ -48,4 +48,4 @@ def test_what_is_no_span_is_told_with_examples() -> None:
 @pytest.mark.parametrize("typed", ["0", "-0.1"])
 def test_a_time_limit_is_more_than_nothing(typed: str) -> None:
     with pytest.raises(ArgumentTypeError, match="more than 0"):
-        some_seconds(typed)
+        positive_span(typed)

@@ -1,4 +1,4 @@
-"""`manage.py page` tells what is known of one page, from a crawl to the terminal."""
+"""`manage.py page` prints the data of one page."""
 
 from __future__ import annotations
 

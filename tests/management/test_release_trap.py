@@ -1,4 +1,4 @@
-"""`manage.py release-trap` lists the traps of a crawl and releases those that are named."""
+"""`manage.py release-trap` lists the traps of a crawl and releases the named ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def released() -> list[str]:
 def test_without_a_pattern_it_lists_them(crawl: Crawl, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("release_trap", str(crawl.id)) == 0
     head, docs, _ = capsys.readouterr().out.splitlines()
-    assert head.split() == ["TRAP", "WHY", "KEPT", "OUT", "PATTERN"]
+    assert head.split() == ["TRAP", "WHY", "EXCLUDED", "PATTERN"]
     assert docs.endswith("Paths that go round in circles  1 page    site.test/docs")
     assert released() == []
 
@@ -69,4 +69,4 @@ def test_a_trap_that_is_not_there_is_bad_usage(crawl: Crawl, capsys: pytest.Capt
 
 def test_of_a_crawl_without_traps_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("release_trap", str(make_crawl().id)) == 0
-    assert "There is no trap." in capsys.readouterr().err
+    assert "There are no traps." in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`manage.py schedule` makes, lists and moves schedules, and says in one line what cannot be used."""
+"""`manage.py schedule` adds, lists and changes schedules, and reports invalid arguments in one line."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_one_is_paused_resumed_and_removed(capsys: pytest.CaptureFixture[str]) -
         (["add", SITE, "--allow-private", "--every", "now and then"], "is no schedule"),
         (["add", SITE, "--every", "6h"], "is refused"),
         (["add", "--every", "6h"], "at least one URL"),
-        (["add", SITE, "--every", "6h", "--list", "urls.txt"], "A list cannot be crawled by schedule"),
+        (["add", SITE, "--every", "6h", "--list", "urls.txt"], "A schedule needs start URLs; it cannot crawl a list"),
         (["pause", "nonsense"], "There is no schedule 'nonsense'"),
         (["resume", str(uuid4())], "schedule list"),
         (["dance"], "invalid choice"),

@@ -25,7 +25,7 @@ def test_it_lists_the_newest_crawls_first(capsys: pytest.CaptureFixture[str]) ->
 
 def test_without_a_crawl_it_says_how_to_start_one(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("status")
-    assert capsys.readouterr().out == "There is no crawl yet. Start one: bin/crawl https://example.com/\n"
+    assert capsys.readouterr().out == "There are no crawls yet. Start one: bin/crawl https://example.com/\n"
 
 
 def test_a_list_as_json_is_one_array(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from crawler.core.installation.backpressure import Shortage, paused_for, waits_f
 from crawler.frontier import capacity
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
-from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, until_tried
+from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, wait_for_notices
 from crawler.models import Crawl, Delivery, Notice
 from crawler.queueing import queues
 from crawler.reports.diagnosis import waits_because
@@ -68,15 +68,16 @@ def test_it_ends_when_somebody_asks_it_to() -> None:
 
 
 def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "WORKERS_LOOK", 0.0)
+    monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
     said: list[str] = []
-    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL)
+    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert said == [NO_WORKER]
 
 
 def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
     said: list[str] = []
-    waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=2 * waiting.POLL)
+    timeout = 2 * waiting.POLL_INTERVAL_S
+    waited = Waiting(ignore, said.append).until_over(make_crawl(state=State.PAUSED), Stop(), timeout=timeout)
     assert waited is Waited.TIMED_OUT
     assert said == [PAUSED_ELSEWHERE]
 
@@ -92,18 +93,18 @@ def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:
 def test_it_says_once_for_want_of_what_a_crawl_is_held(
     fields: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "WORKERS_LOOK", 0.0)
+    monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
     monkeypatch.setattr(waiting, "reconcile", lambda: None)  # it would let the crawl go on
     crawl, lines = make_crawl(discovered=1), list[str]()
     Crawl.objects.filter(pk=crawl.pk).update(**fields)
     capacity.note_shortage(queues.connection(), Shortage.DATABASE_FULL)
-    Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL)
+    Waiting(ignore, lines.append).until_over(crawl, Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert lines == [said]
 
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_a_service_that_stays_away_ends_the_wait_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE", 0.2)
+    monkeypatch.setattr(waiting, "OUTAGE_TIMEOUT_S", 0.2)
     monkeypatch.setattr(redis_package.Redis, "execute_command", away)
     said: list[str] = []
     with pytest.raises(ServiceDown, match="Redis does not answer: gone away"):
@@ -137,22 +138,22 @@ def make_delivery(crawl: Crawl, **fields: object) -> Delivery:
 
 
 def test_a_notice_that_nobody_sends_is_not_waited_for_longer_than_its_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "NOTICE_PATIENCE", 0.2)
+    monkeypatch.setattr(waiting, "NOTICE_TIMEOUT_S", 0.2)
     crawl = make_crawl()
     delivery = make_delivery(crawl)
-    assert until_tried(crawl, Stop()) == [delivery]
+    assert wait_for_notices(crawl, Stop()) == [delivery]
 
 
 @pytest.mark.parametrize("fields", [{"attempts": 1}, {"state": Delivery.DELIVERED, "attempts": 1}])
 def test_a_notice_that_was_tried_is_not_waited_for(fields: dict[str, object]) -> None:
     crawl = make_crawl()
     make_delivery(crawl, **fields)
-    assert until_tried(crawl, Stop()) == []
+    assert wait_for_notices(crawl, Stop()) == []
 
 
 def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "STILL_SECONDS", 0.0)
-    monkeypatch.setattr(waiting, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(waiting, "REASON_INTERVAL_S", 0.0)
     reasons: list[str] = []
 
     def show(crawl: Crawl) -> None:
@@ -172,5 +173,5 @@ def test_it_tells_why_no_page_closes_until_one_does(monkeypatch: pytest.MonkeyPa
 
 def test_while_pages_close_no_reason_is_told() -> None:
     reasons: list[str] = []
-    Waiting(ignore, ignore, reasons.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL)
+    Waiting(ignore, ignore, reasons.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert reasons == [""]

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from crawler.web.headers import ALWAYS, OF_PAGES, OF_THE_REST
+from crawler.web.headers import ALWAYS, FILE_POLICY, PAGE_POLICY
 
 PLACE = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)\??")
 OF_SOME_KIND = {"crawl_id": "00000000-0000-0000-0000-000000000007", "object_id": "7", "format": "json"}
@@ -83,9 +83,9 @@ def test_so_have_those_to_nobody() -> None:
 
 def test_a_page_may_run_our_files_and_nothing_else_may_run_anything(as_root: Client) -> None:
     for page in ("/", "/nothing", "/admin/", "/admin/crawler/page/", "/admin/logout/"):
-        assert as_root.get(page)["Content-Security-Policy"] == OF_PAGES
+        assert as_root.get(page)["Content-Security-Policy"] == PAGE_POLICY
     for answer in ("/healthz", "/readyz", "/metrics", "/admin/jsi18n/"):
-        assert as_root.get(answer)["Content-Security-Policy"] == OF_THE_REST
+        assert as_root.get(answer)["Content-Security-Policy"] == FILE_POLICY
 
 
 def test_a_site_does_not_learn_where_somebody_came_from(as_root: Client) -> None:

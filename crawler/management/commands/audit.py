@@ -1,4 +1,4 @@
-"""`manage.py audit`: shows who did what, when, and from where."""
+"""`manage.py audit`: prints the audit log."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from django.db.models import Q, QuerySet
 
 from crawler import clock
 from crawler.core.errors import BadInput
-from crawler.management.base import Door, Exit
+from crawler.management.base import CrawlerCommand, Exit
 from crawler.models import AuditEntry
 
-MOST = 36_500  # days
+MAX_DAYS = 36_500
 
 EXAMPLES = """\
 examples:
@@ -24,31 +24,31 @@ examples:
   python manage.py audit --who ann --json
   python manage.py audit --about 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
 
-An ACT is such as "crawl" (all that begins so) or "crawl.deleted". The newest come last.
+An ACT is a prefix such as "crawl", or a name such as "crawl.deleted". The newest entries come last.
 
 exit codes:
-  0    what was found is on stdout
+  0    the entries are on stdout
   1    a service is down
-  2    something that was typed cannot be used
+  2    invalid arguments
 """
 
 
-class Command(Door):
-    """Show the audit log: starts, deletions, logins, changes of accounts, rights and channels."""
+class Command(CrawlerCommand):
+    """Show the audit log: starts, deletions, logins, changes of accounts, permissions and channels."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--days", type=float, default=7.0, metavar="N", help="how far back (default: 7)")
-        parser.add_argument("--act", default="", metavar="ACT", help="only what begins so, such as crawl or login")
-        parser.add_argument("--who", default="", metavar="NAME", help="only what this account or system user did")
-        parser.add_argument("--about", default="", metavar="ID", help="only what was done to this crawl, account, ...")
-        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument("--act", default="", metavar="ACT", help="only actions such as crawl or login")
+        parser.add_argument("--who", default="", metavar="NAME", help="only actions of this account or system user")
+        parser.add_argument("--about", default="", metavar="ID", help="only actions on this crawl, account, ...")
+        parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
-        if not 0 < options["days"] <= MOST:
-            raise BadInput("days", f"--days must be more than 0 and at most {MOST:,}.")
+        if not 0 < options["days"] <= MAX_DAYS:
+            raise BadInput("days", f"--days must be more than 0 and at most {MAX_DAYS:,}.")
         for entry in _found(options).iterator(chunk_size=1000):
             self.print((json.dumps(plain(entry)) if options["json"] else line(entry)) + "\n")
         return Exit.DONE
@@ -84,7 +84,7 @@ def plain(entry: AuditEntry) -> dict[str, Any]:
 
 
 def line(entry: AuditEntry) -> str:
-    """An entry as people read it, in one line whatever is in it."""
+    """An entry as one line of printable text."""
     return "".join(one if one.isprintable() else "�" for one in "  ".join(_parts(entry)))
 
 

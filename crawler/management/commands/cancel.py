@@ -1,13 +1,11 @@
-"""`manage.py cancel`: ends a crawl before it is finished."""
+"""`manage.py cancel`: cancels a crawl."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from typing import Any
+from uuid import UUID
 
 from crawler.crawls import control
-from crawler.management.base import Door, add_crawl, crawl_of
-from crawler.reports import text
+from crawler.management.base import ControlCommand
 from crawler.reports.text import Verb
 
 EXAMPLES = """\
@@ -16,20 +14,17 @@ examples:
 
 exit codes:
   0    it is cancelled, by this command or before it
-  1    it is finished, so that there is nothing to cancel, or a service is down
+  1    it is finished and cannot be cancelled, or a service is down
   2    there is no such crawl
 """
 
 
-class Command(Door):
-    """Cancel a crawl: pages that are still open close as cancelled; what was fetched stays."""
+class Command(ControlCommand):
+    """Cancel a crawl: open pages close as cancelled; fetched pages are kept."""
 
     help = __doc__
     examples = EXAMPLES
+    verb = Verb.CANCEL
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        add_crawl(parser)
-
-    def perform(self, options: dict[str, Any]) -> int:
-        crawl = crawl_of(options["id"])
-        return self.tell(text.to_verb(Verb.CANCEL, control.cancel(crawl.id), crawl.id))
+    def change(self, crawl: UUID) -> bool:
+        return control.cancel(crawl)

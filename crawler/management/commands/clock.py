@@ -1,7 +1,7 @@
-"""`manage.py clock`: once a second, wakes what should be awake and begins the runs of schedules that are due; once a
-minute, deletes what was kept for long enough.
+"""`manage.py clock`: once a second, wakes idle crawls and begins due runs of schedules; once a minute, deletes data
+past its retention.
 
-No crawl depends on it; it makes recovery quicker. Schedules do: nothing else looks for those that are due.
+Crawls do not depend on it; it makes recovery faster. Schedules do: no other process begins their runs.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from crawler.storage import response_cache
 
 EVERY = 1.0  # seconds
 SWEEP_EVERY = 60.0  # seconds
-SAY_AGAIN = 60.0  # seconds between two lines about trouble that goes on
+SAY_AGAIN = 60.0  # seconds between two log lines about the same outage
 
 log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    """Look after the running crawls and the schedules once a second, until it is ended."""
+    """Check the running crawls and the schedules once a second, until stopped."""
 
     help = __doc__
-    requires_system_checks: list[str] = []  # a database that is away must not end the clock
+    requires_system_checks: list[str] = []  # the clock must survive an outage of the database
 
     def handle(self, *args: Any, **options: Any) -> None:
         wait_or_go_on("The clock begins")
@@ -50,11 +50,11 @@ class Command(BaseCommand):
 
 
 class Clock:
-    """Outlives Redis and the database: while one is away it says so once a minute and goes on."""
+    """Survives outages of Redis and the database: logs them once a minute and continues."""
 
     def __init__(self) -> None:
-        self._said_at: float | None = None  # None = no trouble
-        self._sweep_at = 0.0  # by the clock `tick` is told the time of
+        self._said_at: float | None = None  # None = no outage
+        self._sweep_at = 0.0  # in the time of `tick`
 
     def tick(self, now: float) -> None:
         try:
@@ -68,11 +68,11 @@ class Clock:
             self._say(error, now)
             return
         if self._said_at is not None:
-            log.info("The clock goes on.")
+            log.info("The clock continues.")
         self._said_at = None
 
     def _sweep(self, now: float) -> None:
-        """Delete what was kept for long enough: some of it each minute, and each second while there is more."""
+        """Delete data past its retention: a part each minute, or each second while there is more."""
         if now < self._sweep_at:
             return
         moment = clock.now()

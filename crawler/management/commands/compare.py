@@ -1,15 +1,12 @@
-"""`manage.py compare`: new, removed and changed pages of two crawls."""
+"""`manage.py compare`: the differences between two crawls of a site."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from crawler.core.errors import BadInput
-from crawler.exports.csv import json_lines
-from crawler.management.base import Door, Exit, crawl_of
-from crawler.management.display import text_of
+from crawler.management.base import CrawlerCommand, Exit, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.comparison import (
@@ -31,28 +28,28 @@ examples:
 EARLIER and LATER are ids of crawls; `manage.py status` lists them.
 
 exit codes:
-  0    the differences were printed
+  0    the comparison was printed
   1    the database is down
   2    there is no such crawl or change
 """
 
 
-class Command(Door):
-    """Show how many pages are new, gone or changed from one crawl to another, or all pages that differ in one way."""
+class Command(CrawlerCommand):
+    """Show how many pages are new, gone or changed between two crawls, or list the pages of one kind of change."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("earlier", metavar="EARLIER", help="the crawl from before")
-        parser.add_argument("later", metavar="LATER", help="the crawl from after")
+        parser.add_argument("earlier", metavar="EARLIER", help="ID of the earlier crawl")
+        parser.add_argument("later", metavar="LATER", help="ID of the later crawl")
         parser.add_argument("--only", metavar="CHANGE", help=f"list the pages: {', '.join(CHANGES_BY_SLUG)}")
-        parser.add_argument("--json", action="store_true", help="print JSON: one object, or one a page")
+        parser.add_argument("--json", action="store_true", help="print JSON: one object, or one per page")
 
     def perform(self, options: dict[str, Any]) -> int:
         before, now = crawl_of(options["earlier"]), crawl_of(options["later"])
         if before == now:
-            raise BadInput("later", "These are one and the same crawl; give two.")
+            raise BadInput("later", "Both IDs are the same crawl; give two different ones.")
         if options["only"]:
             return self._show(now, before, change_named(options["only"]), options["json"])
         return self._count(now, before, options["json"])
@@ -60,17 +57,16 @@ class Command(Door):
     def _count(self, now: Crawl, before: Crawl, as_json: bool) -> int:
         numbers = changes_between(now, before)
         if as_json:
-            self.print(json.dumps(numbers) + "\n")
+            self.print_json(numbers)
             return Exit.DONE
         self.print(text.aligned([(change.title, text.counted(numbers[change.slug], "page")) for change in CHANGES]))
         unlike = other_options(now, before)
         if unlike:
-            self.say(f"The two crawls had other options ({', '.join(unlike)}): some of it may come from that.")
+            self.say(f"The two crawls had different options, which may cause changes: {', '.join(unlike)}.")
         return Exit.DONE
 
     def _show(self, now: Crawl, before: Crawl, change: Change, as_json: bool) -> int:
         names = [column.name for column in change.columns]
         found = rows(now, before, change)
-        for piece in json_lines(names, found) if as_json else text_of(names, found):
-            self.print(piece)
+        self.print_rows(names, found, as_json=as_json)
         return Exit.DONE

@@ -1,16 +1,15 @@
-"""`manage.py dead-letters`: lists failed pages of a crawl that another attempt might fetch."""
+"""`manage.py dead-letters`: lists the dead letters of a crawl."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from crawler.management import display
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.reports.links import dead_letters
 
-CHUNK = 1000  # rows in memory at a time
+ROWS_PER_FETCH = 1000  # in memory
 
 EXAMPLES = """\
 examples:
@@ -21,25 +20,25 @@ examples:
 """
 
 
-class Command(Door):
-    """List the dead letters of a crawl: failed pages that another attempt might fetch."""
+class Command(CrawlerCommand):
+    """List the dead letters of a crawl: pages that failed and that a retry may fetch."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
-        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
         letters = dead_letters(crawl_of(options["id"]))
         if options["json"]:
-            for letter in letters.iterator(chunk_size=CHUNK):
-                self.print(json.dumps(display.dead_letter(letter)) + "\n")
+            for letter in letters.iterator(chunk_size=ROWS_PER_FETCH):
+                self.print_json(display.dead_letter(letter))
         elif letters.exists():
             self.print(display.DEAD_LETTER_HEAD)
-            for letter in letters.iterator(chunk_size=CHUNK):
+            for letter in letters.iterator(chunk_size=ROWS_PER_FETCH):
                 self.print(display.dead_letter_line(letter))
         else:
-            self.say("There is no dead letter.")
+            self.say("There are no dead letters.")
         return Exit.DONE

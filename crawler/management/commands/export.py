@@ -8,7 +8,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.exports.file import check_writable
 from crawler.exports.formats import FORMATS
-from crawler.management.base import Door, Exit, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, crawl_of
 
 EXAMPLES = """\
 examples:
@@ -22,32 +22,32 @@ formats:
 """ + "".join(f"  {key:<13}{made.about}\n" for key, made in FORMATS.items())
 
 
-class Command(Door):
+class Command(CrawlerCommand):
     """Write the pages of a crawl, open ones included, or its links, in one of several formats."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", help="the crawl")
+        parser.add_argument("id", metavar="ID", help="ID of the crawl")
         parser.add_argument("--format", choices=list(FORMATS), metavar="F", required=True, help="see below")
         parser.add_argument(
             "--output",
             default="-",
             metavar="FILE",
-            help="where to; the file appears when it is complete (default: stdout)",
+            help="target; the file appears when it is complete (default: stdout)",
         )
 
-        parser.add_argument("--externals", action="store_true", help="links to other sites, in place of the pages")
+        parser.add_argument("--externals", action="store_true", help="links to other sites instead of the pages")
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl, made, target = crawl_of(options["id"]), FORMATS[options["format"]], options["output"]
         if target != "-":
             check_writable(target)
         elif not made.is_text and self.stdout.isatty():
-            raise BadInput("output", f"{made.name} is nothing a terminal can show; give --output FILE.")
+            raise BadInput("output", f"{made.name} is a binary format; give --output FILE.")
         pieces = made(crawl, externals=options["externals"])
         if not crawl.is_over:
-            self.say(f"The crawl is {crawl.state}: this is what is known by now, and more may come.")
+            self.say(f"The crawl is {crawl.state}: the export holds its results so far.")
         self.save(target, pieces)
         return Exit.DONE

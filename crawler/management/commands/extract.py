@@ -1,4 +1,4 @@
-"""`manage.py extract`: tries extraction rules on one page, without a crawl."""
+"""`manage.py extract`: tests extraction rules on one page, without a crawl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.urls.normalise import from_person
 from crawler.encryption import seal
 from crawler.fetcher.preview import Preview, preview
-from crawler.management.base import Door, Ended, Exit
+from crawler.management.base import CrawlerCommand, Exit, ExitWith
 from crawler.management.inputs import add_secrets, credentials_of, rules_in
 
 EXAMPLES = """\
@@ -19,26 +19,26 @@ examples:
   python manage.py extract https://example.com/product/1 --fields rules.json --json
 
 exit codes:
-  0    the page was read, whatever was found on it
-  1    the page could not be had
-  2    something that was typed cannot be used
+  0    the page was read, even if no rule found a value
+  1    the page could not be fetched
+  2    invalid arguments
 """
 
-SHOWN = 200  # characters of a value
+MAX_LENGTH = 200  # characters of a value
 
 
-class Command(Door):
-    """Try extraction rules on one page: ask for it as a crawl would, and show what each rule finds."""
+class Command(CrawlerCommand):
+    """Test extraction rules on one page: fetch it as a crawl would, and show the value of each rule."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("url", metavar="URL", help="the page to try them on")
+        parser.add_argument("url", metavar="URL", help="the page")
         parser.add_argument("--fields", metavar="FILE", required=True, help="the rules, in YAML or JSON")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
-        parser.add_argument("--allow-private", action="store_true", help="addresses like 127.0.0.1, too")
-        parser.add_argument("--ignore-robots", action="store_true", help="do not obey robots.txt (on sites you own)")
+        parser.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
+        parser.add_argument("--ignore-robots", action="store_true", help="ignore robots.txt (on sites you own)")
         add_secrets(parser)
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -51,7 +51,7 @@ class Command(Door):
             sealed=seal(credentials_of(options)),
         )
         if tried.trouble:
-            raise Ended(Exit.NOT_DONE, f"{tried.url} could not be tried: {tried.trouble}")
+            raise ExitWith(Exit.NOT_DONE, f"{tried.url} could not be tested: {tried.trouble}")
         self.print(_as_json(tried) if options["json"] else _as_text(tried))
         return Exit.DONE
 
@@ -67,7 +67,7 @@ def _as_text(tried: Preview) -> str:
     lines = [tried.url]
     for row in tried.rows:
         values = row.value if isinstance(row.value, list) else [row.value]
-        shown = [json.dumps(value, ensure_ascii=False)[:SHOWN] for value in values if value is not None] or ["-"]
+        shown = [json.dumps(value, ensure_ascii=False)[:MAX_LENGTH] for value in values if value is not None] or ["-"]
         lines += [f"  {row.name if place == 0 else '':{width}}  {value}" for place, value in enumerate(shown)]
         if row.note:
             lines.append(f"  {'':{width}}  ({row.note})")

@@ -1,4 +1,4 @@
-"""`manage.py invite`: makes an account for somebody, and prints the link by which they choose a password."""
+"""`manage.py invite`: creates an account and prints a link with which the user sets the password."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from crawler import conf
 from crawler.accounts.login_links import invite, link_for
-from crawler.management.base import Door, Exit
+from crawler.management.base import CrawlerCommand, Exit
 
 EXAMPLES = """\
 examples:
@@ -15,29 +15,29 @@ examples:
   python manage.py invite ann@example.com --group editors --group shop
   python manage.py invite ann@example.com --staff
 
-The link can be used once, within three days. The same command again prints another one.
+The link can be used once, within three days. The same command prints a new one.
 
 exit codes:
   0    the link is on stdout
   1    a service is down
-  2    that is no address or group, or the account is in use; nothing was made
+  2    invalid address or group, or the account is in use; nothing was created
 """
 
 
-class Command(Door):
-    """Invite somebody: make an account that is named by their e-mail address, and print its link."""
+class Command(CrawlerCommand):
+    """Invite a user: create an account named by the e-mail address, and print its link."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", metavar="EMAIL", help="the address; it is also the name to log in with")
+        parser.add_argument("email", metavar="EMAIL", help="the address; it is also the user name")
         parser.add_argument(
             "--group", action="append", default=[], metavar="NAME", help="put the account in this group; repeatable"
         )
-        parser.add_argument("--staff", action="store_true", help="let them look at everybody's crawls and at the admin")
+        parser.add_argument("--staff", action="store_true", help="may see all crawls and the admin")
         parser.add_argument(
-            "--base-url", default=None, metavar="URL", help="where the web page is; default: CRAWLER_BASE_URL"
+            "--base-url", default=None, metavar="URL", help="address of the web server; default: CRAWLER_BASE_URL"
         )
 
     def perform(self, options: dict[str, Any]) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports.links import Inlink, inlinks
 
@@ -21,20 +21,20 @@ examples:
 exit codes:
   0    the links were printed
   1    the database is down
-  2    there is no such crawl, or it has no such page
+  2    there is no such crawl, or the page is not in it
 """
 
 
-class Command(Door):
-    """List the pages of a crawl that link to a page, with their anchor texts, for example to correct broken links."""
+class Command(CrawlerCommand):
+    """List the pages of a crawl that link to a page, with the anchor texts: where to fix a broken link."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
-        parser.add_argument("url", metavar="URL", help="the page that is linked to")
-        parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+        parser.add_argument("url", metavar="URL", help="the target page")
+        parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl, url = crawl_of(options["id"]), from_person(options["url"])
@@ -42,13 +42,13 @@ class Command(Door):
             raise BadInput("url", f"The crawl has no page {url}; `manage.py export` lists its pages.")
         found = inlinks(crawl, url)
         for link in found:
-            self.print(json.dumps(link._asdict()) + "\n" if options["json"] else _told(link))
+            self.print(json.dumps(link._asdict()) + "\n" if options["json"] else _line(link))
         if not found:
             self.say("No page of this crawl links to it.")
         return Exit.DONE
 
 
-def _told(link: Inlink) -> str:
+def _line(link: Inlink) -> str:
     words = f'  "{link.text}"' if link.text else ""
     rel = f"  [{link.rel}]" if link.rel else ""
     return f"{one_line(link.page + words + rel)}\n"

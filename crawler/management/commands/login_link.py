@@ -1,4 +1,4 @@
-"""`manage.py login-link`: prints an address that logs an account in once."""
+"""`manage.py login-link`: prints a one-time login link."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crawler.core.errors import CrawlerError
 
 
 class Command(BaseCommand):
-    """Print a one-time login link, for one account or the first (made when there is none); it lasts for one hour."""
+    """Print a one-time login link for an account; it is valid for one hour. The first account is created if missing."""
 
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("user", nargs="?", default="", metavar="NAME", help="whom to let in; default: the first")
-        parser.add_argument("--base-url", default=None, help="where the web page is; default: CRAWLER_BASE_URL")
+        parser.add_argument("user", nargs="?", default="", metavar="NAME", help="user name; default: the first account")
+        parser.add_argument("--base-url", default=None, help="address of the web server; default: CRAWLER_BASE_URL")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

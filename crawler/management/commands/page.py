@@ -11,7 +11,7 @@ from crawler.core.crawl.page_fields import label
 from crawler.core.errors import BadInput
 from crawler.core.text.sanitize import one_line
 from crawler.core.urls.normalise import from_person, key_of
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Page
 from crawler.reports import page_detail
 from crawler.reports import text as words
@@ -32,7 +32,7 @@ exit codes:
 """
 
 
-class Command(Door):
+class Command(CrawlerCommand):
     """Show one page in full: response, headers, times, redirects, metadata, and links from and to it."""
 
     help = __doc__

@@ -1,13 +1,11 @@
-"""`manage.py pause`: hands out nothing new of a crawl until it is resumed."""
+"""`manage.py pause`: pauses a crawl."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from typing import Any
+from uuid import UUID
 
 from crawler.crawls import control
-from crawler.management.base import Door, add_crawl, crawl_of
-from crawler.reports import text
+from crawler.management.base import ControlCommand
 from crawler.reports.text import Verb
 
 EXAMPLES = """\
@@ -21,15 +19,12 @@ exit codes:
 """
 
 
-class Command(Door):
-    """Pause a crawl: what is on its way is taken in, nothing new is asked for."""
+class Command(ControlCommand):
+    """Pause a crawl: results of running jobs are stored, no new pages are requested."""
 
     help = __doc__
     examples = EXAMPLES
+    verb = Verb.PAUSE
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        add_crawl(parser)
-
-    def perform(self, options: dict[str, Any]) -> int:
-        crawl = crawl_of(options["id"])
-        return self.tell(text.to_verb(Verb.PAUSE, control.pause(crawl.id), crawl.id))
+    def change(self, crawl: UUID) -> bool:
+        return control.pause(crawl)

@@ -1,33 +1,33 @@
-"""`manage.py reconcile`: finds running crawls with no sign of life, wakes them, and says so."""
+"""`manage.py reconcile`: finds running crawls without activity and wakes them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crawler.management.base import Door, Exit
+from crawler.management.base import CrawlerCommand, Exit
 from crawler.manager.reconcile import ScanResult, reconcile
 from crawler.reports import text
 
 EXAMPLES = """\
-Nobody has to call it: every job, page and waiting command does. It is here for cron and for
-the curious, and may be called at any time.
+Every job, web page and waiting command does this anyway. The command is for cron and may be run
+at any time.
 """
 
 
-class Command(Door):
-    """Wake running crawls that show no sign of life, and see to notices that are due."""
+class Command(CrawlerCommand):
+    """Wake running crawls without activity, and deliver notices that are due."""
 
     help = __doc__
     examples = EXAMPLES
 
     def perform(self, options: dict[str, Any]) -> int:
-        self.print(f"{_told(reconcile())}\n")
+        self.print(f"{_line(reconcile())}\n")
         return Exit.DONE
 
 
-def _told(found: ScanResult | None) -> str:
+def _line(found: ScanResult | None) -> str:
     if found is None:
-        return "Somebody looked less than a second ago; nothing was left to do."
+        return "Another process did this less than a second ago; there was nothing to do."
     return (
         f"{text.counted(found.running, 'running crawl')}, {found.woken:,} woken; "
         f"{text.counted(found.pending, 'notice')} to deliver."

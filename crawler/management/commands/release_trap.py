@@ -1,15 +1,14 @@
-"""`manage.py release-trap`: lists the traps of a crawl, or releases their pages."""
+"""`manage.py release-trap`: lists the traps of a crawl, or releases them so that their pages are crawled."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
 from crawler.core.errors import BadInput
 from crawler.crawls.retry import release
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text, traps
 from crawler.reports.traps import Caught
@@ -20,18 +19,18 @@ examples:
   python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 'example.com/…/img/…/img/…'
   python manage.py release-trap 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --all
 
-Without a pattern it lists the traps. A pattern is typed as listed, or by its number.
-A crawl that was over runs again.
+Without a pattern it lists the traps. Give a pattern as listed, or its number.
+A finished crawl runs again.
 
 exit codes:
-  0    listed; or released, or released before
+  0    listed, or released, by this command or before it
   1    a service is down
   2    there is no such crawl, or no such trap in it
 """
 
 
-class Command(Door):
-    """List the endless series of pages that a crawl quarantined, or fetch their pages."""
+class Command(CrawlerCommand):
+    """List the crawler traps that a crawl found, or release them so that their pages are crawled."""
 
     help = __doc__
     examples = EXAMPLES
@@ -40,7 +39,7 @@ class Command(Door):
         add_crawl(parser)
         parser.add_argument("pattern", nargs="*", metavar="PATTERN", help="release this trap, by its pattern or number")
         parser.add_argument("--all", action="store_true", help="release all of them")
-        parser.add_argument("--json", action="store_true", help="list them as one JSON object a line")
+        parser.add_argument("--json", action="store_true", help="list them as one JSON object per line")
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
@@ -48,8 +47,8 @@ class Command(Door):
         if options["all"] or options["pattern"]:
             chosen = None if options["all"] else [_chosen(crawl, caught, typed) for typed in options["pattern"]]
             done = release(crawl.id, chosen)
-            code = self.tell(traps.to_release(done.traps, done.pages, done.left_out))
-            self.mention_workers()
+            code = self.print_reply(traps.to_release(done.traps, done.pages, done.left_out))
+            self.warn_without_workers()
             return code
         self._list(caught, as_json=options["json"])
         return Exit.DONE
@@ -57,15 +56,15 @@ class Command(Door):
     def _list(self, caught: Sequence[Caught], *, as_json: bool) -> None:
         if as_json:
             for each in caught:
-                self.print(json.dumps(_plain(each), ensure_ascii=False) + "\n")
+                self.print_json(_plain(each), ensure_ascii=False)
         elif caught:
-            self.print(text.aligned([("TRAP", "WHY", "KEPT OUT", "PATTERN"), *map(_line, caught)]))
+            self.print(text.aligned([("TRAP", "WHY", "EXCLUDED", "PATTERN"), *map(_line, caught)]))
         else:
-            self.say("There is no trap.")
+            self.say("There are no traps.")
 
 
 def _chosen(crawl: Crawl, caught: Sequence[Caught], typed: str) -> int:
-    """The number of the trap that the user typed."""
+    """The number of the trap with this pattern or number."""
     for each in caught:
         if typed in (each.trap.pattern, str(each.trap.pk)):
             return int(each.trap.pk)

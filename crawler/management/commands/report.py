@@ -1,14 +1,11 @@
-"""`manage.py report`: the reports of a crawl: problems of a site, and figures."""
+"""`manage.py report`: the reports on a crawl."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from crawler.exports.csv import json_lines
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
-from crawler.management.display import text_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.catalogue.entries import REPORTS, numbers_of, report_named
@@ -27,16 +24,16 @@ exit codes:
 """
 
 
-class Command(Door):
-    """Show all reports on a crawl with their numbers, or all rows of one."""
+class Command(CrawlerCommand):
+    """Show all reports on a crawl with their counts, or all rows of one report."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_crawl(parser)
-        parser.add_argument("report", nargs="?", metavar="REPORT", help="which; without it all are listed")
-        parser.add_argument("--json", action="store_true", help="print JSON: one object, or one a row")
+        parser.add_argument("report", nargs="?", metavar="REPORT", help="name of the report; default: list all")
+        parser.add_argument("--json", action="store_true", help="print JSON: one object, or one per row")
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
@@ -45,10 +42,10 @@ class Command(Door):
         return self._list(crawl, options["json"])
 
     def _list(self, crawl: Crawl, as_json: bool) -> int:
-        """The number of a report without data is null."""
+        """A report without data has no count: null."""
         numbers = numbers_of(crawl)
         if as_json:
-            self.print(json.dumps({report.slug: numbers.get(report.slug) for report in REPORTS}) + "\n")
+            self.print_json({report.slug: numbers.get(report.slug) for report in REPORTS})
             return Exit.DONE
         rows = [(report.slug, _number(report, numbers.get(report.slug)), report.title) for report in REPORTS]
         self.print(text.aligned(rows))
@@ -60,8 +57,7 @@ class Command(Door):
             self.say(lacking)
             return Exit.NOT_DONE
         names, rows = [column.name for column in report.whole_columns], report.rows(crawl)
-        for piece in json_lines(names, rows) if as_json else text_of(names, rows):
-            self.print(piece)
+        self.print_rows(names, rows, as_json=as_json)
         return Exit.DONE
 
 

@@ -1,5 +1,5 @@
-"""`manage.py reseal`: encrypts anew, under today's SECRET_KEY, what an earlier one sealed, and web addresses that an
-earlier version stored in plain."""
+"""`manage.py reseal`: encrypts with the current SECRET_KEY what was encrypted with an earlier one, and web addresses
+that an earlier version stored in plain text."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from crawler.accounts import audit
 from crawler.core.channels.catalogue import SEALED, is_encrypted
 from crawler.core.crawl.options import MAY_BE_SECRET, RECEIVERS
 from crawler.core.errors import SealBroken
-from crawler.management.base import Door, Exit
+from crawler.management.base import CrawlerCommand, Exit
 from crawler.models import Channel, Crawl, Delivery, Schedule
 
 EXAMPLES = """\
-To change SECRET_KEY: put the new one into SECRET_KEY and the old one into SECRET_KEY_FALLBACKS, start
-all processes again, run this command, and take the old one out of SECRET_KEY_FALLBACKS.
+To change SECRET_KEY: set SECRET_KEY to the new one and SECRET_KEY_FALLBACKS to the old one, restart
+all processes, run this command, and remove the old one from SECRET_KEY_FALLBACKS.
 
 exit codes:
-  0    all that can be read is sealed under today's key
-  1    something cannot be read under any key, or a service is down
+  0    everything is encrypted with the current key
+  1    something cannot be decrypted with any key, or a service is down
 """
 
 Row = Crawl | Schedule | Channel | Delivery
 
 
-class Command(Door):
-    """Encrypt credentials and secret addresses anew, under today's SECRET_KEY."""
+class Command(CrawlerCommand):
+    """Re-encrypt credentials and secret addresses with the current SECRET_KEY."""
 
     help = __doc__
     examples = EXAMPLES
@@ -40,30 +40,31 @@ class Command(Door):
         return
 
     def perform(self, options: dict[str, Any]) -> int:
-        anew = lost = 0
+        changed = lost = 0
         for row in _rows():
             try:
-                anew += _sealed_anew(row)
+                changed += _reencrypt(row)
             except SealBroken:
                 lost += 1
-        if anew:
-            audit.note("secrets.sealed_anew", after={"rows": anew})
-        self.print(f"Sealed anew: {anew}.\n")
+        if changed:
+            audit.note("secrets.sealed_anew", after={"rows": changed})
+        self.print(f"Re-encrypted: {changed}.\n")
         if lost:
-            self.say(f"Cannot be read under any key: {lost}. Is SECRET_KEY_FALLBACKS complete?")
+            self.say(f"Cannot be decrypted with any key: {lost}. Is SECRET_KEY_FALLBACKS complete?")
         return Exit.NOT_DONE if lost else Exit.DONE
 
 
 def _rows() -> Iterator[Row]:
-    """Every row with something sealed in it may be one of these."""
+    """All rows that may hold encrypted values."""
     for model in (Crawl, Schedule):
         yield from model.objects.only("id", "sealed", "options").iterator(chunk_size=200)
     for addressed in (Channel, Delivery):
         yield from addressed.objects.only("id", "transport", "address").iterator(chunk_size=200)
 
 
-def _sealed_anew(row: Row) -> int:
-    """Write what is under an earlier key; how many rows that were. What somebody changes meanwhile stays theirs."""
+def _reencrypt(row: Row) -> int:
+    """Re-encrypt a row; return the number of rows changed. A row that another process changes meanwhile is left
+    alone."""
     match row:
         case Channel() | Delivery():
             return _written(row, "address", row.address, _address(row.transport, row.address))
@@ -71,7 +72,7 @@ def _sealed_anew(row: Row) -> int:
             with transaction.atomic():
                 options = _options(row.options)
                 changed = _written(row, "options", row.options, options)
-                return max(changed, _written(row, "sealed", row.sealed, _each(row.sealed, encryption.sealed_anew)))
+                return max(changed, _written(row, "sealed", row.sealed, _each(row.sealed, encryption.reencrypted)))
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
@@ -83,14 +84,14 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _address(means: str, stored: str) -> str:
-    """One that an earlier version stored in plain is sealed, too."""
+    """Also encrypts an address that an earlier version stored in plain text."""
     if stored.startswith(SEALED):
-        return _each(stored, encryption.address_sealed_anew)
+        return _each(stored, encryption.reencrypted_address)
     return encryption.seal_address(stored) if is_encrypted(means) else stored
 
 
-def _each(sealed: str, anew: Callable[[str], str]) -> str:
-    return anew(sealed) if sealed and not encryption.is_of_today(sealed) else sealed
+def _each(sealed: str, reencrypt: Callable[[str], str]) -> str:
+    return reencrypt(sealed) if sealed and not encryption.uses_current_key(sealed) else sealed
 
 
 def _written(row: Model, field: str, before: Any, after: Any) -> int:

@@ -1,13 +1,11 @@
-"""`manage.py resume`: goes on with a crawl that was paused."""
+"""`manage.py resume`: resumes a paused crawl."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from typing import Any
+from uuid import UUID
 
 from crawler.crawls import control
-from crawler.management.base import Door, add_crawl, crawl_of
-from crawler.reports import text
+from crawler.management.base import ControlCommand
 from crawler.reports.text import Verb
 
 EXAMPLES = """\
@@ -16,22 +14,18 @@ examples:
 
 exit codes:
   0    it is running, by this command or before it
-  1    it cannot go on because it is over, or a service is down
+  1    it cannot be resumed because it is over, or a service is down
   2    there is no such crawl
 """
 
 
-class Command(Door):
-    """Go on with a paused crawl, and do not wait for it (bin/crawl --resume ID does)."""
+class Command(ControlCommand):
+    """Resume a paused crawl without waiting for it (bin/crawl --resume ID waits)."""
 
     help = __doc__
     examples = EXAMPLES
+    verb = Verb.RESUME
+    needs_worker = True
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        add_crawl(parser)
-
-    def perform(self, options: dict[str, Any]) -> int:
-        crawl = crawl_of(options["id"])
-        code = self.tell(text.to_verb(Verb.RESUME, control.resume(crawl.id), crawl.id))
-        self.mention_workers()
-        return code
+    def change(self, crawl: UUID) -> bool:
+        return control.resume(crawl)

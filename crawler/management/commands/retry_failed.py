@@ -1,4 +1,4 @@
-"""`manage.py retry-failed`: sends the dead letters of a crawl again."""
+"""`manage.py retry-failed`: retries the dead letters of a crawl."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 from crawler.core.errors import BadInput
 from crawler.core.urls.normalise import from_person, key_of
 from crawler.crawls.retry import retry_failed
-from crawler.management.base import Door, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, add_crawl, crawl_of
 from crawler.models import Crawl, Page
 from crawler.reports import text
 from crawler.reports.text import Reply
 
-LONGEST_ID = 18  # digits; the table's keys have no more
+MAX_ID_DIGITS = 18  # of a primary key
 
 EXAMPLES = """\
 examples:
   python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
   python manage.py retry-failed 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --page https://example.com/a
 
-`manage.py dead-letters ID` lists them. A crawl that was over runs again and is finished anew.
+`manage.py dead-letters ID` lists them. A finished crawl runs again.
 
 exit codes:
-  0    they are on their way, or there were none
-  1    a page that was named is no dead letter, or a service is down
+  0    they are retried, or there were none
+  1    a named page is not a dead letter, or a service is down
   2    there is no such crawl, or no such page in it
 """
 
 
-class Command(Door):
-    """Send dead letters again: all of a crawl, or those that are named."""
+class Command(CrawlerCommand):
+    """Retry the dead letters of a crawl: all of them, or the named ones."""
 
     help = __doc__
     examples = EXAMPLES
@@ -42,32 +42,32 @@ class Command(Door):
             action="extend",
             nargs="+",
             metavar="URL",
-            help="only this page, by its URL or its number in the list (may be given again)",
+            help="only this page, by its URL or its number in the list (repeatable)",
         )
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
         if options["page"] is None:
-            code = self.tell(text.to_retry(retry_failed(crawl.id)))
+            code = self.print_reply(text.to_retry(retry_failed(crawl.id)))
         else:
             code = self._retry(crawl, [_page(crawl, typed) for typed in options["page"]])
-        self.mention_workers()
+        self.warn_without_workers()
         return code
 
     def _retry(self, crawl: Crawl, pages: list[Page]) -> int:
-        """Pages that are open are on their way already; those that closed in another way stay as they are."""
+        """Open pages are retried already; pages that closed with another outcome are not changed."""
         others = [page for page in pages if page.status == Page.CLOSED and not page.given_up]
-        code = self.tell(text.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
+        code = self.print_reply(text.to_retry(retry_failed(crawl.id, [page.id for page in pages])))
         if not others:
             return code
-        told = "; ".join(f"{page.url} ({page.http_status or text.outcome(page.outcome)})" for page in others)
-        return self.tell(Reply(f"No dead letter, so not sent again: {told}.", is_so=False))
+        listed = "; ".join(f"{page.url} ({page.http_status or text.outcome(page.outcome)})" for page in others)
+        return self.print_reply(Reply(f"Not retried, because it is not a dead letter: {listed}.", is_so=False))
 
 
 def _page(crawl: Crawl, typed: str) -> Page:
-    """The page of this crawl that a person means; BadInput when there is none."""
+    """The page of this crawl with this URL or number. Raises BadInput if there is none."""
     pages = Page.objects.filter(crawl=crawl)
-    if typed.isdecimal() and len(typed) <= LONGEST_ID:
+    if typed.isdecimal() and len(typed) <= MAX_ID_DIGITS:
         found = pages.filter(pk=int(typed)).first()
     else:
         found = pages.filter(key=key_of(from_person(typed))).first()

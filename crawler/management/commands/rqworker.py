@@ -1,4 +1,4 @@
-"""`manage.py rqworker crawl fetch`: that of django-rq, which waits for Redis and the database when they are late."""
+"""`manage.py rqworker crawl fetch`: django-rq's command, which first waits for Redis and the database."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawler.queueing.startup import wait_or_exit
 
 
 class Command(rqworker.Command):
-    """Run a stock RQ worker, or that of --worker-class."""
+    """Run a stock RQ worker, or the one of --worker-class."""
 
-    help = "Run a stock RQ worker with this project's settings, once Redis and the database are there."
+    help = "Run a stock RQ worker with this project's settings, once Redis and the database answer."
 
     def handle(self, *args: Any, **options: Any) -> None:
         wait_or_exit()

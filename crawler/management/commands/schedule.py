@@ -1,8 +1,7 @@
-"""`manage.py schedule`: lists, adds, pauses, resumes and removes crawls that are begun again and again."""
+"""`manage.py schedule`: lists, adds, pauses, resumes and removes schedules of recurring crawls."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ from crawler.core.errors import BadInput
 from crawler.crawls.schedules import add_schedule, begin_schedule, pause_schedule, remove_schedule, resume_schedule
 from crawler.encryption import seal
 from crawler.management import display
-from crawler.management.base import Door, Exit, one_line_errors
+from crawler.management.base import CrawlerCommand, Exit, use_one_line_errors
 from crawler.management.crawl_options import add_settled, chosen
 from crawler.management.inputs import credentials_of
 from crawler.models import Schedule
@@ -25,41 +24,41 @@ examples:
   python manage.py schedule list
   python manage.py schedule pause 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5
 
-Runs are begun by `manage.py clock`, which bin/up starts. Cron expressions are read in UTC. What
-else a crawl can be told: python manage.py schedule add --help
+`manage.py clock`, which bin/up starts, begins the runs. Cron expressions are in UTC. Further
+options of a crawl: python manage.py schedule add --help
 
 exit codes:
   0    done
-  1    it was as asked before, or a service is down
-  2    something that was typed cannot be used; nothing was changed
+  1    nothing to change, or a service is down
+  2    invalid arguments; nothing was changed
 """
 
 _VERBS: dict[str, tuple[Callable[[UUID], bool], str, str, str]] = {
-    "pause": (pause_schedule, "begin no more runs", "Paused; it begins no more runs.", "It was paused before."),
+    "pause": (pause_schedule, "begin no more runs", "Paused; no more runs begin.", "It was paused already."),
     "resume": (resume_schedule, "begin runs again", "Resumed.", "It was not paused."),
     "remove": (
         remove_schedule,
-        "forget it; its runs stay",
-        "Removed; the crawls it began stay.",
-        "It was gone before.",
+        "delete it; its runs stay",
+        "Removed; its crawls stay.",
+        "It was removed already.",
     ),
 }
-"""Verb -> what does it, what it means, and the two replies."""
+"""Action -> function, help, and the replies if it changed something or not."""
 
 
-class Command(Door):
-    """Crawl a site again and again: list, add, pause, resume or remove schedules."""
+class Command(CrawlerCommand):
+    """Crawl a site regularly: list, add, pause, resume or remove schedules."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        shown = _action(actions, "list", "show the schedules, the one that is due next first")
+        shown = _action(actions, "list", "list the schedules, the next due first")
         shown.add_argument("--json", action="store_true", help="print a JSON list")
-        _add_add(_action(actions, "add", "make a schedule, and begin its first run at once"))
+        _add_add(_action(actions, "add", "add a schedule, and begin its first run now"))
         for verb, (_, means, _, _) in _VERBS.items():
-            _action(actions, verb, means).add_argument("id", metavar="ID", help="the schedule")
+            _action(actions, verb, means).add_argument("id", metavar="ID", help="ID of the schedule")
 
     def perform(self, options: dict[str, Any]) -> int:
         match options["action"]:
@@ -70,21 +69,21 @@ class Command(Door):
             case verb:
                 move, _, done, not_done = _VERBS[verb]
                 is_so = move(_schedule_of(options["id"]).id)
-                return self.tell(Reply(done if is_so else not_done, is_so=is_so))
+                return self.print_reply(Reply(done if is_so else not_done, is_so=is_so))
 
     def _list(self, *, as_json: bool) -> int:
         schedules = Schedule.objects.order_by("-enabled", "next_at")
         if as_json:
-            self.print(json.dumps([display.schedule(schedule) for schedule in schedules]) + "\n")
+            self.print_json([display.schedule(schedule) for schedule in schedules])
         elif schedules:
             self.print(display.schedule_table(schedules))
         else:
-            self.print("There is no schedule yet. Make one: manage.py schedule add https://example.com/ --every 6h\n")
+            self.print("There are no schedules yet. Add one: manage.py schedule add https://example.com/ --every 6h\n")
         return Exit.DONE
 
     def _add(self, typed: dict[str, Any]) -> int:
         if typed["list"]:
-            raise BadInput("list", "A list cannot be crawled by schedule; give start URLs.")
+            raise BadInput("list", "A schedule needs start URLs; it cannot crawl a list.")
         rule = typed["cron"] or f"every {typed['every']}"
         urls, options, allow_private = typed["urls"], chosen(typed), typed["allow_private"]
         sealed = seal(credentials_of(typed))
@@ -93,17 +92,17 @@ class Command(Door):
             self.print(f"Schedule {schedule.id}: {schedule.rule}, first on {display.minute(schedule.next_at)} UTC.\n")
             return Exit.DONE
         run = begin_schedule(urls, options, rule, allow_private=allow_private, sealed=sealed)
-        if run.schedule is not None:  # else somebody has removed it already
+        if run.schedule is not None:  # None: removed meanwhile
             next_at = display.minute(run.schedule.next_at)
             self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")
         self.say(f"Crawl {run.id} of {run.site} has begun.")
-        self.mention_workers()
+        self.warn_without_workers()
         return Exit.DONE
 
 
 def _action(actions: _SubParsersAction[Any], name: str, means: str) -> ArgumentParser:
     parser: ArgumentParser = actions.add_parser(name, help=means, description=f"{means[:1].upper()}{means[1:]}.")
-    one_line_errors(parser)
+    use_one_line_errors(parser)
     return parser
 
 
@@ -111,13 +110,13 @@ def _add_add(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("when")
     rule = group.add_mutually_exclusive_group(required=True)
     rule.add_argument("--every", metavar="TIME", help="such as 6h, 30m or 2 days; at least a minute")
-    rule.add_argument("--cron", metavar="LINE", help='five fields, such as "0 3 * * *": each night at three (UTC)')
-    group.add_argument("--later", action="store_true", help="begin the first run when its time has come, not at once")
+    rule.add_argument("--cron", metavar="LINE", help='five fields, such as "0 3 * * *": every night at 3:00 UTC')
+    group.add_argument("--later", action="store_true", help="begin the first run at its scheduled time, not now")
     add_settled(parser)
 
 
 def _schedule_of(typed: str) -> Schedule:
-    """The schedule with the id a person typed; BadInput when there is none."""
+    """The schedule with this id. Raises BadInput if there is none."""
     try:
         return Schedule.objects.get(pk=UUID(typed))
     except (ValueError, Schedule.DoesNotExist):

@@ -1,21 +1,20 @@
-"""`manage.py status`: the newest crawls, or the state of one."""
+"""`manage.py status`: the newest crawls, or the progress of one."""
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
 from crawler import clock
 from crawler.management import display
-from crawler.management.base import Door, Exit, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, crawl_of
 from crawler.models import Crawl
 from crawler.reports import text
 from crawler.reports.diagnosis import stands_still, waits_because
 from crawler.reports.diagnosis_facts import held_because
 from crawler.reports.progress import progress_of
 
-SHOWN = 20  # crawls in the list
+MAX_LISTED = 20  # crawls in the list
 
 EXAMPLES = """\
 examples:
@@ -24,14 +23,14 @@ examples:
 """
 
 
-class Command(Door):
-    """Show the newest crawls, or with an ID the state and the receipt of that crawl."""
+class Command(CrawlerCommand):
+    """Show the newest crawls, or with an ID the progress and receipt of that crawl."""
 
     help = __doc__
     examples = EXAMPLES
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", nargs="?", metavar="ID", help="the crawl to show; without it the newest are listed")
+        parser.add_argument("id", nargs="?", metavar="ID", help="the crawl to show; default: list the newest")
         parser.add_argument("--json", action="store_true", help="print a JSON object (without ID a list of them)")
 
     def perform(self, options: dict[str, Any]) -> int:
@@ -44,7 +43,7 @@ class Command(Door):
     def _show(self, crawl: Crawl, as_json: bool) -> None:
         progress = progress_of(crawl, clock.epoch_seconds())
         if as_json:
-            self.print(json.dumps(progress) + "\n")
+            self.print_json(progress)
             return
         self.print(text.receipt_table(progress["receipt"]))
         if not crawl.is_over:
@@ -54,11 +53,11 @@ class Command(Door):
                 self.print(f"{why}\n")
 
     def _list(self, as_json: bool) -> None:
-        crawls = list(Crawl.objects.order_by("-created_at")[:SHOWN])
+        crawls = list(Crawl.objects.order_by("-created_at")[:MAX_LISTED])
         if as_json:
             now = clock.epoch_seconds()
-            self.print(json.dumps([progress_of(crawl, now) for crawl in crawls]) + "\n")
+            self.print_json([progress_of(crawl, now) for crawl in crawls])
         elif crawls:
             self.print(display.crawl_table(crawls))
         else:
-            self.print("There is no crawl yet. Start one: bin/crawl https://example.com/\n")
+            self.print("There are no crawls yet. Start one: bin/crawl https://example.com/\n")

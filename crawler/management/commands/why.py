@@ -1,4 +1,4 @@
-"""`manage.py why`: explains what a crawl waits for, and wakes crawls without activity."""
+"""`manage.py why`: why a crawl is not finished; also wakes it if it shows no activity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from crawler.core.errors import ServiceDown
-from crawler.management.base import Door, Exit, add_crawl, crawl_of
+from crawler.management.base import CrawlerCommand, Exit, add_crawl, crawl_of
 from crawler.manager.reconcile import reconcile
 from crawler.reports import diagnosis_text
 from crawler.reports.diagnosis import why_of
@@ -21,14 +21,14 @@ examples:
   python manage.py why 5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5 --json
 
 exit codes:
-  0    the explanation was printed
+  0    the report was printed
   1    the database is down
   2    there is no such crawl
 """
 
 
-class Command(Door):
-    """Explain why a crawl is not finished: its open pages, who has them since when, and what they wait for."""
+class Command(CrawlerCommand):
+    """Show why a crawl is not finished: what is open, which worker has it, since when, and what it waits for."""
 
     help = __doc__
     examples = EXAMPLES
@@ -39,7 +39,7 @@ class Command(Door):
 
     def perform(self, options: dict[str, Any]) -> int:
         crawl = crawl_of(options["id"])
-        with suppress(ServiceDown, RedisError):  # the database suffices, and the report shows that Redis is down
+        with suppress(ServiceDown, RedisError):  # the report works without Redis, and says so
             reconcile()
         report = why_of(crawl)
         self.print(json.dumps(report) + "\n" if options["json"] else diagnosis_text.text(report))

@@ -1,4 +1,4 @@
-/* Tells Swagger UI whether the page is dark, which it knows by a class and not by what the system or the reader prefers. */
+/* Sets Swagger UI's class for the dark theme from the system's or the user's setting. */
 "use strict";
 
 function follow() {

@@ -1,5 +1,5 @@
-/* Light or dark: as the system has it, unless the reader chose. Loaded before anything is drawn, so that nothing
-   flashes; the choice is kept in this browser alone. */
+/* The light or dark theme: the system's setting, unless the user has chosen one, which is stored in this browser. Loaded
+   before the first paint, so that the page does not flash. */
 "use strict";
 
 const CHOICES = { system: "as the system has them", light: "light", dark: "dark" };
@@ -9,7 +9,7 @@ function chosen() {
   try {
     const kept = localStorage.getItem("colours");
     return kept in NEXT ? kept : "system";
-  } catch { return "system"; } // this browser keeps nothing
+  } catch { return "system"; } // no local storage
 }
 
 function paint(choice) {
@@ -27,7 +27,7 @@ function offer() {
   };
   button.addEventListener("click", () => {
     const choice = NEXT[chosen()];
-    try { localStorage.setItem("colours", choice); } catch { /* for this page alone, then */ }
+    try { localStorage.setItem("colours", choice); } catch { /* not stored: only for this page */ }
     paint(choice);
     say();
   });

@@ -1,4 +1,4 @@
-/* Tries extraction rules without leaving the form. Without this, the button opens what was found in a new tab. */
+/* Tests extraction rules within the form. Without JavaScript, the button opens the result in a new tab. */
 "use strict";
 
 async function tried(button) {
@@ -16,7 +16,7 @@ document.querySelectorAll("button[data-try]").forEach((button) => {
     event.preventDefault();
     if (button.getAttribute("aria-busy")) return;
     button.setAttribute("aria-busy", "true");
-    place.replaceChildren("Asking for the page …");
+    place.replaceChildren("Fetching the page …");
     try {
       place.replaceChildren(await tried(button));
     } catch {

@@ -1,4 +1,4 @@
-/* The form that starts a crawl. It works without this; with it, a folded group says at once what was changed in it. */
+/* The form that starts a crawl. Optional: with JavaScript, a collapsed group shows its changed fields. */
 "use strict";
 
 const SHOWN = 40; // characters of a value, as in web/forms/crawl_form.py
@@ -8,7 +8,7 @@ function shorten(text) {
   return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1)}…`;
 }
 
-/* "Delay: 0.5", or nothing when the field is as it is by default. */
+/* "Delay: 0.5"; empty for the default. */
 function change(field) {
   const choices = field.querySelector("fieldset.choices");
   if (choices) return changeOfChoices(choices);
@@ -23,7 +23,7 @@ function change(field) {
   return `${label}: ${secret ? "given" : shown(control)}`;
 }
 
-/* "Tell them of: Started, Finished"; none ticked means the default. */
+/* "Tell them of: Started, Finished"; none checked means the default. */
 function changeOfChoices(choices) {
   const boxes = [...choices.querySelectorAll("input")];
   const ticked = boxes.filter((box) => box.checked);
@@ -54,7 +54,7 @@ function growWithLines(urls) {
   fit();
 }
 
-/* The server has judged a field that was left: its mark follows what it said. */
+/* Marks a field as valid or invalid after the server has validated it. */
 function mark(event) {
   const field = event.target.closest(".field");
   if (!field || !event.target.matches(".error")) return;
@@ -73,5 +73,5 @@ document.addEventListener("htmx:afterSwap", mark);
 document.querySelectorAll("textarea[name=start_urls]").forEach(growWithLines);
 document.querySelectorAll("details.group").forEach((group) => {
   group.addEventListener("input", () => sumUp(group));
-  sumUp(group); // the browser may have kept what was typed before a reload
+  sumUp(group); // the browser may restore input after a reload
 });

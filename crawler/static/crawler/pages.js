@@ -1,13 +1,13 @@
-/* Keeps a crawl's page up to date from its JSON. Text is only ever set as text; no HTML is made from data. */
+/* Updates a crawl's page from its JSON. Data is only set as text, never as HTML. */
 "use strict";
 
-const EVERY = 1000; // ms between two looks while the crawl goes on
-const HIDDEN = 5000; // ms while nobody looks at the tab
-const AFTER = 3000; // ms while only notices are on their way
-const SHARE = 10; // a look that took long is followed by a pause this many times as long: those who watch leave room for others
-const SELDOM = 4000; // ms between two looks at most, however long they take
-const PARTS = 3000; // ms between two drawings of the pictures, at least
-const LONGEST = 30000; // ms between two tries at most, when the server does not answer
+const POLL_MS = 1000; // while the crawl runs
+const HIDDEN_TAB_POLL_MS = 5000; // while the tab is hidden
+const NOTICES_POLL_MS = 3000; // while only notices are pending
+const PAUSE_FACTOR = 10; // a slow response is followed by a pause this many times as long, to limit the load
+const MAX_POLL_MS = 4000; // longest pause after a slow response
+const PARTS_MS = 3000; // shortest pause between two updates of the charts
+const MAX_RETRY_MS = 30000; // longest pause while the server does not answer
 
 function isWebAddress(text) {
   return /^https?:\/\//i.test(text || "");
@@ -32,23 +32,23 @@ function made(list, row) {
   return fill(template.content.firstElementChild.cloneNode(true), row);
 }
 
-/* A list somebody is about to click in, or has walked into by keyboard, stays still until they leave it. */
-function isHeld(list) {
+/* A list under the pointer or with the keyboard focus is not updated, so that a click does not miss. */
+function isInUse(list) {
   return list.matches(":focus-within") || (window.matchMedia("(hover: hover)").matches && list.matches(":hover"));
 }
 
 function showList(list, rows, over) {
   const now = JSON.stringify(rows);
-  if (list.shown === now || (!over && isHeld(list))) return;
+  if (list.shown === now || (!over && isInUse(list))) return;
   list.shown = now;
   list.replaceChildren(...rows.map((row) => made(list, row)));
 }
 
 function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text; // unchanged text is not read aloud again
+  if (node.textContent !== text) node.textContent = text; // so that screen readers do not repeat unchanged text
 }
 
-/* Hides or shows; the keyboard is not left on something that has gone. */
+/* Hides or shows a node; moves the focus away from a hidden one. */
 function setHidden(node, hidden) {
   const held = hidden && !node.hidden && node.contains(document.activeElement);
   node.hidden = hidden;
@@ -71,16 +71,15 @@ function show(crawl, status) {
   document.title = status.title;
   const moved = crawl.dataset.state !== status.state;
   crawl.dataset.state = status.state;
-  tellParts(moved);
+  refreshParts(moved);
 }
 
-/* The parts of the page that the server draws are asked for again by htmx when they hear of this: now and then, and at
-   once when the crawl has moved on. */
-let told = 0;
-function tellParts(atOnce) {
+/* Has htmx reload the parts that the server renders: now and then, and at once when the state has changed. */
+let partsRefreshedAt = 0;
+function refreshParts(atOnce) {
   const now = performance.now();
-  if (!atOnce && now - told < PARTS) return;
-  told = now;
+  if (!atOnce && now - partsRefreshedAt < PARTS_MS) return;
+  partsRefreshedAt = now;
   document.body.dispatchEvent(new CustomEvent("crawl-looked"));
 }
 
@@ -111,7 +110,7 @@ function follow(crawl) {
     } catch {
       failures += 1;
       if (failures > 1) say("The server does not answer. What you see may be old; this page keeps trying.");
-      return again(Math.min(EVERY * 2 ** failures, LONGEST));
+      return again(Math.min(POLL_MS * 2 ** failures, MAX_RETRY_MS));
     }
     failures = 0;
     say(seen.ended || "");
@@ -122,13 +121,13 @@ function follow(crawl) {
     wasOver = seen.status.over;
     if (seen.status.settled) return undefined;
     quiet = wasOver ? quiet + 1 : 0;
-    if (wasOver) return again(Math.min(AFTER * quiet, LONGEST));
-    return again(Math.max(document.hidden ? HIDDEN : EVERY, Math.min(SELDOM, SHARE * (performance.now() - began))));
+    if (wasOver) return again(Math.min(NOTICES_POLL_MS * quiet, MAX_RETRY_MS));
+    return again(Math.max(document.hidden ? HIDDEN_TAB_POLL_MS : POLL_MS, Math.min(MAX_POLL_MS, PAUSE_FACTOR * (performance.now() - began))));
   }
 
-  /* Even a crawl that is over may have been sent on from another tab. */
+  /* Even a finished crawl may have been restarted from another tab. */
   document.addEventListener("visibilitychange", () => { if (!document.hidden && !ended) again(0); });
-  if (!("settled" in crawl.dataset)) again(EVERY);
+  if (!("settled" in crawl.dataset)) again(POLL_MS);
 }
 
 function announce(status) {
@@ -136,24 +135,24 @@ function announce(status) {
   try {
     const notice = new Notification(status.title, { body: status.texts.summary, tag: status.progress.id });
     notice.onclick = () => { window.focus(); notice.close(); };
-  } catch { /* some phones allow notifications to service workers only; the page itself still says it */ }
+  } catch { /* some phones allow notifications to service workers only; the page still shows it */ }
 }
 
-function offerToTell() {
+function offerNotification() {
   const button = document.getElementById("tell-me");
-  const told = document.getElementById("told");
+  const note = document.getElementById("told");
   if (!("Notification" in window)) return;
   const update = () => {
     button.hidden = Notification.permission !== "default";
-    if (Notification.permission === "granted") told.textContent = "This browser will tell you when it is finished.";
-    if (Notification.permission === "denied") told.textContent = "This browser does not allow notifications from here.";
+    if (Notification.permission === "granted") note.textContent = "This browser will tell you when it is finished.";
+    if (Notification.permission === "denied") note.textContent = "This browser does not allow notifications from here.";
   };
   button.addEventListener("click", async () => { await Notification.requestPermission(); update(); });
   button.hidden = Notification.permission !== "default";
   if (Notification.permission === "granted") update();
 }
 
-/* Times come as UTC; the reader's own clock is easier to read. */
+/* Shows UTC times in the user's time zone. */
 function localTimes(within) {
   const format = (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle });
   const [usual, exact] = [format("short"), format("medium")];
@@ -165,7 +164,7 @@ function localTimes(within) {
   });
 }
 
-/* A second press would do it a second time, or find it done. */
+/* Prevents a double submit. */
 function submitOnce(form) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -178,7 +177,7 @@ function submitOnce(form) {
   });
 }
 
-/* A question that was opened by mistake goes away by Escape or by pressing elsewhere. */
+/* Closes a menu or confirmation on Escape or a click elsewhere. */
 function closeEasily(question) {
   question.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !question.open) return;
@@ -188,9 +187,9 @@ function closeEasily(question) {
   document.addEventListener("click", (event) => { if (!question.contains(event.target)) question.open = false; });
 }
 
-/* A swap under somebody's pointer loses their click. A part whose answer says what it said before stays as it is, and
-   what the clock asked for, which it does again, is not drawn while a button is held down. */
-const drawn = new Map(); // by the id of a part: what the server said of it last
+/* A swap between press and release of the pointer loses the click. So an unchanged part is not swapped, and a periodic
+   update is skipped while a button in it is pressed. */
+const drawn = new Map(); // id of a part -> the last response
 function keepStill(event) {
   const { target, serverResponse, xhr, requestConfig } = event.detail;
   if (!target.id || xhr.status !== 200 || requestConfig.verb !== "get") return;
@@ -201,12 +200,12 @@ function keepStill(event) {
 
 localTimes(document);
 document.addEventListener("htmx:beforeSwap", keepStill);
-document.addEventListener("htmx:load", (event) => localTimes(event.target)); // a part that the server drew anew
+document.addEventListener("htmx:load", (event) => localTimes(event.target)); // a part that the server rendered again
 document.querySelectorAll("form[data-once]").forEach(submitOnce);
 document.querySelectorAll("details.confirm, details.menu").forEach(closeEasily);
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on a phone
 const crawl = document.getElementById("crawl");
 if (crawl) {
-  offerToTell();
+  offerNotification();
   follow(crawl);
 }

@@ -1,18 +1,18 @@
-/* Copies the secret of a new token. Without JavaScript it is selected and copied by hand, so the button is hidden. */
+/* Copies the secret of a new token. The button is hidden without JavaScript. */
 "use strict";
 
 for (const button of document.querySelectorAll("[data-copies]")) {
   const field = document.getElementById(button.dataset.copies);
-  const told = button.parentElement.querySelector("[data-copied]");
+  const note = button.parentElement.querySelector("[data-copied]");
   button.hidden = false;
   field.addEventListener("focus", () => field.select());
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(field.value);
-      told.textContent = "Copied.";
+      note.textContent = "Copied.";
     } catch {
-      field.focus(); // not allowed, or no clipboard over plain HTTP
-      told.textContent = "Copy the selected text.";
+      field.focus(); // not permitted, or no clipboard over plain HTTP
+      note.textContent = "Copy the selected text.";
     }
   });
 }

@@ -20,7 +20,7 @@ from crawler.accounts import audit, logins
 from crawler.accounts.login_links import link_account, make_link, redeem
 from crawler.accounts.logins import Attempt, TooManyTries
 from crawler.web.decorators import public_page
-from crawler.web.middleware import comes_from
+from crawler.web.middleware import client_address
 
 __all__ = ["LoginPage", "LogoutDoor", "admin_login", "login_link", "make_link", "refused"]
 
@@ -39,7 +39,7 @@ class LoginForm(AuthenticationForm):
         if name is None or not password:
             return super().clean()
         try:
-            attempt = logins.begin(name, comes_from(self.request), known_browser(self.request))
+            attempt = logins.begin(name, client_address(self.request), known_browser(self.request))
         except TooManyTries as error:
             self.trouble = error
             raise ValidationError(str(error), code="throttled") from None
@@ -115,7 +115,7 @@ def redirect_to(request: HttpRequest) -> HttpResponse:
 def dead_link(request: HttpRequest, template: str) -> HttpResponse:
     """What a link leads to that is used, too old or made up. It is not logged: the log would have the link in it."""
     try:
-        logins.failed(comes_from(request))
+        logins.failed(client_address(request))
         response = render(request, template, status=410)
     except TooManyTries as error:
         messages.warning(request, str(error))

@@ -49,7 +49,7 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
     channel = Channel.objects.get()
     assert (channel.owner, channel.name, channel.address) == (ann, "my mail", "ann@example.com")
     assert channel.events == ["crawl.started", "crawl.failed"]
-    assert "Told when a crawl is: started, failed." in as_ann.get(PAGE).content.decode()
+    assert "Notified when a crawl is: started, failed." in as_ann.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(

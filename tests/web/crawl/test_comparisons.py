@@ -53,7 +53,7 @@ def test_each_change_is_counted_and_listed(as_ann: Client, now: Crawl, before: C
     html = html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/")
     assert "1 page" in html
     assert "Every page answered as before." in html
-    assert "other options (max_pages)" in html
+    assert "different options (max_pages)" in html
     titles = html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/title/")
     assert "Old &lt;b&gt;title&lt;/b&gt;" in titles
     assert "No page is gone." in html_at(as_ann, f"/crawls/{now.id}/compare/{before.id}/gone/")

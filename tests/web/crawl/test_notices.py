@@ -36,7 +36,7 @@ def told(crawl: Crawl, **fields: object) -> Delivery:
 
 
 def test_without_any_it_says_what_to_do(as_ann: Client, ann: User) -> None:
-    assert "No notice has been sent yet" in log(as_ann, a_finished_crawl(ann))
+    assert "No notices were sent yet" in log(as_ann, a_finished_crawl(ann))
 
 
 def test_each_delivery_stands_there_with_what_came_of_it(as_ann: Client, ann: User) -> None:

@@ -74,7 +74,7 @@ def test_everything_is_told(as_ann: Client, crawl: Crawl) -> None:
 
 def test_a_page_of_which_nothing_is_kept_says_why(as_ann: Client, ann: User) -> None:
     page = a_page(a_finished_crawl(ann, options=CrawlOptions(keep=("text",))), answer=404)
-    assert "Nothing is kept of this page. " in html_of(as_ann, page)
+    assert "No content of this page is stored. " in html_of(as_ann, page)
 
 
 def test_only_a_web_address_is_opened(as_ann: Client, crawl: Crawl) -> None:

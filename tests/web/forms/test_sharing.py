@@ -128,7 +128,7 @@ def test_a_crawl_can_be_kept_and_given_up_again(as_ann: Client, ann: User, setti
     crawl = a_finished_crawl(ann, finished_at=timezone.now() - timedelta(days=1))
     assert "It will be deleted on" in text_of(as_ann, crawl)
     as_ann.post(f"/crawls/{crawl.id}/keep", {"keep": "on"})
-    assert "It is kept, whatever its age." in text_of(as_ann, crawl)
+    assert "It is exempt from automatic deletion." in text_of(as_ann, crawl)
     as_ann.post(f"/crawls/{crawl.id}/keep", {"keep": "off"})
     assert "It will be deleted on" in text_of(as_ann, crawl)
 

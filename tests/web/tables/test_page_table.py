@@ -54,7 +54,7 @@ def test_what_was_chosen_stands_in_the_form_again(as_ann: Client, crawl: Crawl) 
     assert 'value="&quot;big&quot;"' in html
     assert '<option value="404" selected>' in html
     assert '<option value="-size" selected>' in html
-    assert "No page is like this." in html
+    assert "No page matches." in html
 
 
 def test_a_script_in_an_address_is_not_opened(as_ann: Client, crawl: Crawl) -> None:
@@ -137,11 +137,11 @@ def test_a_script_is_told_the_shortest_address(as_ann: Client, crawl: Crawl) -> 
 
 
 def test_a_crawl_that_has_just_begun_says_so(as_ann: Client, ann: User) -> None:
-    assert "No page is known yet" in html_of(as_ann, a_crawl(ann))
+    assert "No pages yet" in html_of(as_ann, a_crawl(ann))
 
 
 def test_unknown_orphans_are_not_called_none(as_ann: Client, crawl: Crawl) -> None:
-    assert "Not known" in html_of(as_ann, crawl, "?show=orphans")
+    assert "Not known: this crawl" in html_of(as_ann, crawl, "?show=orphans")
 
 
 def test_the_rows_are_had_as_a_file_in_their_order(

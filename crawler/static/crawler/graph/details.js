@@ -1,4 +1,4 @@
-/* What is known of the selected node, and where more of it can be read. */
+/* Details of the selected node, with links. */
 
 import { count, folderAddress, isWebAddress, statusOf } from "./words.js";
 

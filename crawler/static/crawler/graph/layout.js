@@ -1,7 +1,7 @@
-/* Where each dot stands: first on rings around its parent's place, as the tree of first finds has it, then by forces. */
+/* The layout: nodes start on rings around their parent in the discovery tree, then a force simulation moves them. */
 
 const RING = 46; // between a page and those first found on it
-const LONG_ENOUGH = 0.02; // of d3's alpha: nothing moves visibly any more
+const LONG_ENOUGH = 0.02; // of d3's alpha: no visible movement below it
 const FRAME = 14; // ms of layout before the next picture is drawn
 
 export function radius(node, largest) {

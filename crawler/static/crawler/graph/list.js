@@ -1,4 +1,4 @@
-/* The nodes as a table: for those who cannot see the picture, and for finding one by its name. */
+/* The nodes as a table, for screen readers and for search by name. */
 
 import { answerOf } from "./painting.js";
 import { count, folderAddress, statusOf } from "./words.js";

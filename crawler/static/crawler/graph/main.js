@@ -1,4 +1,4 @@
-/* The graph's page: reads what is to be drawn, and brings picture, details, table and search together. */
+/* The graph page: loads the data and connects the canvas, details, table and search. */
 
 import { showDetails } from "./details.js";
 import { radius, settle } from "./layout.js";
@@ -65,7 +65,7 @@ async function begin() {
 
   const canvas = byId("canvas");
   const painting = new Painting(canvas, graph, palette(canvas));
-  let follows = true; // until somebody moves it, the picture is kept whole in the canvas
+  let follows = true; // the graph is fitted to the canvas until the user moves it
 
   const select = (place) => {
     painting.selected = place;

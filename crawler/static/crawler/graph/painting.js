@@ -1,4 +1,4 @@
-/* Draws the picture on a canvas: lines, dots, what is selected or found, and as many names as there is room for. */
+/* Draws the graph on a canvas: edges, nodes, selection, search results, and as many labels as fit. */
 
 const FAR = 1.1; // scale from which names of single pages are written
 const MOST_NAMES = 60;

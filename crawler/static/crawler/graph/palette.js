@@ -1,4 +1,4 @@
-/* The colours of the picture, as the style sheet has them for the theme of the moment. */
+/* The colours of the graph, from the style sheet of the current theme. */
 
 export function palette(canvas) {
   const style = getComputedStyle(canvas);
@@ -18,7 +18,7 @@ export function palette(canvas) {
   };
 }
 
-/* Calls back when the theme changes, by the system's setting or by a switch on the page. */
+/* Calls back when the theme changes, by the system or by the user. */
 export function onTheme(changed) {
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
   new MutationObserver(changed).observe(document.documentElement, { attributes: true });

@@ -1,5 +1,5 @@
-/* Mouse, fingers and keys on the picture. The wheel zooms, and a finger moves the picture instead of the page, only once
-   the picture was clicked: until then somebody may just be scrolling by. */
+/* Mouse, touch and keyboard input on the graph. The wheel zooms, and a finger moves the graph instead of the page, only
+   after a click on the graph, so that scrolling the page still works. */
 
 const CLICK = 5; // px a pointer may move and still be clicking
 const STEP = 60; // px an arrow key moves

@@ -1,10 +1,10 @@
-/* What is said of a node, for its details and its line in the table. */
+/* Text about a node, for its details and its row in the table. */
 
 const number = new Intl.NumberFormat("en");
 
 export const count = (value) => number.format(value);
 
-/* Names of the answers, as the legend has them. */
+/* Names of the response classes, from the legend. */
 export function answerNames() {
   const entries = [...document.querySelectorAll("#key-answer li")];
   return Object.fromEntries(entries.map((entry) => [entry.dataset.key, entry.firstElementChild.nextSibling.textContent.trim()]));
