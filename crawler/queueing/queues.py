@@ -124,7 +124,7 @@ def await_job(seconds: float) -> None:
 
 
 def ensure_rescue_job() -> None:
-    """Ensure that there is a rescue job (docs: "lifeline"), an idle poller which RQ enqueues when a worker starts.
+    """Ensure that there is a rescue job an idle poller which RQ enqueues when a worker starts.
 
     With two queues RQ pops a job before it records which worker has it: a worker killed in between takes the last job
     with it, and the next worker would never find a job. So one job stands in the registry of started jobs as
@@ -195,7 +195,7 @@ def send_notify() -> None:
     """Enqueue the job that delivers the outbox, unless one was sent within the last seconds: RQ may lose a job."""
     job = new_id("notify")
     if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
-        data = _job_data("crawler.jobs.notify", job, "tell people about a crawl")
+        data = _job_data("crawler.jobs.notify", job, "deliver the notices of crawls")
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([data], pipeline=pipe)
             _ring_bell(pipe)

@@ -4,7 +4,7 @@ While a crawl runs, at least one job is queued, or is being run by a worker that
 batch while the queues are empty sends a tick first (it costs nothing: the batch's results would have sent it), and a
 tick that ends with empty queues sends an idle poller. So after every process was killed, the next worker finds a job,
 without a scheduler. If a worker is killed between popping the last job and starting it, RQ loses the job; then the
-rescue job ("lifeline") is left: a job that RQ takes for abandoned and enqueues when a worker starts.
+rescue job is left: a job that RQ takes for abandoned and enqueues when a worker starts.
 
 An idle worker also looks for such jobs about every ten minutes. So the rescue job also stays for a crawl that is held
 until midnight: that is how a stock worker resumes it in time.

@@ -22,7 +22,6 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
 from crawler.api.schemas.start import Base, CrawlStart, ListStart
-from crawler.core.access.credentials import own_hosts
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions, check_options
@@ -30,7 +29,7 @@ from crawler.core.errors import BadInput, OverQuota
 from crawler.core.url_lists.reader import Columns
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.control import share_begun
-from crawler.crawls.credentials import taken_over
+from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.schedules import begin_schedule
@@ -59,7 +58,7 @@ def sealed_for(
     if earlier is None or not earlier.sealed or not may(request.user, Right.OWN, earlier):
         raise BadInput("same_credentials", NOT_YOURS)
     checked, urls = check_options(options), [from_person(url) for url in start_urls]
-    return taken_over(earlier, own_hosts(urls, checked.hosts, subdomains=checked.subdomains, listed=listed))
+    return taken_over(earlier, own_hosts(urls, checked, listed=listed))
 
 
 router = Router(tags=["crawls"])
