@@ -1,8 +1,8 @@
-"""The record of who did what: written in the transaction of the deed itself, added to and never changed.
+"""The audit log: who did what, written in the transaction of the action itself; entries are never changed.
 
-Whoever opens a door says once who comes in by it (`acting`); the verbs behind it only say what was done (`note`). What
-nobody stands behind (a clock, a worker) is done by "system". No secret goes in here: addresses of notices stay out, of
-a password only that there is another, and of a crawl's URL the host.
+Each entry point sets the actor once (`acting`); the functions it calls only record the action (`note`). Actions without
+a user (the clock, a worker) are by "system". No secret is recorded: no addresses of notices, of a password only that it
+changed, of a crawl's URL only the host.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from django.db.models import Model
 from crawler.models import AuditEntry, Crawl, Schedule
 
 WEB, API, COMMAND, SYSTEM = "web", "api", "command", "system"
-SWEPT = 2000  # rows deleted in one go
+DELETE_ROWS_PER_CALL = 2000
 
 
 class Person(Protocol):
-    """An account, or a visitor who has none."""
+    """An account, or an anonymous user."""
 
     pk: Any
 
@@ -35,21 +35,21 @@ class Person(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """Who does what is done from now on."""
+    """The actor of the following actions."""
 
     via: str
-    address: str = ""  # where they come from; "" = not known, or this machine
-    who: Callable[[], tuple[Person | None, int | None]] | None = None  # the person and their token, by now
-    name: str = ""  # of somebody who has no account here
+    address: str = ""  # of the client; "" = unknown, or this machine
+    who: Callable[[], tuple[Person | None, int | None]] | None = None  # the present user and token
+    name: str = ""  # of an actor without an account
 
 
-_NOBODY = Acting(SYSTEM)
-_acting: ContextVar[Acting] = ContextVar("acting", default=_NOBODY)
+_SYSTEM_ACTOR = Acting(SYSTEM)
+_acting: ContextVar[Acting] = ContextVar("acting", default=_SYSTEM_ACTOR)
 
 
 @contextmanager
 def acting(who: Acting) -> Iterator[None]:
-    """What is noted meanwhile was done by them."""
+    """Actions in this context are by this actor."""
     token = _acting.set(who)
     try:
         yield
@@ -58,17 +58,17 @@ def acting(who: Acting) -> Iterator[None]:
 
 
 def as_system() -> Any:
-    """What is noted meanwhile nobody asked for: it was due, and whoever came by did it."""
-    return acting(_NOBODY)
+    """Actions in this context were due, and not requested by a user."""
+    return acting(_SYSTEM_ACTOR)
 
 
 def address() -> str:
-    """Where whoever acts comes from; "" = not known, or this machine."""
+    """The actor's address; "" = unknown, or this machine."""
     return _acting.get().address
 
 
 def by_command() -> Any:
-    """What is noted meanwhile somebody does on the command line, of whom we know their name on this machine."""
+    """Actions in this context are by the user of this machine who runs the command."""
     return acting(Acting(COMMAND, name=os_user()))
 
 
@@ -83,8 +83,8 @@ def note(
     key: str = "",
     name: str = "",
 ) -> None:
-    """Write one entry: what was done, to what, and what it was before and after. `by` is for a door at which somebody
-    becomes a person only by this very deed."""
+    """Write one entry: the action, the item, and its values before and after. `by` is for actions that identify the
+    user, such as a login."""
     now = _acting.get()
     person, token = (by, None) if by is not None else now.who() if now.who else (None, None)
     AuditEntry.objects.create(
@@ -103,15 +103,15 @@ def note(
 
 
 def forget_before(moment: datetime) -> int:
-    """Forget some of what was written before; how many entries. The only way by which one goes."""
-    old = AuditEntry.objects.filter(at__lt=moment).order_by("pk").values_list("pk", flat=True)[:SWEPT]
-    doomed = AuditEntry.objects.filter(pk__in=list(old))
-    return doomed._raw_delete(doomed.db)
+    """Delete some of the entries before this moment; returns how many. Entries are deleted in no other way."""
+    old = AuditEntry.objects.filter(at__lt=moment).order_by("pk").values_list("pk", flat=True)[:DELETE_ROWS_PER_CALL]
+    entries = AuditEntry.objects.filter(pk__in=list(old))
+    return entries._raw_delete(entries.db)
 
 
 @cache
 def os_user() -> str:
-    """Whose process this is."""
+    """The user that runs this process."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a container may run it under a number that has no name
@@ -119,7 +119,7 @@ def os_user() -> str:
 
 
 def _name_of(item: Model | None) -> str:
-    """How people know it, without what may be secret: URLs can have passwords and tokens in them."""
+    """The item's name for users, without secrets: URLs may contain passwords and tokens."""
     if item is None:
         return ""
     if isinstance(item, Crawl | Schedule):

@@ -1,8 +1,8 @@
-"""Calls of the API that may be sent twice: the first is done, the others get its answer.
+"""Stores the responses of API calls with an Idempotency-Key: the first call is run, the others get its response.
 
-The unique key of person and Idempotency-Key decides who is first. Whoever dies with a call in hand leaves a claim
-without an answer, and with it the id of what the call was to make; a try that comes later takes the claim over, finds
-by that id whether it was made, and makes it only if not.
+The unique key of user and Idempotency-Key decides which call is the first. If its process crashes, a claim without a
+response is left, with the id of the object that the call was to create. A later attempt takes the claim over, looks for
+an object with that id, and creates it only if there is none.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from django.utils.crypto import salted_hmac
 
 from crawler.models import RepeatedCall
 
-KEPT = timedelta(hours=24)
-A_TRY = timedelta(minutes=2)  # how long a call may take before another may take it for dead
-SWEPT = 500  # rows deleted in one go
+RESPONSE_TTL = timedelta(hours=24)
+CLAIM_TTL = timedelta(minutes=2)  # an unanswered claim of this age can be taken over
+DELETE_ROWS_PER_CALL = 500
 
 
 @dataclass(frozen=True)
 class Mine:
-    """The call is the caller's to do."""
+    """The caller is to run the call."""
 
     row: int
     claimed_at: datetime
-    made_id: UUID  # what it makes is to have this id
-    is_second_try: bool  # an earlier one died; it may have made it
+    made_id: UUID  # the id for the object it creates
+    is_second_try: bool  # an earlier attempt crashed; it may have created the object
 
 
 @dataclass(frozen=True)
 class Done:
-    """The call was done; this was the answer."""
+    """The call was run; this was its response."""
 
     status: int
     headers: dict[str, str]
@@ -45,7 +45,7 @@ class Done:
 
 @dataclass(frozen=True)
 class UnderWay:
-    """Somebody is at it right now."""
+    """Another process is running the call."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,16 @@ Claim = Mine | Done | UnderWay | OtherCall
 
 
 def digest_of(method: str, path: str, body: bytes, scopes: Iterable[str] = ()) -> str:
-    """What tells one call from another. Keyed, because bodies may hold passwords; with what its caller may do, because
-    whoever may do less must not be given the answer."""
+    """Identifies a call. Keyed, because bodies may contain passwords; with the caller's scopes, because a caller with
+    fewer scopes must not get the response."""
     text = b"\n".join([method.encode(), path.encode(), " ".join(sorted(scopes)).encode(), body])
     return salted_hmac("crawler.accounts.idempotency", text, algorithm="sha256").hexdigest()
 
 
 def claim(user: User, key: str, digest: str, now: datetime) -> Claim:
-    """Who does this call."""
+    """Decide who runs this call."""
     with transaction.atomic():
-        RepeatedCall.objects.filter(user=user, key=key, claimed_at__lte=now - KEPT).delete()
+        RepeatedCall.objects.filter(user=user, key=key, claimed_at__lte=now - RESPONSE_TTL).delete()
         row, is_new = RepeatedCall.objects.get_or_create(
             user=user, key=key, defaults={"digest": digest, "claimed_at": now}
         )
@@ -80,30 +80,30 @@ def claim(user: User, key: str, digest: str, now: datetime) -> Claim:
 
 
 def keep(mine: Mine, status: int, headers: dict[str, str], body: str) -> None:
-    """Keep the answer for those who ask again."""
+    """Store the response for repeated calls."""
     _still(mine).update(status=status, headers=headers, body=body)
 
 
 def give_back(mine: Mine) -> None:
-    """The call was refused and made nothing: its key is free for another."""
+    """The call was refused and created nothing: its key can be used again."""
     _still(mine).delete()
 
 
-def let_go(mine: Mine) -> None:
-    """The call met trouble, and nobody knows how far it came: the next try need not wait, and makes nothing twice."""
-    _still(mine).update(claimed_at=mine.claimed_at - A_TRY)
+def release(mine: Mine) -> None:
+    """The call failed at an unknown point: the next attempt need not wait, and creates nothing twice."""
+    _still(mine).update(claimed_at=mine.claimed_at - CLAIM_TTL)
 
 
 def sweep(now: datetime) -> int:
-    """Forget some of the answers that are older than a day; how many."""
-    too_old = RepeatedCall.objects.filter(claimed_at__lte=now - KEPT).values_list("pk", flat=True)
-    doomed = list(too_old[:SWEPT])
-    return RepeatedCall.objects.filter(pk__in=doomed).delete()[0] if doomed else 0
+    """Delete some of the responses that are older than a day; returns how many."""
+    too_old = RepeatedCall.objects.filter(claimed_at__lte=now - RESPONSE_TTL).values_list("pk", flat=True)
+    expired = list(too_old[:DELETE_ROWS_PER_CALL])
+    return RepeatedCall.objects.filter(pk__in=expired).delete()[0] if expired else 0
 
 
 def _taken_over(row: RepeatedCall, now: datetime) -> Mine | UnderWay:
-    """A claim whose holder has been silent for too long goes to whoever moves its time first."""
-    if now - row.claimed_at < A_TRY:
+    """An expired claim goes to the process whose update of its time succeeds."""
+    if now - row.claimed_at < CLAIM_TTL:
         return UnderWay()
     unchanged = RepeatedCall.objects.filter(pk=row.pk, claimed_at=row.claimed_at, status=None)
     if unchanged.update(claimed_at=now) != 1:

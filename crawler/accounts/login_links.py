@@ -1,4 +1,4 @@
-"""The link by which somebody who was invited chooses a password: good for three days, dead once it was used."""
+"""One-time links: a login link (one hour), and an invitation to choose a password (three days)."""
 
 from __future__ import annotations
 
@@ -20,26 +20,24 @@ from crawler import clock
 from crawler.accounts import audit
 from crawler.core.errors import BadInput, CrawlerError
 
-# The first account, and the link that lets its owner in once without a password.
-
 FIRST_NAME = "admin"
-LOGIN_LINK_LIFETIME = 3600  # seconds a link can be used
+LOGIN_LINK_LIFETIME_S = 3600
 
 
 def _naive_now() -> datetime:
-    """Django counts the age of a token in naive local time."""
+    """Django computes the age of a token in naive local time."""
     return timezone.make_naive(clock.now(), timezone.get_default_timezone())
 
 
 class LoginTokens(PasswordResetTokenGenerator):
-    """Tokens that die with the next login (Django's would survive a second one within the same second)."""
+    """Tokens that the next login invalidates (Django's stay valid for a second login within the same second)."""
 
     key_salt = "crawler.accounts.login"
-    lifetime = LOGIN_LINK_LIFETIME
+    lifetime = LOGIN_LINK_LIFETIME_S
 
     def __init__(self, now: Callable[[], datetime] = _naive_now) -> None:
         super().__init__()
-        self._now = now  # type: ignore[method-assign]  # tests give their own
+        self._now = now  # type: ignore[method-assign]  # tests pass their own
 
     def _make_hash_value(self, user: User, timestamp: int) -> str:
         return f"{user.pk}:{user.password}:{user.last_login and user.last_login.isoformat()}:{timestamp}"
@@ -56,9 +54,9 @@ _login_tokens = LoginTokens()
 
 
 def first_account() -> User:
-    """The account the link is for: the oldest active superuser, made without a password where there is no account."""
+    """The oldest active superuser; created without a password if there is no account."""
     if not User.objects.exists():
-        return _made_first()
+        return _create_first()
     account = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if account is None:
         raise CrawlerError(
@@ -67,7 +65,7 @@ def first_account() -> User:
     return account
 
 
-def _made_first() -> User:
+def _create_first() -> User:
     account, made = User.objects.get_or_create(
         username=FIRST_NAME, defaults={"is_superuser": True, "is_staff": True, "is_active": True}
     )
@@ -78,7 +76,7 @@ def _made_first() -> User:
 
 
 def account_named(name: str) -> User:
-    """An active account; CrawlerError when there is none of this name."""
+    """An active account; CrawlerError if there is none of this name."""
     account = User.objects.filter(username=name, is_active=True).first()
     if account is None:
         raise CrawlerError(f"There is no active account {name!r}. Make one: python manage.py invite EMAIL")
@@ -86,7 +84,7 @@ def account_named(name: str) -> User:
 
 
 def make_link(base_url: str, account: User | None = None) -> str:
-    """An address below `base_url` that logs an account in, the first one when none is given: once, within an hour."""
+    """A URL below `base_url` that logs an account in (default: the first one): once, within an hour."""
     account = account or first_account()
     audit.note("login_link.made", account)
     where = reverse(
@@ -97,16 +95,16 @@ def make_link(base_url: str, account: User | None = None) -> str:
 
 
 def link_account(uidb64: str, token: str) -> User | None:
-    """The account this link would let in, or None when it is used, too old or made up. Asking does not use it up."""
+    """The account this link would log in, or None if it was used, has expired or is invalid. Does not use it up."""
     account = _account(uidb64)
     good = account is not None and account.is_active and _login_tokens.check_token(account, token)
     return account if good else None
 
 
 def redeem(uidb64: str, token: str) -> User | None:
-    """The account this link is for, or None when it is used, too old or made up.
+    """Use the link up; returns its account, or None if it was used, has expired or is invalid.
 
-    Of two requests with one link only one changes the row that the token is made from, so only one gets in.
+    Of two concurrent requests with one link only one changes the row that the token is made from.
     """
     account = link_account(uidb64, token)
     if account is None:
@@ -125,28 +123,28 @@ def _account(uidb64: str) -> User | None:
         return None
 
 
-INVITATION_LIFETIME = 3 * 24 * 3600  # seconds a link can be used; Django's PASSWORD_RESET_TIMEOUT is no longer
+INVITATION_LIFETIME_S = 3 * 24 * 3600  # at most Django's PASSWORD_RESET_TIMEOUT
 
 
 class InvitationTokens(LoginTokens):
-    """Die when a password is chosen, and with the next login: they are made from both."""
+    """Tokens that the choice of a password, and the next login, invalidate: they are made from both."""
 
     key_salt = "crawler.accounts.invitation"
-    lifetime = INVITATION_LIFETIME
+    lifetime = INVITATION_LIFETIME_S
 
 
 _invitation_tokens = InvitationTokens()
 
 
 def invite(email: str, groups: Sequence[str] = (), *, staff: bool = False) -> User:
-    """The account an invitation is for, made when there is none, with its e-mail address as its name. BadInput for what
-    is no address, an account in use, or a group that does not exist; then nothing was made."""
+    """The account for an invitation, created if there is none, with the e-mail address as its name. BadInput for an
+    invalid address, an account in use, or an unknown group; then nothing was created."""
     address = _checked(email)
     known = [_group(name) for name in groups]
     if not User.objects.exists():
-        first_account()  # else the login link would find an account, and none that may do everything
+        first_account()  # else the login link would find an account, but no superuser
     with transaction.atomic():
-        account = User.objects.filter(username__iexact=address).first() or _made(address)
+        account = User.objects.filter(username__iexact=address).first() or _create(address)
         if account.has_usable_password() or not account.is_active:
             raise BadInput("email", f"There is an account {address} already. Change it in the admin.")
         if staff and not account.is_staff:
@@ -157,8 +155,8 @@ def invite(email: str, groups: Sequence[str] = (), *, staff: bool = False) -> Us
 
 
 def link_for(account: User, base_url: str) -> str:
-    """An address below `base_url` where this account's owner chooses a password: once, within three days. BadInput for
-    an account that has one, or was closed."""
+    """A URL below `base_url` where the account's user chooses a password: once, within three days. BadInput for an
+    account that has one, or is not active."""
     if account.has_usable_password():
         raise BadInput("user", f"{account.get_username()} has a password already, so there is nothing to invite to.")
     if not account.is_active:
@@ -169,19 +167,16 @@ def link_for(account: User, base_url: str) -> str:
 
 
 def invited(uidb64: str, token: str) -> User | None:
-    """The account this link is for, or None when it was used, is too old or made up."""
-    try:
-        account = User.objects.filter(pk=int(force_str(urlsafe_base64_decode(uidb64)))).first()
-    except (ValueError, OverflowError):
-        return None
+    """The account of this link, or None if it was used, has expired or is invalid."""
+    account = _account(uidb64)
     if account is None or not account.is_active or account.has_usable_password():
         return None
     return account if _invitation_tokens.check_token(account, token) else None
 
 
 def accept(account: User, password: str) -> bool:
-    """Give the account its password; whether it was this call that did. Of two that use one link at the same moment
-    only one changes the row the link is made from."""
+    """Set the account's password; True if this call did. Of two concurrent requests with one link only one changes the
+    row that the link is made from."""
     unchanged = User.objects.filter(pk=account.pk, password=account.password, last_login=account.last_login)
     with transaction.atomic():
         if unchanged.update(password=make_password(password)) != 1:
@@ -197,13 +192,13 @@ def _checked(email: str) -> str:
         validate_email(address)
         User.username_validator(address)
     except ValidationError:
-        raise BadInput("email", f"{email!r} is no e-mail address; give one such as ann@example.com.") from None
+        raise BadInput("email", f"{email!r} is not an e-mail address; give one such as ann@example.com.") from None
     if len(address) > 150:
         raise BadInput("email", "The address is longer than 150 characters, which no account's name may be.")
     return address
 
 
-def _made(address: str) -> User:
+def _create(address: str) -> User:
     account = User(username=address, email=address)
     account.set_unusable_password()
     account.save()

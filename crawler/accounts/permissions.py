@@ -1,6 +1,6 @@
-"""Which crawls, schedules and channels a person may see, and what they may do with one. No other module decides that.
+"""Which crawls, schedules and channels a user may see, and what they may do with one. No other module decides that.
 
-`core.access.permissions` has the rule; the lists below are the rows for which it lets somebody look.
+`core.access.permissions` has the rule; the querysets here select the rows that it lets the user see.
 """
 
 from __future__ import annotations
@@ -14,54 +14,53 @@ from crawler.core.access import permissions
 from crawler.core.access.permissions import Right, Standing
 from crawler.models import Channel, Crawl, Schedule
 
-Anybody = User | AnonymousUser
+AnyUser = User | AnonymousUser
 Owned = TypeVar("Owned", Crawl, Schedule)
 
 
-def visible_crawls(user: Anybody) -> QuerySet[Crawl]:
-    """Their own, and those shared with a group they are in; staff and superusers see all."""
+def visible_crawls(user: AnyUser) -> QuerySet[Crawl]:
+    """The user's own crawls, and those shared with their groups; all for staff and superusers."""
     return _visible(Crawl.objects.all(), user)
 
 
-def visible_schedules(user: Anybody) -> QuerySet[Schedule]:
+def visible_schedules(user: AnyUser) -> QuerySet[Schedule]:
     """The same of schedules."""
     return _visible(Schedule.objects.all(), user)
 
 
-def own_channels(user: Anybody) -> QuerySet[Channel]:
-    """Where somebody is told of their crawls. Nobody sees another's, not even a superuser: an address may be secret."""
+def own_channels(user: AnyUser) -> QuerySet[Channel]:
+    """The user's notice channels. No other user sees them, not even a superuser: an address may be secret."""
     return Channel.objects.filter(owner=user.pk) if user.pk is not None and user.is_active else Channel.objects.none()
 
 
-def rights_of(user: Anybody, item: Crawl | Schedule) -> frozenset[Right]:
-    """What this person may do with a crawl or a schedule."""
+def rights_of(user: AnyUser, item: Crawl | Schedule) -> frozenset[Right]:
+    """What the user may do with a crawl or a schedule."""
     standing = _standing(user, item)
     return frozenset(right for right in Right if permissions.may(standing, right))
 
 
-def may(user: Anybody, right: Right, item: Crawl | Schedule) -> bool:
-    """Whether they may do this."""
+def may(user: AnyUser, right: Right, item: Crawl | Schedule) -> bool:
+    """Whether the user has this right."""
     return right in rights_of(user, item)
 
 
-def sees_addresses(user: Anybody, item: Crawl | Schedule) -> bool:
-    """Whether somebody sees in full whom a crawl or a schedule tells, and may use that, and what it sends to sign in,
-    once more. Its owner may; where it belongs to nobody (it was made on the command line, or left by a person who was
-    deleted) superusers."""
+def sees_addresses(user: AnyUser, item: Crawl | Schedule) -> bool:
+    """Whether the user sees the receivers of a crawl or schedule in full, and may use these and its credentials again.
+    Its owner may; superusers may if it has no owner (made on the command line, or its owner was deleted)."""
     if not user.is_active:
         return False
     return user.is_superuser if item.owner_id is None else item.owner_id == user.pk
 
 
-def groups_of(user: Anybody) -> QuerySet[Group]:
-    """The groups a person may share with: those they are in; superusers all."""
+def groups_of(user: AnyUser) -> QuerySet[Group]:
+    """The groups a user may share with: their own; for superusers all."""
     groups = Group.objects.order_by("name")
     if user.pk is None:
         return groups.none()
     return groups if user.is_superuser else groups.filter(user=user.pk)
 
 
-def _visible(rows: QuerySet[Owned], user: Anybody) -> QuerySet[Owned]:
+def _visible(rows: QuerySet[Owned], user: AnyUser) -> QuerySet[Owned]:
     if not user.is_active:
         return rows.none()
     if user.is_superuser or user.is_staff:
@@ -69,7 +68,7 @@ def _visible(rows: QuerySet[Owned], user: Anybody) -> QuerySet[Owned]:
     return rows.filter(Q(owner=user.pk) | Q(group__in=Group.objects.filter(user=user.pk).values("pk")))
 
 
-def _standing(user: Anybody, item: Crawl | Schedule) -> Standing:
+def _standing(user: AnyUser, item: Crawl | Schedule) -> Standing:
     if not user.is_active:
         return Standing()
     return Standing(

@@ -1,4 +1,4 @@
-"""How much a person may crawl, and how much they have."""
+"""How much a user may crawl, and how much they have used."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crawler.storage import sql
 
 
 def quota(user: int) -> Quota:
-    """What the person with this key may have: by their allowance, else by the settings. Somebody who was just deleted
-    has no limit, like nobody."""
+    """The quota of the user with this key: from their allowance, else from the settings; none if the user was
+    deleted."""
     facts = User.objects.filter(pk=user).values_list(
         "is_superuser", "allowance__active_crawls", "allowance__pages_a_day"
     )
@@ -28,13 +28,13 @@ def quota(user: int) -> Quota:
 
 
 def used(user: int, now: datetime) -> Used:
-    """What they have."""
+    """What the user has used."""
     active = Crawl.objects.filter(owner=user, state__in=NOT_OVER).count()
     return Used(active, sql.pages_on(user, now.astimezone(UTC).date()))
 
 
 def check(user: User | None, now: datetime) -> None:
-    """OverQuota unless this person may begin another crawl; crawls that belong to nobody have no limit."""
+    """OverQuota unless the user may start another crawl; crawls without an owner have no limit."""
     if user is None:
         return
     limits = quota(user.pk)
@@ -43,15 +43,15 @@ def check(user: User | None, now: datetime) -> None:
 
 
 def claim(user: User | None, now: datetime) -> None:
-    """The same in the transaction that begins the crawl. The account's row is locked until its end, so of two crawls
-    begun at one moment the second counts the first."""
+    """The same in the transaction that starts the crawl. It locks the account's row until its end, so that of two
+    concurrent starts the second counts the first."""
     if user is not None:
         User.objects.select_for_update(no_key=True).filter(pk=user.pk).first()  # ticks may count pages meanwhile
         check(user, now)
 
 
 def left(user: int, now: datetime) -> int | None:
-    """How many pages their crawls may ask for today; None = no limit."""
+    """How many pages the user's crawls may still request today; None = no limit."""
     limits = quota(user)
     if not limits.pages_a_day:
         return None
@@ -59,7 +59,7 @@ def left(user: int, now: datetime) -> int | None:
 
 
 def share(user: int, now: datetime) -> int | None:
-    """Of those the share of each of their crawls that run."""
+    """The share of these for each of the user's running crawls."""
     pages = left(user, now)
     if pages is None:
         return None
@@ -67,5 +67,5 @@ def share(user: int, now: datetime) -> int | None:
 
 
 def has_left(user: int, now: datetime) -> bool:
-    """Whether their crawls may ask for another page today."""
+    """Whether the user's crawls may request another page today."""
     return left(user, now) != 0

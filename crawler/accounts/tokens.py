@@ -1,4 +1,4 @@
-"""The tokens of the API: made once, kept as digests, found by what a caller sends."""
+"""API tokens: creation, lookup by their digest, revocation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from crawler.core.access import permissions
 from crawler.core.errors import BadInput
 from crawler.models import ApiToken
 
-PREFIX = "sc_"  # so that a person, or a scanner for leaked secrets, sees what it is
+PREFIX = "sc_"  # by which users and scanners for leaked secrets recognise a token
 SECRET_BYTES = 32
-SHOWN = 8  # characters people know a token by, the prefix among them
-MAX_TOKENS = 100  # of one person, that can be used
-USED_EVERY = timedelta(minutes=1)  # a token in use is written to so often and no more
+SHOWN = 8  # first characters, including the prefix, by which users recognise a token
+MAX_TOKENS = 100  # usable tokens of one user
+USE_NOTE_INTERVAL = timedelta(minutes=1)  # between two updates of `last_used_at`
 
 
 def make_token(
     user: User, name: str, scope_names: Iterable[str], *, now: datetime, expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """A new token and its secret, which nobody can be told again. BadInput ("name", "scopes", "expires_at")."""
+    """A new token and its secret, which cannot be shown again. BadInput ("name", "scopes", "expires_at")."""
     name = " ".join(name.split())
     if not name or len(name) > 100:
         raise BadInput("name", "Give the token a name of 1 to 100 characters, such as the program that uses it.")
@@ -51,30 +51,30 @@ def make_token(
 
 
 def token_of(secret: str, now: datetime) -> ApiToken | None:
-    """The token with this secret, its person loaded; None when there is none, or it can be used no more.
+    """The token with this secret, its user loaded; None if there is none, or it is not usable any more.
 
-    It is looked up by its digest: whoever measures how long that takes learns about digests, not about secrets.
+    The lookup is by digest, so that its timing reveals nothing about secrets.
     """
     found = ApiToken.objects.select_related("user").filter(_usable(now), digest=_digest(secret)).first()
     return found if found is not None and found.user.is_active else None
 
 
 def is_good(token: ApiToken, now: datetime) -> ApiToken | None:
-    """The same token as it is by now, its person loaded; None when it can be used no more."""
+    """The same token as stored now, its user loaded; None if it is not usable any more."""
     found = ApiToken.objects.select_related("user").filter(_usable(now), pk=token.pk).first()
     return found if found is not None and found.user.is_active else None
 
 
 def note_use(token: ApiToken, now: datetime) -> None:
-    """Note that the token was used, once a minute at most."""
-    if token.last_used_at is not None and now - token.last_used_at < USED_EVERY:
+    """Record that the token was used, once a minute at most."""
+    if token.last_used_at is not None and now - token.last_used_at < USE_NOTE_INTERVAL:
         return
-    long_ago = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USED_EVERY)
+    long_ago = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTE_INTERVAL)
     ApiToken.objects.filter(long_ago, pk=token.pk).update(last_used_at=now)
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
-    """The tokens of this person that were not revoked, the newest first."""
+    """The user's tokens that were not revoked, the newest first."""
     return ApiToken.objects.filter(user=user, revoked_at=None).order_by("-created_at", "-pk")
 
 
@@ -83,7 +83,7 @@ def usable_tokens(user: User, now: datetime) -> QuerySet[ApiToken]:
 
 
 def revoke(user: User, token_id: int, now: datetime) -> bool:
-    """From now on nobody can use this token of theirs; whether it was this call that said so."""
+    """Revoke a token of this user. True if this call revoked it."""
     with transaction.atomic():
         mine = ApiToken.objects.filter(user=user, pk=token_id)
         if mine.filter(revoked_at=None).update(revoked_at=now) != 1:

@@ -16,7 +16,7 @@ from crawler import clock, conf
 from crawler.accounts import audit, logins, tokens
 from crawler.accounts.idempotency import Mine
 from crawler.accounts.logins import TooManyTries
-from crawler.api.problems import Problem, nobody, not_allowed_by
+from crawler.api.problems import Problem, not_allowed_by, unauthenticated
 from crawler.core.access.permissions import ALL_SCOPES, Scope, held
 from crawler.frontier.rate_limit import API_CALLS, Limit, RedisRateLimiter
 from crawler.models import ApiToken
@@ -59,16 +59,16 @@ def recheck_caller(request: ApiRequest) -> None:
     changed. Raises Problem if the caller would be refused now."""
     caller = request.caller
     if caller is None:
-        raise nobody(was_sent_a_token=False)
+        raise unauthenticated(was_sent_a_token=False)
     if caller.token is not None:
         token = tokens.is_good(caller.token, clock.now())
         if token is None:
-            raise nobody(was_sent_a_token=True)
+            raise unauthenticated(was_sent_a_token=True)
         request.user = token.user
         return
     person = _session_user_now(request)
     if person is None or person != caller.user:
-        raise nobody(was_sent_a_token=False)
+        raise unauthenticated(was_sent_a_token=False)
     request.user = person
 
 
@@ -88,7 +88,7 @@ def _by_token(secret: str) -> Caller:
             logins.failed(audit.address())
         except TooManyTries as error:
             raise Problem(429, str(error), headers={"Retry-After": str(error.wait)}) from None
-        raise nobody(was_sent_a_token=True)
+        raise unauthenticated(was_sent_a_token=True)
     tokens.note_use(token, now)
     return Caller(token.user, held(token.scopes), token)
 

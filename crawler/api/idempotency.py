@@ -75,10 +75,10 @@ def _done(request: ApiRequest, mine: Mine, call: Callable[[], HttpResponseBase])
     try:
         response = call()
     except BaseException:
-        idempotency.let_go(mine)
+        idempotency.release(mine)
         raise
     if response.status_code >= 500 or not isinstance(response, HttpResponse):
-        idempotency.let_go(mine)
+        idempotency.release(mine)
     elif response.status_code >= 400:
         idempotency.give_back(mine)
     else:

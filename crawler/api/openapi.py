@@ -1,4 +1,4 @@
-"""What the descriptions of the doors share: examples, and what any of them may answer besides."""
+"""The OpenAPI document: examples, error responses, parameters; and the page that shows it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEDULE_ID = "5e0c7f6e-2f0a-4f0e-8a53-3d1f3a1b2c3d"
 def described(
     answer: Any = None, *, status: int = 200, sends: Any = None, media_type: str = JSON, sends_as: str = JSON
 ) -> dict[str, Any]:
-    """Examples of what is sent and answered, for `openapi_extra`."""
+    """Examples of request and response, for `openapi_extra`."""
     response: dict[str, Any] = {} if answer is None else {"content": {media_type: {"example": answer}}}
     extra: dict[str, Any] = {"responses": {status: response}}
     if sends is not None:
@@ -30,9 +30,7 @@ def described(
     return extra
 
 
-# The descriptions of the doors: as an OpenAPI document, and as a page that people read.
-
-# Swagger UI has pictures in its style sheet as data, which no other page may have.
+# Swagger UI has images in its style sheet as data: URLs, which no other page may have.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -78,16 +76,16 @@ PROBLEM_EXAMPLE = {
     ],
 }
 PROBLEMS = {
-    "400": "What was sent cannot be read.",
-    "401": "Nobody is known to call so.",
+    "400": "The request cannot be read.",
+    "401": "The caller is unknown.",
     "403": "The token lacks the scope.",
-    "404": "It is not there, or is not yours.",
-    "409": "It cannot be done in this state, or is being done right now.",
-    "410": "It was there, and cannot be had any more.",
+    "404": "It does not exist, or you may not see it.",
+    "409": "Not possible in this state, or already under way.",
+    "410": "It existed, and is not available any more.",
     "413": "The body is too large.",
-    "414": "The address is too long; the web server says so itself, in a page for people.",
-    "415": "The body is of a kind that this call does not take.",
-    "422": "Something that was sent cannot be used.",
+    "414": "The address is too long; the response is an HTML page of the web server.",
+    "415": "The call does not accept this type of body.",
+    "422": "A value is invalid.",
     "429": "Too many calls within a minute.",
     "503": "Redis or the database does not answer.",
 }
@@ -96,14 +94,14 @@ IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "required": False,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
-    "description": "Any text that is new for each call. With it the call may be sent again: it is done once.",
+    "description": "A text that is unique for each call. The call can be sent again, and is run once.",
 }
 
 
 OF_PATHS = {
     "crawl_id": "The crawl.",
-    "other_id": "The crawl to compare it with, which is taken for the earlier one.",
-    "host": "The host, with its port unless that is the usual one.",
+    "other_id": "The earlier crawl to compare it with.",
+    "host": "The host, with its port unless it is the default one.",
     "page_id": "The page, by its `id` in the list of the crawl's pages.",
     "delivery_id": "The delivery, by its `id` in the list of the crawl's notices.",
     "channel_id": "The channel.",
@@ -114,16 +112,16 @@ OF_PATHS = {
     "form": "The format the content was kept in.",
     "export_format": "The format of the file.",
 }
-"""What the parts of the addresses stand for: each is the same wherever it occurs."""
+"""Descriptions of the path parameters; each name has one meaning."""
 
 
 class Document(OpenAPISchema):
-    """The document; each operation names the scope it asks for and the problems it may answer with."""
+    """The document; each operation names its scope and its error responses."""
 
     def operation_details(self, operation: Operation) -> dict[str, Any]:
         details: dict[str, Any] = super().operation_details(operation)
-        problems = {status: _problem_response(status, said) for status, said in PROBLEMS.items()}
-        details["responses"] = {str(status): said for status, said in details["responses"].items()} | problems
+        problems = {status: _problem_response(status, text) for status, text in PROBLEMS.items()}
+        details["responses"] = {str(status): response for status, response in details["responses"].items()} | problems
         for parameter in details["parameters"]:
             if parameter["in"] == "path":
                 parameter.setdefault("description", OF_PATHS[parameter["name"]])
@@ -143,7 +141,7 @@ class Document(OpenAPISchema):
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The document, shown by Swagger UI from files of our own; what is tried there is done by whoever is logged in."""
+    """The document in Swagger UI, from our own static files; its calls are made as the logged-in user."""
     response = render(request, "crawler/api_docs.html", {"settings": SETTINGS})
     response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response

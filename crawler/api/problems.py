@@ -1,4 +1,4 @@
-"""Trouble as programs are told of it: application/problem+json (RFC 9457)."""
+"""Error responses as application/problem+json (RFC 9457), and the strict parser of JSON bodies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from ninja.parser import Parser
 
 MEDIA_TYPE = "application/problem+json"
-TROUBLE = "This should not have happened; the server's log has the particulars."
+TROUBLE = "An internal error; the server's log has the details."
 NOTHING_HERE = "There is nothing at this address; /api/v1/docs shows what there is."
 DETAILS = {
     400: "The request cannot be read: look at its address, its Host header and its body.",
@@ -22,7 +22,7 @@ DETAILS = {
 
 
 class Problem(Exception):
-    """A call that is answered with an error. `errors` name the places of what was sent that cannot be used."""
+    """A call that is answered with an error. `errors` name the invalid parts of the request."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ def problem(
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """The answer. `success` and `error` are for clients of Firecrawl, which read nothing else."""
+    """The response. `success` and `error` are for clients of Firecrawl, which read nothing else."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -61,7 +61,7 @@ def problem(
 
 
 def place(where: Sequence[str | int], detail: str) -> dict[str, str]:
-    """One thing that cannot be used: ("body", "start_urls", 0) is field "start_urls.0" and pointer "#/start_urls/0"
+    """One invalid part: ("body", "start_urls", 0) is field "start_urls.0" and pointer "#/start_urls/0"
     (RFC 6901); ("query", "limit") is a parameter."""
     source, *path = map(str, where or ("body",))
     named = {"field": ".".join(path), "in": source, "detail": detail}
@@ -70,8 +70,8 @@ def place(where: Sequence[str | int], detail: str) -> dict[str, str]:
     return named
 
 
-def nobody(*, was_sent_a_token: bool) -> Problem:
-    """Whoever calls is not known (RFC 6750, 3)."""
+def unauthenticated(*, was_sent_a_token: bool) -> Problem:
+    """The caller is unknown (RFC 6750, 3)."""
     if was_sent_a_token:
         detail = "This token cannot be used: it is unknown, has expired or was revoked. Make one at /account/tokens/."
         challenge = 'Bearer realm="api", error="invalid_token"'
@@ -92,8 +92,8 @@ def service_down(detail: str) -> Problem:
 
 
 class Problems:
-    """A middleware: below /api/ an error that Django answers by itself, before a call has come to its view or while it
-    was on its way out, is a problem too, and never a page; not even the one with a traceback."""
+    """A middleware: errors below /api/ that Django answers by itself, outside a view, are problems too, and never HTML
+    pages, not even the one with a traceback."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -108,13 +108,11 @@ class Problems:
         return problem(status, DETAILS.get(status, f"{HTTPStatus(status).phrase}."))
 
 
-# Reading a body as JSON: strictly, so that nothing gets in that a table could not keep.
-
-MOST_LEVELS = 50
+MAX_NESTING = 50
 
 
 class StrictParser(Parser):
-    """RFC 8259 without the liberties of Python's own parser: no NaN, no half of a surrogate pair, no NUL in a text."""
+    """Strict RFC 8259, so that tables can store every value: no NaN, no unpaired surrogate, no NUL character."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
         if request.content_type == "multipart/form-data":
@@ -127,18 +125,18 @@ def no_form() -> Problem:
 
 
 def read_json(text: bytes) -> Any:
-    """Problem when it is no JSON, or has what no table could keep."""
+    """Problem if it is not JSON, or has a value that no table could store."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise Problem(400, f"The body is not JSON: {error}.") from None
-    _check(value, MOST_LEVELS)
+    _check(value, MAX_NESTING)
     return value
 
 
 def _check(value: Any, levels: int) -> None:
     if levels == 0:
-        raise Problem(400, f"The body nests more than {MOST_LEVELS} levels deep.")
+        raise Problem(400, f"The body nests more than {MAX_NESTING} levels deep.")
     if isinstance(value, str) and "\0" in value:
         raise Problem(400, "The body has a NUL character in a text; leave it out.")
     for part in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():

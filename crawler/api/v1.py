@@ -21,7 +21,7 @@ from crawler import __version__
 from crawler.api.firecrawl import routes as firecrawl
 from crawler.api.middleware import api_view, not_there
 from crawler.api.openapi import Document, docs
-from crawler.api.problems import TROUBLE, Problem, StrictParser, no_form, nobody, place, problem, service_down
+from crawler.api.problems import TROUBLE, Problem, StrictParser, no_form, place, problem, service_down, unauthenticated
 from crawler.api.routes import (
     control,
     crawls,
@@ -46,7 +46,7 @@ be sent again. Errors are application/problem+json; `errors` names each field th
 
 
 class Api(NinjaAPI):
-    """An API that is described by our own kind of document."""
+    """An API with our own kind of OpenAPI document."""
 
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
@@ -83,13 +83,13 @@ def _problem(request: HttpRequest, error: Problem) -> HttpResponse:
 
 
 @api.exception_handler(AuthenticationError)
-def _nobody(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return nobody(was_sent_a_token=False).response()
+def _unauthenticated(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+    return unauthenticated(was_sent_a_token=False).response()
 
 
 @api.exception_handler(HttpError)
 def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    if isinstance(error.__cause__, Problem):  # what our parser says of a body
+    if isinstance(error.__cause__, Problem):  # raised by our parser
         return error.__cause__.response()
     return problem(error.status_code, str(error))
 
@@ -101,13 +101,13 @@ def _not_there(request: HttpRequest, error: Http404) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _not_valid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    places = [place(_place_of(said["loc"]), said["msg"]) for said in error.errors]
+    places = [place(_place_of(found["loc"]), found["msg"]) for found in error.errors]
     return problem(422, "Something that was sent cannot be used; `errors` says what.", errors=places)
 
 
 @api.exception_handler(RawPostDataException)
 def _a_form(request: HttpRequest, error: RawPostDataException) -> HttpResponse:
-    """Somebody before the door read the parts of a form; the door wants a body of another kind."""
+    """The body was parsed as a form before the view, which takes a body of another kind."""
     return no_form().response()
 
 
@@ -144,33 +144,31 @@ def _redis_down(request: HttpRequest, error: RedisError) -> HttpResponse:
 @api.exception_handler(Exception)
 def _trouble(request: HttpRequest, error: Exception) -> HttpResponse:
     if isinstance(error, SuspiciousOperation | MultiPartParserError | OperationalError | InterfaceError):
-        raise error  # the gate's to answer: they can come before there is a door as well
+        raise error  # `api_view` answers them: they can also occur outside a view
     log.exception("%s %s failed", request.method, request.path)
     return problem(500, TROUBLE)
 
 
 def _place_of(loc: tuple[Any, ...]) -> list[Any]:
-    """Where it stands in what was sent: django-ninja names the argument of the function between."""
+    """The path in the request: django-ninja adds the name of the function's argument."""
     source, *path = loc
     if source in {"form", "file"}:
         return ["body", *path]
     return [source, *path[1:]] if source == "body" else [source, *path]
 
 
-# The API's addresses, all of them behind the gate.
+def _wrapped(pattern: URLPattern) -> URLPattern:
+    """The pattern with its view wrapped by `api_view`."""
+    view = pattern.callback
+    if pattern.name == "openapi-json":  # django-ninja accepts every method
+        view = require_safe(view)
+    return URLPattern(pattern.pattern, api_view(view), pattern.default_args, pattern.name)
 
 
-def _guarded(pattern: URLPattern) -> URLPattern:
-    door = pattern.callback
-    if pattern.name == "openapi-json":  # django-ninja gives it to every method
-        door = require_safe(door)
-    return URLPattern(pattern.pattern, api_view(door), pattern.default_args, pattern.name)
-
-
-_doors, _, _namespace = api.urls
+_patterns, _, _namespace = api.urls
 app_name = _namespace
 urlpatterns = [
     path("docs", api_view(docs), name="docs"),
-    *(_guarded(door) for door in _doors if isinstance(door, URLPattern)),
+    *(_wrapped(pattern) for pattern in _patterns if isinstance(pattern, URLPattern)),
     re_path("", api_view(not_there)),
 ]

@@ -1,4 +1,7 @@
-"""Pause, resume, cancel and finalize. Each is one conditional update: idempotent, and safe under concurrency."""
+"""Pauses, holds, resumes, cancels, finalizes, shares and keeps crawls.
+
+Each change of state is one conditional update: idempotent, and safe under concurrency.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,6 @@ from crawler.queueing.wakeups import ensure_poller, update_rescue_job, wake
 from crawler.reports.progress import came_to_nothing
 from crawler.storage import queries, writer
 
-# Finalizes an ended crawl: audit of its counters, outbox row, clean-up of its keys.
-
 log = logging.getLogger(__name__)
 
 
@@ -58,9 +59,9 @@ def _audit(crawl: Crawl) -> None:
     counted = queries.count_rows(crawl.id)
     if counted == crawl.tallies:
         return
-    what = f"the counters said {crawl.tallies}, the rows say {counted}"
-    log.error("crawl %s: %s", crawl.id, what, extra=logs.of(crawl.id))
-    Disagreement.objects.create(crawl=crawl, what=what)
+    difference = f"the counters said {crawl.tallies}, the rows say {counted}"
+    log.error("crawl %s: %s", crawl.id, difference, extra=logs.of(crawl.id))
+    Disagreement.objects.create(crawl=crawl, what=difference)
     crawl.discovered, crawl.outcomes, crawl.statuses = counted.discovered, counted.outcomes, counted.statuses
     crawl.save(update_fields=["discovered", "outcomes", "statuses"])
 
@@ -99,7 +100,7 @@ def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lamb
             add_notice(crawl, Event.PAUSED)
     _end_batches(crawl)
     with suppress(RedisError):  # Redis is full; `reconcile` runs as soon as it is not
-        queues.ensure_rescue_job()  # somebody is to look at it when its hold is over
+        queues.ensure_rescue_job()  # a starting worker resumes it when its hold is over
     return True
 
 
@@ -108,7 +109,7 @@ def _end_batches(crawl: Crawl) -> None:
         Frontier(queues.connection(), str(crawl.id)).mark_paused()
         request_delivery(crawl)
     except RedisError as error:  # then batches under way end by themselves, within half a minute
-        log.warning("crawl %s is paused, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
+        log.warning("crawl %s is paused, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def resume(crawl_id: UUID) -> bool:
@@ -166,11 +167,8 @@ def cancel(crawl_id: UUID) -> bool:
     try:
         clean_up(crawl)
     except RedisError as error:
-        log.warning("crawl %s is cancelled, but Redis could not be told: %s", crawl_id, error, extra=logs.of(crawl_id))
+        log.warning("crawl %s is cancelled, but Redis did not respond: %s", crawl_id, error, extra=logs.of(crawl_id))
     return True
-
-
-# Who may see a crawl or a schedule, and whether a crawl is exempt from retention.
 
 
 def share(item: Crawl | Schedule, user: User, group: Group | None, *, group_controls: bool = False) -> bool:

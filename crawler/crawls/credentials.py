@@ -1,14 +1,20 @@
-"""Whether a crawl's credentials can be read, and where they may be sent."""
+"""The credentials of a crawl: whether they can be decrypted, and which hosts may get them.
+
+`core.access.credentials` has the rules, `encryption` what is stored and shown.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from crawler import encryption, logs
-from crawler.core.access.credentials import own_hosts, request_headers
+from crawler.core.access import credentials
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, SealBroken
+from crawler.core.urls.addresses import Proxy
 from crawler.crawls import control
+from crawler.http.guard import Guard, check_host
 from crawler.models import Crawl, Page
 
 log = logging.getLogger(__name__)
@@ -21,12 +27,27 @@ UNREADABLE_MESSAGE = (
 )
 
 
+def check_usable(guard: Guard, sealed: str) -> None:
+    """BadInput if the credentials cannot be decrypted, or their proxy may not be used."""
+    try:
+        proxy = encryption.opened(sealed).proxy
+    except SealBroken as error:
+        raise BadInput("credentials", str(error)) from None
+    if proxy is not None:
+        where = Proxy.parse(proxy)
+        check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
+
+
+def own_hosts(start_urls: Sequence[str], options: CrawlOptions, *, listed: bool = False) -> tuple[str, ...]:
+    """The hosts that may get the credentials of a crawl from these URLs; `listed`: over a list of URLs."""
+    return credentials.own_hosts(start_urls, options.hosts, subdomains=options.subdomains, listed=listed)
+
+
 def own_hosts_of(crawl: Crawl) -> tuple[str, ...]:
     """The hosts that may get the crawl's credentials; empty if it has none."""
     if not crawl.sealed:
         return ()
-    options = crawl.chosen
-    return own_hosts(crawl.start_urls, options.hosts, subdomains=options.subdomains, listed=bool(crawl.source))
+    return own_hosts(crawl.start_urls, crawl.chosen, listed=bool(crawl.source))
 
 
 def check_credentials(crawl: Crawl) -> bool:
@@ -43,13 +64,16 @@ def check_credentials(crawl: Crawl) -> bool:
     return False
 
 
-def taken_over(earlier: Crawl, own_hosts: Collection[str]) -> str:
-    """The encrypted credentials of an earlier crawl, for one with these own hosts. BadInput ("same_credentials") if a
-    new host would get them: a user who changes the start URL may have forgotten the credentials."""
+def taken_over(earlier: Crawl, hosts: Collection[str]) -> str:
+    """The encrypted credentials of an earlier crawl, for one that sends them to these hosts.
+
+    BadInput ("same_credentials") if a host would get them that did not get them before: a user who changes the start
+    URL may have forgotten the credentials.
+    """
     try:
         known = encryption.opened(earlier.sealed)
     except SealBroken:
         raise BadInput("same_credentials", UNREADABLE_MESSAGE) from None
-    if request_headers(known) and not set(own_hosts) <= set(own_hosts_of(earlier)):
+    if credentials.request_headers(known) and not set(hosts) <= set(own_hosts_of(earlier)):
         raise BadInput("same_credentials", OTHER_HOSTS_MESSAGE)
     return earlier.sealed

@@ -82,8 +82,6 @@ def delete_some(crawl_id: UUID) -> bool:
     return True
 
 
-# Deletes crawls past retention, and other expired rows. `clock` calls it.
-
 CRAWLS_PER_SWEEP = 3  # the others follow in the next call
 
 log = logging.getLogger(__name__)
@@ -92,11 +90,11 @@ log = logging.getLogger(__name__)
 def delete_past_retention(now: datetime) -> int:
     """Begin to delete some of the crawls past retention; returns how many. Their rows are deleted in steps, here and by
     `reconcile`."""
-    doomed = list(past_retention(now)[:CRAWLS_PER_SWEEP])
-    for crawl in doomed:
+    expired = list(past_retention(now)[:CRAWLS_PER_SWEEP])
+    for crawl in expired:
         log.info("crawl %s of %s is deleted: its time was up", crawl.id, crawl.site, extra=logs.of(crawl.id))
         begin_delete(crawl.id)
-    return len(doomed)
+    return len(expired)
 
 
 def past_retention(now: datetime) -> QuerySet[Crawl]:

@@ -1,5 +1,9 @@
 """Holds crawls whose owner's daily page quota is exhausted, or while Redis, the database or the content storage is
-full, and resumes them. A hold is a pause that ends by itself."""
+full, and resumes them. A hold is a pause that ends by itself (`core.crawl.holds` lists the reasons).
+
+A hold is stored in the crawl's row. While the database cannot be written, the note of the shortage in Redis alone stops
+crawls, and names the reason.
+"""
 
 from __future__ import annotations
 
@@ -52,16 +56,9 @@ def _hold_for_quota(crawl_id: UUID, until: datetime) -> None:
         log.info("crawl %s is held until %s: %s", crawl_id, until, why, extra=logs.of(crawl_id))
 
 
-# Holds crawls while Redis, the database or the content storage is full.
-#
-# The hold is stored in the crawl's row, as by `enforce_quota`. While not even that can be written, the note in Redis
-# alone stops crawls, and says why.
-
 HOLD_TIME = timedelta(seconds=3)  # then the capacity is checked again
 CHECK_INTERVAL_S = 0.25  # seconds for which a process believes that there is room: ticks may be many and short
-NOTICE_INTERVAL_S = (
-    3600  # seconds within which people are told once that a crawl is held, however often it is tried again
-)
+NOTICE_INTERVAL_S = 3600  # at most one notice per crawl that it is held
 
 
 class _LastCheck:
@@ -179,8 +176,6 @@ def _may_notify(crawl_id: UUID) -> bool:
         return True  # Redis is full; held crawls resume only with some reserve, and so are seldom held
 
 
-# Retries while Redis is down (restarting, or loading its data) or full.
-
 MAX_WAIT_S = 60.0
 RETRY_INTERVAL_S = 0.5
 LOG_INTERVAL_S = 5.0  # between two lines of the log, and between two attempts to hold the crawls
@@ -195,8 +190,8 @@ def retry_on_outage(
     clock: Callable[[], float] = time.monotonic,
     hold: Callable[[Shortage], None] = hold_all,
 ) -> Answer:
-    """Call `act`, which must be idempotent, until it succeeds; the last error once Redis was down or full for
-    MAX_WAIT_S. While it is full, crawls are held."""
+    """Call `act`, which must be idempotent, until it succeeds; raises the last error once Redis was down or full for
+    MAX_WAIT_S. It may be restarting, or loading its data. While it is full, crawls are held."""
     began, said_at = clock(), float("-inf")
     while True:
         try:

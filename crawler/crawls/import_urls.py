@@ -34,14 +34,13 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.errors import BadInput, LoadStopped
 from crawler.core.url_lists.entries import Entry, Invalid, ListReport, entries_of
 from crawler.core.url_lists.reader import PIECE_BYTES, Columns
-from crawler.crawls.start import check_sealed, checked_options, note_start, services_needed, wake_manager
+from crawler.crawls.credentials import check_usable
+from crawler.crawls.start import checked_options, note_start, services_needed, wake_manager
 from crawler.http.guard import guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice
 from crawler.queueing import queues
 from crawler.storage import writer
-
-# Discards crawls whose list was not read to its end.
 
 LOADER_TIMEOUT = timedelta(seconds=60)  # without a heartbeat the loader is presumed dead after this
 DELETE_ROWS_PER_TRANSACTION = 5000  # so that other crawls can write in between
@@ -89,7 +88,7 @@ LINK_OPTIONS = (
 )
 """Options about following links, which do not apply: a list names all its pages."""
 
-STOPPED_MESSAGE = "The crawl was cancelled or deleted by somebody while its list was being read."
+STOPPED_MESSAGE = "The crawl was cancelled or deleted while its list was being read."
 
 Item = Entry | Invalid
 
@@ -116,12 +115,12 @@ def load_list(
     and `crawl_id` as for `start_crawl`.
 
     Hosts are not resolved here, a million of them as it may be; the guard judges each address when it is asked. Raises
-    BadInput, ServiceDown, or LoadStopped when somebody cancelled or deleted the crawl meanwhile. After the first two,
+    BadInput, ServiceDown, or LoadStopped if the crawl was cancelled or deleted meanwhile. After the first two,
     as after an interruption, nothing of the crawl is left.
     """
     _refuse_link_options(options, sealed)
     options = checked_options(msgspec.structs.replace(options, recursive=False), allow_private=allow_private)
-    check_sealed(guard_of(options.private_hosts), sealed)
+    check_usable(guard_of(options.private_hosts), sealed)
     _check_credential_hosts(options, sealed)
     sign = _LoaderHeartbeat()
     items = entries_of(_pieces(stream, name, sign.beat), name, columns)
@@ -167,7 +166,7 @@ def _refuse_link_options(options: CrawlOptions, sealed: str) -> None:
 
 def _check_credential_hosts(options: CrawlOptions, sealed: str) -> None:
     if request_headers(encryption.opened(sealed)) and not options.hosts:
-        what = "A list may name anybody's pages. Say which hosts are sent the headers, cookies or passwords"
+        what = "A list may name pages of any site. Say which hosts are sent the headers, cookies or passwords"
         raise BadInput("hosts", f"{what}, as further hosts (--host), such as shop.example.com.")
 
 
@@ -231,7 +230,7 @@ def _wake(crawl: Crawl) -> None:
     try:
         wake_manager(crawl)
     except RedisError as error:
-        log.warning("crawl %s is complete, but Redis could not be told: %s", crawl.id, error, extra=logs.of(crawl.id))
+        log.warning("crawl %s is complete, but Redis did not respond: %s", crawl.id, error, extra=logs.of(crawl.id))
 
 
 def _loading(crawl_id: UUID) -> QuerySet[Crawl]:

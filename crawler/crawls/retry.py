@@ -22,8 +22,6 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, wake
 from crawler.storage import quarantine, writer
 
-# A crawl that was over runs again in its next round, and finishes with another notice.
-
 
 def begin_round_if_over(crawl: Crawl, now: float) -> None:
     """Begin the next round of a crawl that is over; does nothing for others. The caller has locked the crawl's row, and
@@ -66,9 +64,6 @@ def retry_failed(crawl_id: UUID, page_ids: Sequence[int] | None = None) -> int:
     ensure_poller()
     request_delivery(crawl)
     return reopened
-
-
-# Releases traps: pages quarantined as an endless series are fetched after all, at a user's request.
 
 
 @dataclass(frozen=True)

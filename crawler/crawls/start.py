@@ -20,12 +20,13 @@ from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.errors import BadInput, SealBroken, ServiceDown
 from crawler.core.installation.backpressure import because, remedy
 from crawler.core.sitemaps.formats import to_begin_with
-from crawler.core.urls.addresses import Proxy, parse_private_hosts
+from crawler.core.urls.addresses import parse_private_hosts
 from crawler.core.urls.normalise import from_person
 from crawler.crashpoints import crash_point
+from crawler.crawls.credentials import check_usable
 from crawler.crawls.holds import shortage_of
 from crawler.frontier.frontier import Frontier
-from crawler.http.guard import Guard, check_host, check_web_address, guard_of
+from crawler.http.guard import Guard, check_web_address, guard_of
 from crawler.models import Crawl
 from crawler.notices.outbox import add_notice, request_delivery
 from crawler.queueing import queues
@@ -87,19 +88,8 @@ def draft(
         check_web_address(guard, url, "start_urls")
     for url in options.sitemap_urls:
         check_web_address(guard, url, "sitemap_urls")
-    check_sealed(guard, sealed)
+    check_usable(guard, sealed)
     return Crawl(start_urls=start_urls, options=options.to_plain(), owner=owner, sealed=sealed)
-
-
-def check_sealed(guard: Guard, sealed: str) -> None:
-    """BadInput if the credentials cannot be decrypted, or their proxy may not be used."""
-    try:
-        proxy = encryption.opened(sealed).proxy
-    except SealBroken as error:
-        raise BadInput("credentials", str(error)) from None
-    if proxy is not None:
-        where = Proxy.parse(proxy)
-        check_host(guard, where.host, where.port, f"The proxy {where}", "proxy")
 
 
 def insert(crawl: Crawl) -> None:

@@ -112,7 +112,7 @@ class BatchRun:
         try:
             requests = part.end()
         except RedisError as error:  # its slot expires by itself
-            log.warning("Redis could not be told that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
+            log.warning("Redis did not record that a slice of batch %s is over: %s", self.id, error, extra=self.ids)
         self.result_buffer.end(number, part.slot.next_at, requests)
         self._open.discard(number)
         if self.is_over:

@@ -44,7 +44,7 @@ connection_pool = ConnectionPool()
 
 
 def fetch(batch: Batch) -> dict[str, Any] | str:
-    """Fetch a batch; returns a summary for people who look at the job in a dashboard.
+    """Fetch a batch; returns a summary for the dashboard.
 
     1. Claim the lease: of two jobs with the same batch only one works.
     2. If RQ's queues are empty, send the tick the results would send anyway: if this worker dies, another finds it.
@@ -87,7 +87,7 @@ def _reconcile() -> None:
 
 
 class Summary:
-    """The return value of a fetch job. RQ keeps it for a minute, so it tells a person what was done and where the links
+    """The return value of a fetch job. RQ keeps it for a minute, so it says what was done and where the links
     went; the links themselves travel in the results list (rule R3)."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class PooledConnection:
         try:
             self.limiter.release_slot(self.host, self.holder)
         except RedisError as error:  # the slot expires by itself
-            log.warning("Redis could not be told that a connection to %s is closed: %s", self.host, error)
+            log.warning("Redis did not record that a connection to %s is closed: %s", self.host, error)
 
     def transferred_to(self, crawl: str) -> PooledConnection:
         """The same connection under a holder name of the crawl that uses it from now on. If another slice takes the

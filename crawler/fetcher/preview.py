@@ -1,4 +1,4 @@
-"""Tries extraction rules on one page before a crawl: asked for as the crawl would ask, and nothing is kept of it."""
+"""Tries extraction rules on one page before a crawl. Fetches it as the crawl would; stores nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawler import conf
-from crawler.core.access.credentials import own_hosts
 from crawler.core.crawl.messages import FetchPolicy
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
@@ -17,7 +16,8 @@ from crawler.core.extraction import extractor
 from crawler.core.html import charsets
 from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls.normalise import from_person, normalise, origin_of
-from crawler.crawls.start import check_sealed, checked_options
+from crawler.crawls.credentials import check_usable, own_hosts
+from crawler.crawls.start import checked_options
 from crawler.fetcher.robots_check import RobotsDecision
 from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.fetcher import Fetched, is_html
@@ -25,27 +25,27 @@ from crawler.http.guard import check_web_address, guard_of
 from crawler.http.robots import fetch_robots
 
 MAX_HOPS = 5  # redirects that are followed
-REQUEST_TIMEOUT_S = 10.0  # for each request: somebody waits for it
+REQUEST_TIMEOUT_S = 10.0  # of each request: the user waits for it
 TOTAL_TIMEOUT_S = 30.0  # after which no further request is made
 TOO_SLOW = "it takes too long, with all its redirects"
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one rule found."""
+    """The result of one rule."""
 
     name: str
     value: Any  # None = nothing
-    note: str  # what is wrong with it; "" = nothing
+    note: str  # a problem with the value; "" = none
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What came of trying."""
+    """The results of all rules."""
 
-    url: str  # where redirects led
+    url: str  # after redirects
     rows: tuple[Row, ...] = ()
-    trouble: str = ""  # why there is no page to try the rules on; "" = there is
+    trouble: str = ""  # why there is no page; "" = there is one
 
 
 def preview(
@@ -56,17 +56,17 @@ def preview(
     allow_private: bool = False,
     sealed: str = "",
 ) -> Preview:
-    """What the rules of these options find on the page at this URL, which is written as a person writes it. It is asked
-    for as a crawl from `start_urls` would: robots.txt and addresses count alike, and credentials go where it would send
-    them. BadInput for what cannot be used; trouble with the page is in the answer."""
+    """Apply the rules of these options to the page at the URL that a user typed. It is fetched as a crawl from
+    `start_urls` would fetch it: the same robots.txt check, address check, and hosts that get the credentials. BadInput
+    for invalid input; errors of the page are in the result."""
     url = from_person(typed)
     options = checked_options(options, allow_private=allow_private)
     if not options.fields:
         raise BadInput("fields", "Write at least one rule to try, such as: title: h1")
     guard = guard_of(options.private_hosts)
     check_web_address(guard, url, "try_url")
-    check_sealed(guard, sealed)
-    own = own_hosts(start_urls, options.hosts, subdomains=options.subdomains)
+    check_usable(guard, sealed)
+    own = own_hosts(start_urls, options)
     with fetcher_for(_policy(options, own, sealed), guard, REQUEST_TIMEOUT_S) as fetcher:
         return _tried(fetcher, url, options)
 
@@ -88,7 +88,7 @@ def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
 
 
 def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
-    """Why robots.txt keeps us from asking for this page; None when it does not."""
+    """Why robots.txt does not allow the page; None if it does."""
     found = fetch_robots(fetcher, origin_of(url), lambda: time.monotonic() <= ends)
     if time.monotonic() > ends:
         return TOO_SLOW
@@ -96,8 +96,8 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
         case RobotsAnswer.ALLOW_ALL:
             return None
         case RobotsAnswer.UNREACHABLE:
-            said = f"it answered {found.status}" if found.status else found.error
-            return f"robots.txt could not be had, so nothing may be fetched: {said}"
+            reason = f"it answered {found.status}" if found.status else found.error
+            return f"robots.txt could not be had, so nothing may be fetched: {reason}"
         case RobotsAnswer.PARSE:
             return RobotsDecision(reachable=True, rules=parse(found.body)).refusal(url)
 
@@ -106,7 +106,7 @@ def _read(fetched: Fetched, url: str, options: CrawlOptions) -> Preview:
     if fetched.outcome is not Outcome.SUCCESS:
         return Preview(url, trouble=fetched.error or f"it answered {fetched.http_status}")
     if not fetched.body or not is_html(fetched.content_type or "text/html"):
-        return Preview(url, trouble=f"it is no HTML page but {fetched.content_type or 'empty'}")
+        return Preview(url, trouble=f"it is not an HTML page but {fetched.content_type or 'empty'}")
     found = extractor.extract(charsets.utf_8(fetched.body, fetched.content_type_header), url, options.fields)
     return Preview(url, tuple(_row(name, found) for name in extractor.names(options)))
 

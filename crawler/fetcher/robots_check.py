@@ -115,5 +115,5 @@ def _unreachable(entry: RobotsEntry) -> RobotsDecision:
     """RFC 9309, 2.3.1.4: then nothing may be fetched. If the host itself fails, its outcome is reported instead."""
     if entry.status is None and entry.outcome in HOST_FAILURES:
         return RobotsDecision(reachable=False, outcome=entry.outcome, error=entry.error)
-    said = f"it answered {entry.status}" if entry.status else entry.error
-    return RobotsDecision(reachable=False, error=f"{NOT_HAD}, so nothing may be fetched: {said}")
+    reason = f"it answered {entry.status}" if entry.status else entry.error
+    return RobotsDecision(reachable=False, error=f"{NOT_HAD}, so nothing may be fetched: {reason}")

@@ -137,7 +137,7 @@ class LaneSnapshot:
 class Snapshot:
     now: float  # epoch seconds, by the clock all workers agree on
     queue_side: QueueSide
-    leases: Sequence[tuple[Lease, float]]  # with the moment when somebody will look at each
+    leases: Sequence[tuple[Lease, float]]  # with the time when each will be checked
     hosts: Sequence[LaneSnapshot]  # some of those that wait, the next one first
     held_hosts: Mapping[str, HostSnapshot]  # hosts of batches that are claimed, as many at most
     handed_out: int  # pages

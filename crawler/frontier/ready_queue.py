@@ -189,11 +189,11 @@ class ReadyQueue:
         keys = self._keys
         lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
-        doomed = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
-        doomed += [keys.weights, keys.waiting]
-        doomed += [keys.queue(lane.decode()) for lane in lanes]
-        doomed += [keys.lease(batch.decode()) for batch in batches]
-        self._redis.unlink(*doomed)
+        unused = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
+        unused += [keys.weights, keys.waiting]
+        unused += [keys.queue(lane.decode()) for lane in lanes]
+        unused += [keys.lease(batch.decode()) for batch in batches]
+        self._redis.unlink(*unused)
 
 
 def member_pairs(pages: Iterable[QueueItem]) -> list[str | float]:

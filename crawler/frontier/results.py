@@ -59,8 +59,8 @@ class TickEnd:
     def read(cls, raw: bytes | None) -> TickEnd | None:
         if raw is None:
             return None
-        at, _, said = raw.decode().partition(" ")
-        return cls(float(at), said)
+        at, _, summary = raw.decode().partition(" ")
+        return cls(float(at), summary)
 
     def is_in_future(self, now: float) -> bool:
         """Whether the clock was set back since, as when another Redis took over: then times in Redis, such as the ends
@@ -129,10 +129,10 @@ class Results:
                 pipe.lrem(self._keys.results, 1, report)  # type: ignore[arg-type]  # redis-py says str, takes bytes
             pipe.execute()
 
-    def note_tick(self, now: float, said: str, seconds: float = 0.0) -> None:
+    def note_tick(self, now: float, summary: str, seconds: float = 0.0) -> None:
         """Store, for users, when the last tick ended, what it did and how long it took."""
         with self._redis.pipeline(transaction=False) as pipe:
-            pipe.set(self._keys.tick, f"{now} {said}")
+            pipe.set(self._keys.tick, f"{now} {summary}")
             metrics.record_tick(pipe, seconds)
             pipe.execute()
 

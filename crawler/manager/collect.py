@@ -140,12 +140,12 @@ def _discover(
     """Fact -> discovery, without duplicates, for results whose page is still open and so has a place: the links of a
     closed page were stored when it was closed. Sitemaps named by robots.txt count whatever the page's outcome."""
     found = {sitemap.fact: sitemap for sitemap in named_by_robots(results, scope)}
-    told = set[str]()
+    offered = set[str]()
     for result in closings:
         place = places.get(result.id)
         if place is None:
             continue
-        for page in chain(discoveries(result, place, scope, context.options, told), followed(result, place, scope)):
+        for page in chain(discoveries(result, place, scope, context.options, offered), followed(result, place, scope)):
             known = found.setdefault(page.fact, page)
             if known.outcome is not None and page.outcome is None:
                 found[page.fact] = page

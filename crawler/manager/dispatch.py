@@ -244,10 +244,6 @@ def _policy(context: TickContext) -> FetchPolicy:
     )
 
 
-# Closes open pages that the crawl no longer waits for: they expired (the crawl's deadline, or their own time to live),
-# or only pages with a Retry-After are left.
-
-
 def has_deadlines(options: CrawlOptions) -> bool:
     return options.deadline is not None or options.page_ttl is not None
 

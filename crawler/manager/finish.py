@@ -29,14 +29,14 @@ def finish_if_done(context: TickContext) -> Verdict:
         queue_side = context.frontier.queue_side()
     if not queue_side.is_empty:
         return Verdict.GO_ON  # so the table need not be asked
-    said = verdict(queue_side, open_pages=queries.has_open(context.id))
-    if said is Verdict.DISAGREE:
+    result = verdict(queue_side, open_pages=queries.has_open(context.id))
+    if result is Verdict.DISAGREE:
         _rebuild(context)
-    if said is Verdict.FINISH:
+    if result is Verdict.FINISH:
         if not mark_finished(context.crawl):
             return Verdict.GO_ON  # paused, cancelled or given new pages at this very moment
         crash_point("conclude: finished")
-    return said
+    return result
 
 
 def mark_finished(crawl: Crawl) -> bool:

@@ -160,13 +160,13 @@ def _update_holds(now: float) -> None:
 
 def _next_notice() -> tuple[int, datetime | None]:
     """How many deliveries are pending, and when the next one is due."""
-    said = outbox.pending().aggregate(number=Count("id"), first=Min("due_at"))
+    due = outbox.pending().aggregate(number=Count("id"), first=Min("due_at"))
     of_pages = outbox.pending_pages().aggregate(number=Count("id"), first=Min("due_at"))
-    moments = [said["first"]] if said["number"] else []
+    moments = [due["first"]] if due["number"] else []
     if of_pages["number"]:
         rested = clock.now() + timedelta(seconds=queues.page_notices_wait())
         moments.append(max(of_pages["first"], rested))
-    return said["number"] + of_pages["number"], min(moments, default=None)
+    return due["number"] + of_pages["number"], min(moments, default=None)
 
 
 def _clean_up(redis: Redis, alive: set[str]) -> None:

@@ -94,12 +94,12 @@ def _defer_tick(context: TickContext, token: str, began: float) -> str:
     """Another transaction has locked a row this tick must write. Nothing was written, and the reports are still there:
     `reconcile` (rule R7) sends the next tick when the tick lock has expired. So only one worker at a time waits for
     the row, and only part of its time."""
-    said = "gave way: another connection to the database has locked the crawl's row"
-    log.warning("crawl %s: %s", context.id, said)
-    context.frontier.results.note_tick(context.now(), said, context.now() - began)
+    summary = "gave way: another connection to the database has locked the crawl's row"
+    log.warning("crawl %s: %s", context.id, summary)
+    context.frontier.results.note_tick(context.now(), summary, context.now() - began)
     context.frontier.results.acquire_lock(token, ROW_LOCK_RETRY_S)
     ensure_poller_if_idle()
-    return said
+    return summary
 
 
 def _detect_clock_rollback(context: TickContext) -> None:
@@ -180,18 +180,18 @@ def _run_passes(context: TickContext, token: str) -> str:
         if is_drained:  # a job that ended left its reports before its lease expired, so the others are dead
             recover_leases(context, overdue)
         _check_stop()
-        said = Verdict.GO_ON
+        verdict = Verdict.GO_ON
         if _can_dispatch(context, has_stored=taken_in > 0):
             expire(context)
             handed_out += dispatch(context)
             _check_stop()
-            said = finish_if_done(context)
-            if said is Verdict.FINISH:
+            verdict = finish_if_done(context)
+            if verdict is Verdict.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if context.now() - began > MAX_TICK_S:
             _hand_over(context, token)
             break
-        if said is Verdict.DISAGREE or not is_drained:
+        if verdict is Verdict.DISAGREE or not is_drained:
             continue  # the frontier was cleared: refill it at once; or there are more results
         if results.release_lock_if_clean(token) is not ReleaseResult.DIRTY:
             break

@@ -1,4 +1,4 @@
-"""Notices: telling people and programs what became of a crawl.
+"""Notices: messages to users and programs about the events of a crawl.
 
 models         the tables of notices
 outbox         writes deliveries in the transaction that makes them true; claims and results of attempts

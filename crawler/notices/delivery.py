@@ -34,8 +34,6 @@ from crawler.queueing import queues
 from crawler.queueing.wakeups import ensure_poller, update_rescue_job
 from crawler.reports import text
 
-# One attempt of one delivery: the message, the transport, and the addresses it may use.
-
 UNREADABLE_ADDRESS = "its address cannot be read, because SECRET_KEY is not the one it was stored under"
 
 
@@ -100,7 +98,7 @@ def _text(sentence: str, receipt: Mapping[str, Any], about: str) -> str:
 
 log = logging.getLogger(__name__)
 
-INTERNAL_ERROR = "a fault of the crawler; its log says more"
+INTERNAL_ERROR = "an internal error; see the log"
 PAGE_NOTICES_S = 1.0  # page notices are delivered for this long in one job
 PAGE_NOTICES_PAUSE_FACTOR = 4  # then they pause for this many times as long, while a crawl runs
 PAGE_NOTICE_LIMITS = Limits(connect_seconds=3.0, read_seconds=5.0, total_seconds=5.0)  # of one attempt
@@ -193,8 +191,6 @@ def _renew(delivery: Delivery) -> bool:
         connection.close()
     return True
 
-
-# Sends a notice again at a user's request.
 
 SENT_AGAIN = "It is being sent again."
 TRIED_NOW = "It had not arrived yet; it is tried now."

@@ -68,8 +68,8 @@ def renew(delivery_id: UUID, now: datetime) -> None:
 
 
 def mark_delivered(delivery_id: UUID, now: datetime, answer: str) -> None:
-    told = {"state": Delivery.DELIVERED, "delivered_at": now, "answer": answer, "error": ""}
-    Delivery.objects.filter(id=delivery_id).update(**told)
+    values = {"state": Delivery.DELIVERED, "delivered_at": now, "answer": answer, "error": ""}
+    Delivery.objects.filter(id=delivery_id).update(**values)
 
 
 def mark_failed(delivery_id: UUID, now: datetime, error: str, *, permanent: bool) -> None:
@@ -82,8 +82,8 @@ def mark_failed(delivery_id: UUID, now: datetime, error: str, *, permanent: bool
         delivery.state = Delivery.GIVEN_UP
     else:
         delivery.due_at = now + timedelta(seconds=RETRY_DELAYS_S[delivery.attempts - 1])
-    told = {"error": error, "state": delivery.state, "due_at": delivery.due_at}
-    Delivery.objects.filter(id=delivery_id).update(**told)
+    values = {"error": error, "state": delivery.state, "due_at": delivery.due_at}
+    Delivery.objects.filter(id=delivery_id).update(**values)
     if delivery.notice.event == Event.PAGE:
         _postpone_others(delivery)
 
@@ -100,12 +100,9 @@ def _postpone_others(failed: Delivery) -> None:
         rest.filter(due_at__lt=failed.due_at).update(due_at=failed.due_at)
 
 
-# The receivers of a crawl's notices: those it was started with, and the channels of its owner.
-
-
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One receiver of a notice."""
+    """One receiver of a notice: an address the crawl was started with, or a channel of its owner."""
 
     transport: str
     stored_address: str  # the address as tables hold it
@@ -204,14 +201,14 @@ def page_notifier(options: CrawlOptions, results: Iterable[PageResult]) -> OnClo
     """A callback that adds page notices for the closed pages among these results; None if the crawl has none."""
     if Event.PAGE not in options.notify_events:
         return None
-    asked = [result.id for result in results if result.outcome.category.is_requested]
+    requested = [result.id for result in results if result.outcome.category.is_requested]
 
-    def tell(crawl: Crawl, closed: Collection[int]) -> None:
-        told = list(dict.fromkeys(page for page in asked if page in closed))
-        if told:
-            add_page_notice(crawl, told)
+    def notify(crawl: Crawl, closed: Collection[int]) -> None:
+        pages = list(dict.fromkeys(page for page in requested if page in closed))
+        if pages:
+            add_page_notice(crawl, pages)
 
-    return tell
+    return notify
 
 
 def closed_page_notifier(options: CrawlOptions) -> OnClosed | None:

@@ -138,9 +138,9 @@ def _kept(channel: Channel, transport: str) -> str:
 def _events(typed: Iterable[str]) -> tuple[str, ...]:
     events = chosen_events("events", typed)
     if not events:
-        raise BadInput("events", "Choose at least one thing to be told of.")
+        raise BadInput("events", "Choose at least one event.")
     if Event.PAGE in events:
-        raise BadInput("events", "Pages are asked for crawl by crawl; a channel is told of crawls.")
+        raise BadInput("events", "Page notices are enabled per crawl, not for a channel.")
     return tuple(event.value for event in OF_A_CRAWL if event in events)
 
 

@@ -195,7 +195,7 @@ def send_notify() -> None:
     """Enqueue the job that delivers the outbox, unless one was sent within the last seconds: RQ may lose a job."""
     job = new_id("notify")
     if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
-        data = _job_data("crawler.jobs.notify", job, "tell people about a crawl")
+        data = _job_data("crawler.jobs.notify", job, "deliver the notices of crawls")
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([data], pipeline=pipe)
             _ring_bell(pipe)

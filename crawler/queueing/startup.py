@@ -160,10 +160,10 @@ def without_secrets(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What the system says of a connection that failed, else the first line of the error."""
+    """The system's message for a failed connection, else the first line of the error."""
     cause = error.__context__
-    said = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
-    return one_line((said.strip().splitlines() or [type(error).__name__])[0].rstrip("."))
+    message = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(error)
+    return one_line((message.strip().splitlines() or [type(error).__name__])[0].rstrip("."))
 
 
 @contextmanager

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from crawler.accounts.idempotency import (
-    A_TRY,
-    KEPT,
+    CLAIM_TTL,
+    RESPONSE_TTL,
     Claim,
     Done,
     Mine,
@@ -19,7 +19,7 @@ from crawler.accounts.idempotency import (
     digest_of,
     give_back,
     keep,
-    let_go,
+    release,
     sweep,
 )
 from crawler.models import RepeatedCall
@@ -60,21 +60,21 @@ def test_another_call_does_not_get_it(ann: User) -> None:
 
 def test_a_silent_try_is_taken_over_by_one_with_the_same_id_to_make(ann: User) -> None:
     first = mine(ann)
-    second = mine(ann, after=A_TRY)
+    second = mine(ann, after=CLAIM_TTL)
     assert (second.is_second_try, second.made_id) == (True, first.made_id)
-    assert claimed(ann, after=A_TRY) == UnderWay()
+    assert claimed(ann, after=CLAIM_TTL) == UnderWay()
 
 
 def test_whoever_was_taken_for_dead_keeps_no_answer(ann: User) -> None:
     first = mine(ann)
-    second = mine(ann, after=A_TRY)
+    second = mine(ann, after=CLAIM_TTL)
     keep(first, 500, {}, "late")
     keep(second, 201, {}, "in time")
     assert claimed(ann) == Done(201, {}, "in time")
 
 
 def test_trouble_lets_the_next_try_come_at_once(ann: User) -> None:
-    let_go(mine(ann))
+    release(mine(ann))
     assert mine(ann).is_second_try
 
 
@@ -85,8 +85,8 @@ def test_a_refusal_forgets_the_call(ann: User) -> None:
 
 def test_answers_are_forgotten_after_a_day(ann: User) -> None:
     keep(mine(ann), 201, {}, "{}")
-    assert sweep(NOW + KEPT - timedelta(seconds=1)) == 0
-    assert sweep(NOW + KEPT) == 1
+    assert sweep(NOW + RESPONSE_TTL - timedelta(seconds=1)) == 0
+    assert sweep(NOW + RESPONSE_TTL) == 1
     assert not RepeatedCall.objects.exists()
 
 

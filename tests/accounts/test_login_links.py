@@ -116,4 +116,4 @@ def test_a_made_up_link_is_refused(uidb64: str) -> None:
 
 
 def test_its_life_is_not_longer_than_django_lets_it_be(settings: object) -> None:
-    assert login_links.INVITATION_LIFETIME <= settings.PASSWORD_RESET_TIMEOUT  # type: ignore[attr-defined]  # has no types
+    assert login_links.INVITATION_LIFETIME_S <= settings.PASSWORD_RESET_TIMEOUT  # type: ignore[attr-defined]  # has no types

@@ -76,7 +76,7 @@ def test_a_call_under_way_is_asked_for_again_in_a_second(by_root: Caller, root: 
 
 
 def test_what_a_dead_try_has_made_is_found_and_not_made_again(by_root: Caller, root: User, real_redis: object) -> None:
-    row = claimed(root, HERE, by_root, age=idempotency.A_TRY)
+    row = claimed(root, HERE, by_root, age=idempotency.CLAIM_TTL)
     made = a_crawl(root, id=row.made_id)
     response = by_root.post("/crawls", HERE, **KEY)
     assert (response.status_code, response.json()["id"]) == (201, str(made.id))
@@ -86,13 +86,13 @@ def test_what_a_dead_try_has_made_is_found_and_not_made_again(by_root: Caller, r
 def test_what_a_dead_try_has_not_made_is_made_with_the_id_it_was_to_have(
     by_root: Caller, root: User, real_redis: object
 ) -> None:
-    row = claimed(root, HERE, by_root, age=idempotency.A_TRY)
+    row = claimed(root, HERE, by_root, age=idempotency.CLAIM_TTL)
     assert by_root.post("/crawls", HERE, **KEY).json()["id"] == str(row.made_id)
 
 
 def test_an_answer_is_forgotten_after_a_day(by_root: Caller, real_redis: object) -> None:
     by_root.post("/crawls", HERE, **KEY)
-    RepeatedCall.objects.update(claimed_at=timezone.now() - idempotency.KEPT)
+    RepeatedCall.objects.update(claimed_at=timezone.now() - idempotency.RESPONSE_TTL)
     by_root.post("/crawls", HERE, **KEY)
     assert Crawl.objects.count() == 2
 

@@ -12,7 +12,7 @@ import redis
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from crawler.accounts.idempotency import KEPT, claim
+from crawler.accounts.idempotency import RESPONSE_TTL, claim
 from crawler.core.crawl.options import CrawlOptions
 from crawler.management.commands.clock import Clock
 from crawler.models import Answer, Crawl, RepeatedCall, Schedule
@@ -63,7 +63,7 @@ def test_a_tick_deletes_what_was_kept_for_long_enough_once_a_minute(real_redis: 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_tick_forgets_calls_of_the_api_that_are_too_old(real_redis: redis.Redis) -> None:
-    claim(User.objects.create_user("ann"), "key", "digest", timezone.now() - KEPT)
+    claim(User.objects.create_user("ann"), "key", "digest", timezone.now() - RESPONSE_TTL)
     Clock().tick(now=0.0)
     assert not RepeatedCall.objects.exists()
 

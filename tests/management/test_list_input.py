@@ -151,7 +151,7 @@ def test_a_crawl_that_somebody_cancels_while_it_is_read_ends_with_a_word(
     somebody.start()
     assert crawl_and_exit("--list", str(pipe), "--allow-private") == 1
     somebody.join()
-    assert "cancelled or deleted by somebody while its list was being read" in capsys.readouterr().err
+    assert "cancelled or deleted while its list was being read" in capsys.readouterr().err
     assert Crawl.objects.get().state == State.CANCELLED
 
 

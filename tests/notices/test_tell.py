@@ -202,11 +202,11 @@ def test_meanwhile_nobody_is_sent_to_look_whether_it_is_over(bench: Bench) -> No
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
     queues.end_page_notices(100.0)
     found = scan()
-    assert (found.pending, bench.jobs("crawl").count("tell people about a crawl")) == (1, 0)
+    assert (found.pending, bench.jobs("crawl").count("deliver the notices of crawls")) == (1, 0)
     assert found.next_in is not None
     queues.end_page_notices(0.0)
     scan()
-    assert bench.jobs("crawl").count("tell people about a crawl") == 1
+    assert bench.jobs("crawl").count("deliver the notices of crawls") == 1
 
 
 @pytest.mark.site({**HOOKED, "/hook": Reply(status=503)})

@@ -1,6 +1,6 @@
-"""The doors that users of Firecrawl know, by the same names: crawl, its status and errors, cancel, map.
+"""Operations compatible with Firecrawl: crawl, its status and errors, cancel, map.
 
-Their clients work when they are given this server's address with /api behind it. docs/api.md says what differs.
+Clients of Firecrawl work with this server's address followed by /api. docs/api.md lists the differences.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl import schemas as shapes
 from crawler.api.firecrawl.schemas import status_of
-from crawler.api.idempotency import id_to_make, may_be_made
-from crawler.api.lookups import crawl_named, crawl_watched
+from crawler.api.idempotency import id_to_make
+from crawler.api.lookups import crawl_made_before, crawl_named, crawl_watched
 from crawler.api.openapi import CRAWL_ID, described
 from crawler.api.paging import Cursor, Limit, by_id
 from crawler.api.problems import Problem
@@ -37,8 +37,8 @@ from crawler.reports.progress import standing_of
 from crawler.storage import queries
 
 ROOT = "/api/v1/crawl"
-LOOKED_AT = 200  # of the newest crawls, to find one of a site
-TOLD = 1000  # errors in one answer
+MAX_CRAWLS_SEARCHED = 200  # the newest
+MAX_ERRORS = 1000  # in one response
 NO_CONTENT = "Pages come with their metadata, and with `links` when asked for; other formats are not kept."
 
 router = Router(tags=["Firecrawl"])
@@ -59,8 +59,7 @@ ON_THE_MAP = [*SUCCESSES, Outcome.LIMIT, ""]  # pages that are there, or may be
 def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     """The pages below the path of `url`, or with `crawlEntireDomain` all of its site."""
     _refuse_what_cannot_be(body)
-    made = may_be_made(request)
-    started = visible_crawls(request.user).filter(pk=made).first() if made else None
+    started = crawl_made_before(request)
     if started is None:
         chosen: dict[str, Any] = {**schemas.options_of(body.asked()), webhook.KIND.option: _webhooks(body)}
         started = start_crawl([body.url], CrawlOptions(**chosen), owner=request.user, crawl_id=id_to_make(request))
@@ -87,7 +86,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     ),
 )
 def active(request: ApiRequest) -> dict[str, Any]:
-    going = visible_crawls(request.user).filter(state__in=NOT_OVER).order_by("-created_at")[:LOOKED_AT]
+    going = visible_crawls(request.user).filter(state__in=NOT_OVER).order_by("-created_at")[:MAX_CRAWLS_SEARCHED]
     crawls = [{"id": str(one.id), "url": one.start_urls[0], "created_at": one.created_at.isoformat()} for one in going]
     return {"success": True, "crawls": crawls}
 
@@ -155,8 +154,8 @@ def cancel_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
 def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     """The first thousand pages that gave no usable answer, and those robots.txt forbids."""
     pages = queries.all_rows(crawl_named(request, crawl_id).id).filter(kind=PAGE).order_by("id")
-    failed = pages.filter(outcome__in=FAILURES)[:TOLD]
-    blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:TOLD]
+    failed = pages.filter(outcome__in=FAILURES)[:MAX_ERRORS]
+    blocked = pages.filter(outcome=Outcome.ROBOTS).values_list("url", flat=True)[:MAX_ERRORS]
     return {"errors": [_error_of(page) for page in failed], "robotsBlocked": list(blocked)}
 
 
@@ -175,7 +174,7 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
     """From your newest crawl of the site, its pages beyond the limits too: nothing is asked for now. 404 when there is
     none."""
     site = site_of(host_of(from_person(body.url)))
-    newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:LOOKED_AT]
+    newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:MAX_CRAWLS_SEARCHED]
     known = next((one for one in newest if any(site_of(host_of(url)) == site for url in one.start_urls)), None)
     if known is None:
         raise Problem(404, f"You have no crawl of {site} yet. Start one; the map is made of what it finds.")
@@ -187,7 +186,7 @@ def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
 
 
 def _refuse_what_cannot_be(body: shapes.CrawlRequest) -> None:
-    """What would give something else than was asked for is refused; what is only left out is told."""
+    """Options that would change the result are refused; those that only omit something get a warning."""
     if body.allowExternalLinks:
         raise BadInput("allowExternalLinks", "Links to other sites are not followed here; leave it out.")
     if body.sitemap == "only":
@@ -229,7 +228,7 @@ def _documents(pages: Sequence[Page], *, with_links: bool) -> list[dict[str, Any
 
 
 def _targets(packed: bytes, page: str) -> list[str]:
-    """What a page links to, each address once."""
+    """The links of a page, each address once."""
     return list(dict.fromkeys(link.url for link in link_codec.unpacked(packed, page)))
 
 

@@ -19,7 +19,7 @@ from crawler.core.urls.normalise import from_person, host_of, site_of
 # Field names and their meaning are those of Firecrawl's documentation of `POST /v1/crawl` and `/v2/crawl`; docs/api.md
 # lists what differs.
 
-LIMIT = 10_000  # pages, where nothing is said
+LIMIT = 10_000  # default page limit
 ANYWHERE = "[^?#]*"  # some of a path
 BEHIND = r"(?:[?#].*)?$"  # all that can stand behind a path
 _PARTS = re.compile(r"\\.|.", re.DOTALL)  # a character, with the backslash before it
@@ -27,7 +27,7 @@ _PARTS = re.compile(r"\\.|.", re.DOTALL)  # a character, with the backslash befo
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A crawl in Firecrawl's words; what was not said is as Firecrawl has it."""
+    """A crawl request of Firecrawl, with its defaults."""
 
     url: str
     limit: int = LIMIT

@@ -1,4 +1,4 @@
-"""The doors of crawls: list, start, look, delete."""
+"""Operations on crawls: list, start (from URLs or a list), get, receipt, diagnosis, delete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from crawler.api.paging import Cursor, Limit, newest_first
 from crawler.api.problems import Problem, place, read_json, service_down
 from crawler.api.schemas import crawl as shapes
 from crawler.api.schemas.start import Base, CrawlStart, ListStart
-from crawler.core.access.credentials import own_hosts
 from crawler.core.access.permissions import Right, Scope
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions, check_options
@@ -30,7 +29,7 @@ from crawler.core.errors import BadInput, OverQuota
 from crawler.core.url_lists.reader import Columns
 from crawler.core.urls.normalise import from_person
 from crawler.crawls.control import share_begun
-from crawler.crawls.credentials import taken_over
+from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.delete import delete
 from crawler.crawls.import_urls import load_list
 from crawler.crawls.schedules import begin_schedule
@@ -39,8 +38,6 @@ from crawler.models import Crawl
 from crawler.reports.diagnosis import why_of
 from crawler.reports.receipt import masked_receipt, receipt_of
 
-# What the start of a crawl takes from elsewhere: the credentials of an earlier one.
-
 BOTH = "Give either an earlier crawl whose credentials are sent, or what is to be sent; not both."
 NOT_YOURS = "You have no crawl with this id that sends anything; give what is to be sent."
 
@@ -48,8 +45,8 @@ NOT_YOURS = "You have no crawl with this id that sends anything; give what is to
 def sealed_for(
     request: ApiRequest, body: Base, options: CrawlOptions, start_urls: Sequence[str], *, listed: bool = False
 ) -> str:
-    """What is sent beside the URLs, encrypted. What an earlier crawl sends is for its owner alone to send again, and to
-    its hosts alone. BadInput when it cannot be sent."""
+    """The encrypted credentials for a new crawl. Those of an earlier crawl can be used by its owner only, and for its
+    hosts only; BadInput otherwise."""
     given = body.sealed()
     if body.same_credentials is None:
         return given
@@ -59,7 +56,7 @@ def sealed_for(
     if earlier is None or not earlier.sealed or not may(request.user, Right.OWN, earlier):
         raise BadInput("same_credentials", NOT_YOURS)
     checked, urls = check_options(options), [from_person(url) for url in start_urls]
-    return taken_over(earlier, own_hosts(urls, checked.hosts, subdomains=checked.subdomains, listed=listed))
+    return taken_over(earlier, own_hosts(urls, checked, listed=listed))
 
 
 router = Router(tags=["crawls"])
@@ -101,10 +98,10 @@ def list_crawls(
     openapi_extra=described(shapes.CRAWL_EXAMPLE, status=201, sends=shapes.START_EXAMPLE),
 )
 def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) -> Status[dict[str, Any]]:
-    """It runs when this is answered; `Location` says where to look. Options that are left out are as on the web page.
+    """The crawl runs when this returns; `Location` is its address. Options have the same defaults as on the web page.
 
-    With an `Idempotency-Key` it may be sent again, for instance after a time-out: there is one crawl, and the same
-    answer for 24 hours.
+    With an `Idempotency-Key` it can be sent again, for instance after a timeout: there is one crawl, and the same
+    response for 24 hours.
     """
     group = group_named(request.user, body.group)
     crawl = crawl_made_before(request) or _started(request, body)
@@ -122,7 +119,7 @@ def create_crawl(request: ApiRequest, body: CrawlStart, response: HttpResponse) 
     openapi_extra=described(shapes.CRAWL_EXAMPLE),
 )
 def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """Its state, how far it is, its options and its receipt so far."""
+    """Its state, progress, options and receipt so far."""
     crawl = crawl_watched(request, crawl_id)
     return shapes.whole_of(crawl, clock.epoch_seconds(), in_full=sees_addresses(request.user, crawl))
 
@@ -136,8 +133,8 @@ def get_crawl(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described(shapes.RECEIPT_EXAMPLE),
 )
 def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """discovered = fetched + failed + skipped + cancelled, as soon as the crawl is over; before, what is open is
-    missing on the right side."""
+    """discovered = fetched + failed + skipped + cancelled, once the crawl is over; before that, open pages are missing
+    on the right side."""
     crawl = crawl_named(request, crawl_id)
     receipt = receipt_of(crawl)
     return receipt if sees_addresses(request.user, crawl) else masked_receipt(receipt)
@@ -152,7 +149,7 @@ def get_receipt(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described(shapes.WHY_EXAMPLE),
 )
 def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
-    """In sentences first, then with what is open, who has it, and when each host may be asked next."""
+    """The reasons in sentences, then open pages, the batches they are in, and when each host may be requested next."""
     return why_of(crawl_watched(request, crawl_id), visible=visible_crawls(request.user))
 
 
@@ -165,13 +162,13 @@ def get_why(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     openapi_extra=described(status=204),
 )
 def delete_crawl(request: ApiRequest, crawl_id: UUID) -> Status[None]:
-    """With all its pages. One that runs is cancelled first."""
+    """With all its pages. A running crawl is cancelled first."""
     delete(crawl_named(request, crawl_id, Right.OWN).id)
     return Status(204, None)
 
 
 def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
-    """The crawl that was asked for, or the first of those that are to be begun again and again."""
+    """The new crawl, or the first run of a new schedule."""
     options, allow_private = body.options(), body.private_allowed(request.user)
     sealed = sealed_for(request, body, options, body.start_urls)
     owner, crawl_id = request.user, id_to_make(request)
@@ -189,8 +186,6 @@ def _started(request: ApiRequest, body: CrawlStart) -> Crawl:
         body.start_urls, options, owner=owner, allow_private=allow_private, sealed=sealed, crawl_id=crawl_id
     )
 
-
-# The door that starts a crawl over an uploaded list of URLs, of any length.
 
 PARTS = ("list", "list_column", "priority_column", "options")
 EXAMPLE = {"list": "(the file)", "list_column": "url", "priority_column": "", "options": '{"delay": 1}'}
@@ -218,8 +213,8 @@ def create_crawl_over_list(
     priority_column: Annotated[str, Form(max_length=1000, description="The column of priorities, 0 to 10.")] = "",
     options: Annotated[str, Form(description="What `POST /crawls` takes beside `start_urls`, as JSON.")] = "{}",
 ) -> Status[dict[str, Any]]:
-    """As a form with a file. Each URL is asked for, and nothing they lead to. It is answered when the whole list is
-    read; lines that cannot be used are counted in `receipt.list` and shown in `list_report`."""
+    """A form with a file. Each URL is requested; links are not followed. The response comes when the whole list is
+    read; invalid lines are counted in `receipt.list` and shown in `list_report`."""
     start = _options(options)
     group = group_named(request.user, start.group)
     crawl = _made_before(request) or _loaded(request, start, upload, Columns(list_column, priority_column))
@@ -234,12 +229,12 @@ def _options(text: str) -> ListStart:
     except Problem as trouble:
         raise BadInput("options", trouble.detail) from None
     except ValidationError as error:
-        places = [place(["body", "options", *said["loc"]], said["msg"]) for said in error.errors()]
+        places = [place(["body", "options", *found["loc"]], found["msg"]) for found in error.errors()]
         raise Problem(422, "Something in `options` cannot be used; `errors` says what.", errors=places) from None
 
 
 def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns: Columns) -> Crawl:
-    """BadInput names the part of the form, or the option below `options`."""
+    """BadInput names the field of the form, or the option below `options`."""
     try:
         options = start.options()
         return load_list(
@@ -259,7 +254,7 @@ def _loaded(request: ApiRequest, start: ListStart, upload: UploadedFile, columns
 
 
 def _made_before(request: ApiRequest) -> Crawl | None:
-    """The same as for other crawls. While somebody still reads its list, nobody can tell what will become of it."""
+    """As for other crawls; 503 while the earlier attempt still reads its list."""
     crawl = crawl_made_before(request)
     if crawl is not None and crawl.state == State.LOADING:
         raise service_down("The list is still being read by an earlier try of this call; ask again in a moment.")

@@ -12,7 +12,7 @@ from crawler.accounts import quotas, tokens
 from crawler.accounts.permissions import groups_of
 from crawler.api.callers import ApiRequest, BearerToken, Session, needs
 from crawler.api.openapi import described
-from crawler.api.problems import Problem, nobody
+from crawler.api.problems import Problem, unauthenticated
 from crawler.api.schemas import account as shapes
 from crawler.core.access.permissions import Scope
 from crawler.core.crawl.page_query import MAX_KEY
@@ -42,7 +42,7 @@ def get_me(request: ApiRequest) -> dict[str, Any]:
     """The user the call acts for, and what it may do. Any token is enough."""
     caller = request.caller
     if caller is None:  # for the type checker: an unknown caller was refused before
-        raise nobody(was_sent_a_token=False)
+        raise unauthenticated(was_sent_a_token=False)
     who, now = caller.user, clock.now()
     return {
         "user": who.get_username(),

@@ -1,4 +1,4 @@
-"""Notice channels and tokens of an account as the API takes and shows them."""
+"""Schemas of notice channels, deliveries, tokens and quotas."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class ChannelWanted(Schema):
 
 
 class ChannelWhole(Schema):
-    """Where you are told of all your crawls."""
+    """A notice channel for all your crawls."""
 
     id: UUID
     name: str
     transport: Means
     address: str = Field(description=SECRET_HELP)
     events: list[str]
-    enabled: bool = Field(description="False: paused, it is told of nothing.")
+    enabled: bool = Field(description="False: paused, it gets no notices.")
     created_at: datetime
     tested_at: datetime | None
-    last_state: str | None = Field(description="What came of the last notice: pending, delivered or given_up.")
+    last_state: str | None = Field(description="The state of the last notice: pending, delivered or given_up.")
 
 
 class Channels(Schema):
@@ -65,17 +65,17 @@ class Channels(Schema):
 
 
 class ChannelMoved(Schema):
-    """What came of asking a channel to be paused or resumed."""
+    """The result of pausing or resuming a channel."""
 
     id: UUID
     enabled: bool
-    moved: bool = Field(description="Whether it was this call that did it; false when it was so already.")
+    moved: bool = Field(description="Whether this call changed it; false if it was in that state already.")
 
 
 class Tested(Schema):
-    """What came of a test."""
+    """The result of a test."""
 
-    arrived: bool = Field(description="Whether the receiver took it.")
+    arrived: bool = Field(description="Whether the receiver accepted it.")
     message: str
 
 
@@ -111,26 +111,23 @@ CHANNEL_EXAMPLE: dict[str, Any] = {
 }
 
 
-# A notice on its way to somebody, as the API shows it.
-
-
 class DeliveryLine(Schema):
-    """A notice that was or is to be sent to one place."""
+    """One delivery of a notice to one receiver."""
 
     id: UUID
     event: str = Field(description="`crawl.finished` and the like.")
-    round: int = Field(description="The crawl's, when it happened.")
-    pages: int = Field(description="Pages it tells of; 0 for other events than `crawl.page`.")
+    round: int = Field(description="The round of the crawl.")
+    pages: int = Field(description="Pages in the notice; 0 for other events than `crawl.page`.")
     transport: Means
     address: str = Field(description=f"Masked for all but the crawl's owner. {SECRET_HELP}")
     state: Literal["pending", "delivered", "given_up"]
     attempts: int
-    again: bool = Field(description="Somebody had it sent once more.")
+    again: bool = Field(description="A user had it sent again.")
     created_at: datetime
     tried_at: datetime | None
     delivered_at: datetime | None
-    answer: str = Field(description="What the receiver said when it took it.")
-    error: str = Field(description="Why the last try came to nothing.")
+    answer: str = Field(description="The receiver's response when it accepted the notice.")
+    error: str = Field(description="Why the last attempt failed.")
 
 
 class Deliveries(Schema):
@@ -143,7 +140,7 @@ class SentAgain(Schema):
 
 
 def line_of(delivery: Delivery, *, in_full: bool) -> dict[str, Any]:
-    """`in_full`: for whoever may see where it goes."""
+    """`in_full`: for a user who may see its address."""
     notice = delivery.notice
     return {
         "id": delivery.id,
@@ -181,11 +178,8 @@ NOTICE_EXAMPLE: dict[str, Any] = {
 }
 
 
-# A token as the API shows it: everything but its secret.
-
-
 class Token(Schema):
-    """A key to the API."""
+    """An API token, without its secret."""
 
     id: int
     name: str
@@ -201,7 +195,7 @@ class Tokens(Schema):
 
 
 class Quota(Schema):
-    """How much you may crawl, and have crawled."""
+    """Your quota and usage."""
 
     active_crawls: int = Field(description="Crawls that are not over.")
     most_active_crawls: int | None = Field(description="Null: no limit.")
@@ -210,11 +204,11 @@ class Quota(Schema):
 
 
 class Me(Schema):
-    """Who calls, and what they may do by this call."""
+    """The caller, and what the call may do."""
 
     user: str
     superuser: bool
-    groups: list[str] = Field(description="Whom you may share crawls with.")
+    groups: list[str] = Field(description="Groups you may share crawls with.")
     quota: Quota
     scopes: list[Scope]
     token: Token | None = Field(description="Null when logged in.")

@@ -1,4 +1,4 @@
-"""A crawl as the API shows it."""
+"""Schemas of crawls, receipts, diagnosis and traps."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ ENDED = (
 
 
 class Progress(Schema):
-    """How far a crawl is."""
+    """The progress of a crawl."""
 
-    discovered: int = Field(description="Pages known.")
+    discovered: int = Field(description="Known pages.")
     closed: int = Field(description="Pages that have their outcome.")
-    open: int = Field(description="Pages that have none yet.")
+    open: int = Field(description="Pages without an outcome.")
     done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those asked for.")
     total: int = Field(description="Known pages; under `max_pages` no more than that, and no skipped ones.")
     at_most: bool = Field(description="`total` is the page limit: at least as many pages are known.")
     percent: int = Field(description="`done` of `total`, 0 to 100, rounded down.")
     rate: float | None = Field(description="Pages a second lately, of those `done` counts; null when it does not run.")
     eta: float | None = Field(
-        description="Seconds left; null when nobody can tell. Under `max_pages` a number as soon as there is a rate."
+        description="Seconds left; null if unknown. Under `max_pages` a number as soon as there is a rate."
     )
 
 
@@ -69,7 +69,7 @@ class CrawlPage(Schema):
 
 
 class CrawlWhole(CrawlLine):
-    """A crawl with all there is to know of it."""
+    """A crawl in full."""
 
     owner: str | None
     source: str = Field(description='The name of its list of URLs; "" when it has none.')
@@ -94,9 +94,9 @@ class CrawlWhole(CrawlLine):
 
 
 class Receipt(Schema):
-    """The sum of a crawl."""
+    """The receipt of a crawl."""
 
-    model_config = ConfigDict(extra="allow")  # what later versions tell is told
+    model_config = ConfigDict(extra="allow")  # later versions may add fields
 
     id: UUID
     state: State
@@ -126,7 +126,7 @@ class Receipt(Schema):
 
 
 class Why(Schema):
-    """Why a crawl is not finished. What is null cannot be told while Redis does not answer."""
+    """Why a crawl is not finished. Null values are unknown while Redis does not respond."""
 
     model_config = ConfigDict(extra="allow")  # as above
 
@@ -136,7 +136,7 @@ class Why(Schema):
     at: datetime = Field(description="The moment of all this; `..._in` are seconds from it.")
     sentences: Sequence[str] = Field(description="The answer first, then what else is to be known.")
     open: dict[str, Any] = Field(description="How many pages are open, and the first of them.")
-    redis: dict[str, Any] = Field(description="Whether it answers, and what it says when it does not.")
+    redis: dict[str, Any] = Field(description="Whether it responds, and the error if it does not.")
     workers: dict[str, int] | None = Field(description="How many listen to each queue.")
     queues: dict[str, Any] | None = Field(description="Jobs that wait in each.")
     manager: dict[str, Any] | None = Field(description="What it is doing, and its last run.")
@@ -147,15 +147,15 @@ class Why(Schema):
     ends: dict[str, Any] = Field(
         description="The crawl's deadline, when the next page expires, and when pages close that their servers put off."
     )
-    disagreements: dict[str, Any] = Field(description="How often the checks for its end did not say the same.")
+    disagreements: dict[str, Any] = Field(description="How often the two checks for its end disagreed.")
 
 
 class Moved(Schema):
-    """What came of asking a crawl to be moved."""
+    """The result of pausing, resuming or cancelling a crawl."""
 
     id: UUID
     state: State
-    moved: bool = Field(description="Whether it was this call that did it; false when it was so already.")
+    moved: bool = Field(description="Whether this call changed it; false if it was in that state already.")
     message: str = Field(description="The same in words.")
 
 
@@ -175,7 +175,7 @@ def line_of(crawl: Crawl) -> dict[str, Any]:
 
 
 def whole_of(crawl: Crawl, now: float, *, in_full: bool) -> dict[str, Any]:
-    """With `in_full` whom it tells and what it sends to sign in are among it."""
+    """`in_full`: with the receivers of its notices and its credentials, masked."""
     progress = progress_of(crawl, now)
     return {
         **line_of(crawl),
@@ -316,17 +316,14 @@ WHY_EXAMPLE: dict[str, Any] = {
 }
 
 
-# A trap of a crawl as the API shows it.
-
-
 class Trap(Schema):
-    """An endless series of pages that was set aside."""
+    """An endless series of pages that was quarantined."""
 
     id: int
     reason: str
     pattern: str
-    pages: int = Field(description="Pages of this shape that were let in.")
-    quarantined: int = Field(description="Pages that were set aside.")
+    pages: int = Field(description="Pages of this pattern that were accepted.")
+    quarantined: int = Field(description="Pages that were quarantined.")
     left_out: int = Field(description="Links beyond those, which have no row.")
     released: bool
     examples: list[str]

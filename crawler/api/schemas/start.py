@@ -1,4 +1,4 @@
-"""What starts a crawl: start URLs, every option by its name in `core.crawl.options`, and a schedule."""
+"""Schemas for starting a crawl: start URLs, every option of `core.crawl.options`, credentials, schedules."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from crawler.core.errors import BadInput
 from crawler.encryption import seal, shown
 from crawler.models import Schedule
 
-MOST_START_URLS = 1000
-LARGEST = 2**53  # a whole number that every JSON parser reads as it was written
+MAX_START_URLS = 1000
+MAX_WHOLE_NUMBER = 2**53  # every JSON parser reads it exactly
 
 
 class Base(Schema):
-    """What stands beside the options."""
+    """The fields beside the options."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -38,9 +38,9 @@ class Base(Schema):
     allow_private: bool = Field(False, description="Allow addresses that are not public; superusers only.")
 
     def options(self) -> CrawlOptions:
-        """What was chosen; not judged yet. BadInput when a part of it has another shape."""
-        said = self.model_dump(exclude_unset=True)
-        plain = {name: said[name] for name in CrawlOptions.__struct_fields__ if said.get(name) is not None}
+        """The options, not validated yet. BadInput for a value of another type."""
+        sent = self.model_dump(exclude_unset=True)
+        plain = {name: sent[name] for name in CrawlOptions.__struct_fields__ if sent.get(name) is not None}
         try:
             return msgspec.convert(plain, CrawlOptions)
         except msgspec.ValidationError as error:
@@ -48,12 +48,12 @@ class Base(Schema):
             raise BadInput(where.rstrip("`") or "options", f"{what}.") from None
 
     def sealed(self) -> str:
-        """What was given to be sent beside the URLs, encrypted; "" for nothing. BadInput when it cannot be sent."""
+        """The encrypted credentials; "" for none. BadInput if they cannot be used."""
         typed = parse(headers=self.headers, cookies=self.cookies, auth=self.auth, bearer=self.bearer, proxy=self.proxy)
         return seal(typed)
 
     def private_allowed(self, user: User) -> bool:
-        """Whether addresses that are not public may be asked; BadInput for those who may not say so."""
+        """Whether private addresses may be fetched; BadInput for a user who may not allow that."""
         if self.allow_private and not user.is_superuser:
             raise BadInput("allow_private", "Only a superuser may allow addresses that are not public; leave it out.")
         return self.allow_private
@@ -72,7 +72,7 @@ def _shape(hint: Any) -> Any:
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return dict[str, Any]
     if hint is int:
-        return Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+        return Annotated[int, Field(ge=-MAX_WHOLE_NUMBER, le=MAX_WHOLE_NUMBER)]
     parts = tuple(part if part is ... else _shape(part) for part in get_args(hint))
     if get_origin(hint) in (Union, UnionType):
         return Union[parts]  # noqa: UP007 (its parts are known only now)
@@ -89,7 +89,7 @@ class Start(Options):
     """What begins at URLs."""
 
     start_urls: list[str] = Field(
-        max_length=MOST_START_URLS,
+        max_length=MAX_START_URLS,
         min_length=1,
         description="Where to begin, as one types it: `example.com/docs` will do.",
     )
@@ -117,7 +117,9 @@ class PreviewAsked(Options):
 
     try_url: str = Field(description="The page, as one types it.")
     start_urls: list[str] = Field(
-        [], max_length=MOST_START_URLS, description="Where the crawl would begin: they say who is sent credentials."
+        [],
+        max_length=MAX_START_URLS,
+        description="The start URLs of the crawl: they decide which hosts get the credentials.",
     )
 
 

@@ -1,4 +1,4 @@
--- Release the tick lock whatever the mark says (a tick that failed, or that hands over to a new one).
+-- Release the tick lock regardless of the mark (a tick that failed, or that hands over to a new one).
 -- KEYS: lock
 -- ARGV: token of the tick
 -- Returns 1 when released, 0 when another tick holds the lock.

@@ -1,4 +1,4 @@
-"""A person's own page: name, e-mail, password, groups, how much they may crawl, and logging out everywhere."""
+"""The user's account: name, e-mail, password, groups, quota, invitations, and logging out everywhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from crawler.web.decorators import public_page
 
 
 class AccountForm(ModelForm):
-    """What a person may change of their account."""
+    """The fields of an account that its user may change."""
 
     class Meta:
         model = User
@@ -67,7 +67,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 class PasswordForm(PasswordChangeForm):
-    """Django's own; whoever sits at somebody else's browser cannot try old passwords for long."""
+    """Django's form, with a limit of attempts: another user of this browser cannot guess the password."""
 
     trouble: TooManyTries | None = None
 
@@ -84,7 +84,7 @@ class PasswordForm(PasswordChangeForm):
 
 @method_decorator([sensitive_post_parameters(), never_cache, page], name="dispatch")
 class PasswordPage(views.PasswordChangeView):
-    """Another password, or the first one of somebody who came in by a link."""
+    """Change the password, or set the first one of a user who logged in by a link."""
 
     template_name = "crawler/password.html"
     success_url = reverse_lazy("account")
@@ -109,7 +109,7 @@ class PasswordPage(views.PasswordChangeView):
 @require_POST
 @page
 def log_out_everywhere(request: HttpRequest) -> HttpResponse:
-    """End all sessions of this person, this one too."""
+    """End all sessions of this user, including this one."""
     logins.end_sessions(person(request))
     logout(request)
     messages.success(request, "You are logged out everywhere.")
@@ -117,7 +117,7 @@ def log_out_everywhere(request: HttpRequest) -> HttpResponse:
 
 
 def quota_lines(who: User) -> list[str]:
-    """How much this person may crawl, and has, in lines."""
+    """The user's quota and usage, in lines."""
     now = clock.now()
     may, has = quotas.quota(who.pk), quotas.used(who.pk, now)
     return [
@@ -128,9 +128,6 @@ def quota_lines(who: User) -> list[str]:
 
 def _limit(number: int) -> str:
     return f"at most {count(number)}" if number else "no limit"
-
-
-# Where somebody who was invited chooses a password, and is in.
 
 
 @sensitive_post_parameters()

@@ -1,4 +1,4 @@
-"""The page of a person's channels, and its doors: add, change, switch on and off, remove, try. Each sees their own."""
+"""The views of the user's notice channels: list, add, change, switch on and off, remove, test."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def channel_list(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("address")
 @page
 def channel_add(request: HttpRequest) -> HttpResponse:
-    """Add one; else the page again, with what was typed and what is wrong with it."""
+    """Add a channel, or show the form with its errors."""
     form = ChannelForm(request.POST)
     if form.is_valid():
         try:
@@ -56,7 +56,7 @@ def channel_add(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("address")
 @page
 def channel_change(request: HttpRequest, channel_id: UUID) -> HttpResponse:
-    """Change one, on a page of its own."""
+    """Change a channel."""
     channel = _mine(request, channel_id)
     if request.method != "POST":
         return _change_page(request, channel, ChannelForm(channel=channel), status=200)
@@ -75,17 +75,17 @@ def channel_change(request: HttpRequest, channel_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def channel_switch(request: HttpRequest, channel_id: UUID) -> HttpResponse:
-    """Leave it out for a while (`on` is missing), or use it again."""
+    """Disable the channel (`on` is missing), or enable it."""
     channel, on = _mine(request, channel_id), "on" in request.POST
     switch_channel(channel.id, on=on)
-    messages.success(request, "It is told of your crawls again." if on else "It is told of nothing until you say so.")
+    messages.success(request, "It gets notices again." if on else "It gets no notices until you switch it on.")
     return redirect("channel-list")
 
 
 @require_POST
 @page
 def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
-    """Forget it. One that is gone already is no error."""
+    """Remove the channel. Not an error if it does not exist any more."""
     channel = own_channels(request.user).filter(pk=channel_id).first()
     if channel is not None:
         remove_channel(channel)
@@ -96,7 +96,7 @@ def channel_remove(request: HttpRequest, channel_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def channel_test(request: HttpRequest, channel_id: UUID) -> HttpResponse:
-    """Send a notice of nothing, and say what came back."""
+    """Send a test notice and show the result."""
     tried = send_test(_mine(request, channel_id))
     messages.add_message(request, messages.SUCCESS if tried.is_so else messages.WARNING, tried.line)
     return redirect("channel-list")

@@ -54,7 +54,7 @@ class LoginForm(AuthenticationForm):
 
 @method_decorator(public_page, name="dispatch")
 class LoginPage(views.LoginView):
-    """Name and password; somebody who is in already goes on to the crawls."""
+    """Name and password; a logged-in user is redirected to the crawls."""
 
     template_name = "crawler/login.html"
     authentication_form = LoginForm
@@ -95,7 +95,7 @@ def login_link(request: HttpRequest, uidb64: str, token: str) -> HttpResponse:
 @never_cache
 @public_page
 def admin_login(request: HttpRequest) -> HttpResponse:
-    """The admin has no login of its own: there is one door to watch."""
+    """The admin has no login of its own: all logins use one rate limit."""
     if request.user.is_authenticated:
         if isinstance(request.user, User) and request.user.is_staff:
             return redirect("admin:index")
@@ -125,7 +125,7 @@ def dead_link(request: HttpRequest, template: str) -> HttpResponse:
 
 
 def refused(response: HttpResponse, error: TooManyTries) -> HttpResponse:
-    """The answer, as one to somebody who tried too often."""
+    """The response with status 429."""
     response.status_code = 429
     response["Retry-After"] = str(error.wait)
     return response

@@ -1,4 +1,4 @@
-"""The page of the API's tokens, and its doors: make, revoke. A secret is on the answer to its making, nowhere else."""
+"""The views of API tokens: list, create, revoke. A secret is shown only in the response that creates it."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def token_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 @page
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """From now on nobody can use it."""
+    """Revoke a token."""
     if token_id <= MAX_KEY and revoke(cast(User, request.user), token_id, clock.now()):
-        messages.success(request, "Revoked: nobody can use that token any more.")
+        messages.success(request, "Revoked: the token cannot be used any more.")
     else:
         messages.warning(request, "That token was revoked already.")
     return redirect("token-list")

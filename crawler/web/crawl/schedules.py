@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from crawler.accounts.permissions import Anybody, may, rights_of, visible_crawls, visible_schedules
+from crawler.accounts.permissions import AnyUser, may, rights_of, visible_crawls, visible_schedules
 from crawler.core.access.permissions import Right
 from crawler.crawls.schedules import pause_schedule, remove_schedule, resume_schedule
 from crawler.models import Crawl, Schedule
@@ -59,7 +59,7 @@ def schedule_remove(request: HttpRequest, schedule_id: UUID) -> HttpResponse:
     return _move(request, schedule_id, remove_schedule, "Removed. The crawls it began are still there.", Right.OWN)
 
 
-def runs_of(user: Anybody, crawl: Crawl) -> dict[str, Any]:
+def runs_of(user: AnyUser, crawl: Crawl) -> dict[str, Any]:
     """A crawl's schedule and the runs before and after it, as far as the user may see them; empty for a single
     crawl."""
     schedule = visible_schedules(user).filter(pk=crawl.schedule_id).first() if crawl.schedule_id else None
@@ -79,7 +79,7 @@ def _row(request: HttpRequest, schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _last_run(user: Anybody, schedule: Schedule) -> Crawl | None:
+def _last_run(user: AnyUser, schedule: Schedule) -> Crawl | None:
     return visible_crawls(user).filter(schedule=schedule).order_by("-created_at").first()
 
 

@@ -15,13 +15,12 @@ from django.utils.datastructures import MultiValueDict
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crawler.core.access.credentials import own_hosts
 from crawler.core.crawl.options import DEFAULTS, MAY_BE_SECRET, CrawlOptions, check_options
 from crawler.core.crawl.presets import Preset, applied, found_in
 from crawler.core.errors import BadInput, RefusedAddress
 from crawler.core.urls import query_params
 from crawler.core.urls.normalise import from_person
-from crawler.crawls.credentials import taken_over
+from crawler.crawls.credentials import own_hosts, taken_over
 from crawler.crawls.schedules import timetable_of
 from crawler.encryption import seal, shown
 from crawler.models import Crawl
@@ -176,7 +175,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
 
     def _own_hosts(self) -> tuple[str, ...]:
         options, listed = check_options(self.options()), self.cleaned_data["upload"] is not None
-        return own_hosts(self._start_urls(), options.hosts, subdomains=options.subdomains, listed=listed)
+        return own_hosts(self._start_urls(), options, listed=listed)
 
     def _has_list(self) -> bool:
         return bool(self.files.get("upload")) and self.data.get("preset", Preset.LIST) == Preset.LIST

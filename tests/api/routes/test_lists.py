@@ -103,7 +103,7 @@ def test_while_an_earlier_try_still_reads_the_list_nobody_begins_anew(
     claim = RepeatedCall.objects.get()
     Crawl.objects.all().delete()
     a_crawl(root, id=claim.made_id, state=State.LOADING, loaded_at=timezone.now())
-    long_ago = timezone.now() - idempotency.A_TRY - timedelta(seconds=1)
+    long_ago = timezone.now() - idempotency.CLAIM_TTL - timedelta(seconds=1)
     RepeatedCall.objects.update(status=None, claimed_at=long_ago)
     response = upload(by_root, headers=KEY)
     assert (response.status_code, response["Retry-After"], Crawl.objects.count()) == (503, "5", 1)

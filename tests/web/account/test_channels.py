@@ -58,7 +58,7 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
         ({"address": "me"}, "address", "is not an e-mail address"),
         ({"address": ""}, "address", "Type the address, such as me@example.com"),
         ({"transport": "webhook", "address": "ftp://a/"}, "address", "begins with https:// or http://"),
-        ({"transport": "slack", "address": "me@example.com"}, "address", "Slack gives a web address such as"),
+        ({"transport": "slack", "address": "me@example.com"}, "address", "Slack issues one such as"),
         ({"transport": "slack", "address": f"{SEALED}abc"}, "address", "type it as you got it"),
         ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "is refused"),
         ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "is not a web address"),

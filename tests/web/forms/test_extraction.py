@@ -58,7 +58,7 @@ def test_it_asks_for_the_page_that_is_named_beside_the_rules_and_follows_redirec
     ("path", "said"),
     [
         ("/closed", "robots.txt does not allow it"),
-        ("/text", "it is no HTML page but text/plain"),
+        ("/text", "it is not an HTML page but text/plain"),
         ("/nowhere", "it answered 404"),
     ],
 )

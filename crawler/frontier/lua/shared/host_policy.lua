@@ -13,7 +13,7 @@ local function strictest_policy(policies, crawl, delay, connections, now, keep)
     end
   end
   local stay = keep + 2 * delay
-  -- All digits: a rounded delay would be shorter than the same policy stored again, each time anew.
+  -- All digits: a rounded delay would be shorter than the same policy stored again, each time.
   redis.call('HSET', policies, crawl, string.format('%.17g %d %.6f', delay, connections, now + stay))
   redis.call('EXPIRE', policies, math.max(math.ceil(stay) + 1, redis.call('TTL', policies)))
   return longest, fewest, longest > before
