@@ -1,7 +1,7 @@
 """The door of a crawl's progress as a stream of events.
 
 A stream holds one of the web server's threads. So it lasts half a minute at most, after which the listener comes back
-by itself and goes on where it was; and there are a few at a time: whoever comes beyond those is told how things stand
+by itself and goes on where it was; and there are a few at a time: a client beyond those gets the present state
 and comes back in five seconds.
 """
 
@@ -26,7 +26,7 @@ from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.progress import HEARTBEAT, Seen, event, retry, told
+from crawler.core.crawl.progress import HEARTBEAT, Seen, event, events_since, retry
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt
 
@@ -101,7 +101,7 @@ class Stream:
             except Problem:
                 yield event("deleted", {})
                 return
-            for piece in told(seen, self._last_id):
+            for piece in events_since(seen, self._last_id):
                 spoke_at = self._clock()
                 yield piece
             self._last_id = seen.id
