@@ -31,7 +31,7 @@ class RobotsDecision:
         if not self.reachable:
             return self.error
         rule = self.rules.deciding(url, conf.ROBOTS_TOKEN) if self.rules else None
-        return None if rule is None or rule.allow else f"robots.txt does not allow it: {rule.told}"
+        return None if rule is None or rule.allow else f"robots.txt does not allow it: {rule.shown}"
 
 
 class RobotsChecker:

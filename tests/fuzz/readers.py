@@ -135,7 +135,7 @@ def read_robots(data: bytes) -> None:
     robots_txt.oddity_of(data, "text/html")
     for token in ("bot", "*", ""):
         rule = rules.deciding(f"{HERE}{'a' * 60}", token)
-        holds(rule is None or len(rule.told) <= 300, "a rule is told at length")
+        holds(rule is None or len(rule.shown) <= 300, "a rule is told at length")
         rules.delay(token)
 
 

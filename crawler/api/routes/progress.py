@@ -25,7 +25,7 @@ from crawler.api.problems import Problem
 from crawler.api.schemas import progress as shapes
 from crawler.api.schemas.crawl import Progress
 from crawler.core.access.permissions import Scope
-from crawler.core.crawl.progress import HEARTBEAT, Seen, event, retry, told
+from crawler.core.crawl.progress import HEARTBEAT, Seen, event, events_since, retry
 from crawler.reports.progress import breakdown, progress_of
 from crawler.reports.receipt import masked_receipt
 
@@ -100,7 +100,7 @@ class Stream:
             except Problem:
                 yield event("deleted", {})
                 return
-            for piece in told(seen, self._last_id):
+            for piece in events_since(seen, self._last_id):
                 spoke_at = self._clock()
                 yield piece
             self._last_id = seen.id

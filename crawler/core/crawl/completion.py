@@ -232,10 +232,12 @@ def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: C
 
 def _limits_told(limits: Mapping[str, int], options: CrawlOptions) -> str:
     """ "Limit reached: 40 pages at most (417 pages were not asked for)." """
-    told = [f"{_at_most(Limit(limit), options)} ({_not_asked(number)})" for limit, number in limits.items() if number]
-    if not told:
+    reached = [
+        f"{_at_most(Limit(limit), options)} ({_not_asked(number)})" for limit, number in limits.items() if number
+    ]
+    if not reached:
         return ""
-    return f"Limit{'s' if len(told) > 1 else ''} reached: {', '.join(told)}."
+    return f"Limit{'s' if len(reached) > 1 else ''} reached: {', '.join(reached)}."
 
 
 def _at_most(limit: Limit, options: CrawlOptions) -> str:

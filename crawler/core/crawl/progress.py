@@ -201,7 +201,7 @@ class Seen:
         return f"{self.state}.{self.round}.{self.discovered}.{self.closed}"
 
 
-def told(seen: Seen, last_id: str) -> Iterator[bytes]:
+def events_since(seen: Seen, last_id: str) -> Iterator[bytes]:
     """The events for a client whose last event had this id; "" = none yet. A client that reconnects with its last id
     gets what changed since then. Of several events only the last has the id: a client that misses it gets all again."""
     if seen.id == last_id:

@@ -278,8 +278,8 @@ class _Page:
     def _text(self, element: bs4.Tag, rule: FieldRule) -> str | None:
         """None = it has no such attribute."""
         if rule.attribute:
-            said = element.get(rule.attribute)
-            text = " ".join(said) if isinstance(said, list) else said
+            value = element.get(rule.attribute)
+            text = " ".join(value) if isinstance(value, list) else value
             return None if text is None else text[:MAX_TEXT].strip()
         if rule.what == "html":
             self._budget.spend(sum(HTML_STEPS for _ in element.descendants))

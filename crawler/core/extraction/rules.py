@@ -127,14 +127,14 @@ def rules_of(field: str, text: str) -> tuple[FieldRule, ...]:
     It is a list of mappings with the parts of a `FieldRule`, or a mapping of names to such mappings or to selectors.
     JSON is valid YAML.
     """
-    said = _parsed(field, text)
-    match said:
+    parsed = _parsed(field, text)
+    match parsed:
         case None:
             return ()
         case list():
-            return tuple(_rule(field, place, None, rule) for place, rule in enumerate(said, start=1))
+            return tuple(_rule(field, place, None, rule) for place, rule in enumerate(parsed, start=1))
         case dict():
-            return tuple(_rule(field, place, *pair) for place, pair in enumerate(said.items(), start=1))
+            return tuple(_rule(field, place, *pair) for place, pair in enumerate(parsed.items(), start=1))
         case _:
             raise BadInput(field, f"These are no extraction rules. {_SHAPE}")
 
@@ -167,12 +167,12 @@ def _parsed(field: str, text: str) -> Any:
         raise BadInput(field, "The extraction rules hold a value that is not what its tag (!!...) says.") from None
 
 
-def _rule(field: str, place: int, name: Any, said: Any) -> FieldRule:
-    if name is not None and isinstance(said, str):
-        said = {"selector": said}
-    if not isinstance(said, Mapping):
+def _rule(field: str, place: int, name: Any, given: Any) -> FieldRule:
+    if name is not None and isinstance(given, str):
+        given = {"selector": given}
+    if not isinstance(given, Mapping):
         raise BadInput(field, f"Rule {place} is not a mapping of parts to values. {_SHAPE}")
-    parts = {**said} if name is None else {"name": name, **said}
+    parts = {**given} if name is None else {"name": name, **given}
     who = f"Rule {place}" + (f" ({shown(parts['name'])})" if "name" in parts else "")
     for part, value in parts.items():
         _check_part(field, who, part, value)

@@ -202,4 +202,4 @@ def _left_open(html: bytes) -> int:
     if _ALL_CLOSED.fullmatch(html):
         return 0
     found = _LEFT_OPEN.findall(html)
-    return sum(not said for _, said in found) + 3 * len({said for said in found if said[1]})
+    return sum(not attributes for _, attributes in found) + 3 * len({tag for tag in found if tag[1]})

@@ -82,11 +82,11 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
         nodes, tags, base, _Reader(read, 0 if _are_nested(nodes) else MAX_TEXT_RATIO * document.size), broken
     )
     title = _title_of(page)
-    said = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
+    facts = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
     if broken.number:
-        said = replace(said, malformed=tuple(broken.links), malformed_number=broken.number)
+        facts = replace(facts, malformed=tuple(broken.links), malformed_number=broken.number)
     cut = found.cut or (TOO_MANY_TAGS if document.is_cut else "")
-    return Extracted(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, said, cut)
+    return Extracted(title, tuple(found.targets), found.occurrences, _always_with_rel(found), metas, facts, cut)
 
 
 def _title_of(page: LexborHTMLParser) -> str:
@@ -189,9 +189,9 @@ def _links_of(
             place = seen[reference] = -1 if link is None else targets[link]
         if place < 0 and not problems[reference]:
             continue
-        said = read(node) if words_room > 0 else ""
-        words_room -= len(said)
-        text = " ".join(said.split()) if len(said) <= MAX_TEXT else collapsed(said, MAX_TEXT)
+        raw = read(node) if words_room > 0 else ""
+        words_room -= len(raw)
+        text = " ".join(raw.split()) if len(raw) <= MAX_TEXT else collapsed(raw, MAX_TEXT)
         if not text and words_room > 0:
             text = _picture_in(node)
         rel = rel_of(attributes["rel"] or "") if "rel" in attributes and tag in _WITH_REL else ""

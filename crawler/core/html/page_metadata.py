@@ -270,13 +270,13 @@ def directives_of(metas: Iterable[tuple[str, str]], headers: Iterable[str], user
     4. Text beyond MAX_CONTENT and MAX_DIRECTIVES is ignored.
     """
     ours = (_ALL_CRAWLERS, user_agent_token.lower())
-    said: dict[str, None] = {}
+    found: dict[str, None] = {}
     for name, content in metas:
-        if name.strip().lower() in ours and len(said) < MAX_DIRECTIVES:
-            said.update(dict.fromkeys(_words_of_meta(content[:MAX_CONTENT])))
+        if name.strip().lower() in ours and len(found) < MAX_DIRECTIVES:
+            found.update(dict.fromkeys(_words_of_meta(content[:MAX_CONTENT])))
     for value in headers:
-        said.update(dict.fromkeys(_words_of_header(value, ours)))
-    return _recorded(said) if said else NO_DIRECTIVES
+        found.update(dict.fromkeys(_words_of_header(value, ours)))
+    return _recorded(found) if found else NO_DIRECTIVES
 
 
 def recorded(text: str, word: str) -> bool:
@@ -290,8 +290,10 @@ def rel_of(value: str) -> str:
     return " ".join([relation for relation in _RELATIONS if relation in words])
 
 
-def _recorded(said: Iterable[str]) -> Directives:
-    words = {word: None for one in said for word in (_NONE if one == "none" else (one,)) if word not in _OPPOSITES}
+def _recorded(directives: Iterable[str]) -> Directives:
+    words = {
+        word: None for one in directives for word in (_NONE if one == "none" else (one,)) if word not in _OPPOSITES
+    }
     first = [word for word in _NONE if word in words]
     text = " ".join([*first, *(word for word in words if word not in _NONE)])
     return Directives(NOINDEX in words, NOFOLLOW in words, _cut(text))

@@ -53,8 +53,8 @@ def alike(sketches: Mapping[int, bytes]) -> list[list[int]]:
        one group, and other pairs of blocks find the rest.
     """
     of_sketch: dict[int, list[int]] = defaultdict(list)
-    for page, said in sketches.items():
-        of_sketch[int.from_bytes(said, "big")].append(page)
+    for page, value in sketches.items():
+        of_sketch[int.from_bytes(value, "big")].append(page)
     leaders = _Leaders(of_sketch)
     for first, second in _candidates(list(of_sketch)):
         if (first ^ second).bit_count() <= MAX_DISTANCE_BITS:

@@ -33,7 +33,7 @@ class Rule:
         return sum(map(len, self.parts)) + len(self.parts) - 1 + self.anchored
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         """The rule on one line, for users: "Disallow: /private (line 12)"."""
         text = self.source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         text = "".join(character if character.isprintable() else "\ufffd" for character in text[: MAX_SHOWN + 1])

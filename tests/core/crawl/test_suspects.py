@@ -1,4 +1,4 @@
-"""Pages that may have killed their worker go in smaller batch_size, and alone once a worker died over them."""
+"""Pages that may have killed their worker go in smaller batches, and alone once a worker died over them."""
 
 from __future__ import annotations
 

@@ -313,13 +313,13 @@ def test_a_last_rule_that_just_fits_is_read(line_end: str) -> None:
 )
 def test_the_rule_that_closes_a_page_can_be_named(text: str | bytes, told: str | None) -> None:
     rule = parse(text).deciding("https://example.com/private", "bot")
-    assert (rule and rule.told) == told
+    assert (rule and rule.shown) == told
 
 
 def test_a_rule_is_told_on_one_line_of_text_whatever_its_octets() -> None:
     rules = parse(b"User-agent: *\nDisallow: /\x00\xe9\x1b[31m\xe2\x80\xa8")
     ((rule,),) = (group.rules for group in rules.groups.values())
-    assert rule.told == "Disallow: /\ufffd\ufffd\ufffd[31m (line 2)"
+    assert rule.shown == "Disallow: /\ufffd\ufffd\ufffd[31m (line 2)"
 
 
 @pytest.mark.parametrize(
