@@ -160,7 +160,7 @@ class CrawlerCommand(BaseCommand):
             self.print(piece)
 
     def print_reply(self, reply: Reply) -> int:
-        """Print the reply to an action; return the exit code. Ends the command with an error if it was not done."""
+        """Print the reply to an action; return the exit code. Ends the command with an error unless `reply.is_so`."""
         if not reply.is_so:
             raise ExitWith(Exit.NOT_DONE, reply.line)
         self.print(f"{reply.line}\n")
