@@ -70,6 +70,10 @@ def check_pattern(field: str, pattern: str) -> None:
         raise BadInput(field, f"{pattern!r} is not a usable regular expression: {_reason(error)}.") from None
     if size > MAX_PROGRAM:
         raise BadInput(field, f"{pattern[:80]!r} is too large a regular expression; split it into several.")
+    try:
+        _compiled(f"(?:{pattern})")
+    except re2.error:  # without an end, the patterns after it would be quoted too
+        raise BadInput(field, rf"{pattern!r} begins literal text with \Q; end it with \E.") from None
 
 
 def _compiled(pattern: str) -> Any:

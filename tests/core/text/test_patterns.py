@@ -67,3 +67,9 @@ def test_patterns_that_are_too_large_together_are_refused() -> None:
 def test_what_no_engine_should_be_given_is_refused(pattern: str, word: str) -> None:
     with pytest.raises(BadInput, match=word):
         check_pattern("include", pattern)
+
+
+def test_literal_text_must_end_so_that_it_does_not_include_the_next_pattern() -> None:
+    check_pattern("include", r"\Qa+b\E/")
+    with pytest.raises(BadInput, match=r"end it with \\E"):
+        check_pattern("include", r"\Qa+b")
