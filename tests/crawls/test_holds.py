@@ -22,7 +22,7 @@ from crawler.reports.receipt import receipt_of
 from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
-from tests.manager.test_lifeline import planted, start_a_worker
+from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page
 from tests.web.factories import a_person
 
@@ -117,7 +117,7 @@ def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: Us
 
 
 @pytest.mark.site(CHAIN)
-def test_crawls_of_superusers_and_of_nobody_go_on(bench: Bench, settings: Any) -> None:
+def test_crawls_of_superusers_and_without_an_owner_go_on(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_PAGES_A_DAY = 1
     start(bench, a_person("root", superuser=True))
     bench.work()
