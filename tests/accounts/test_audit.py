@@ -73,7 +73,7 @@ def test_a_start_and_each_move_of_a_crawl(root: User, real_redis: object) -> Non
     assert entries[-1].before == {"state": "cancelled", "owner": "root", "discovered": 1}
 
 
-def test_a_deletion_that_is_asked_for_again_while_it_goes_on_is_told_once(
+def test_a_deletion_that_is_requested_twice_is_recorded_once(
     root: User, real_redis: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("crawler.crawls.delete.DELETE_STEPS_PER_CALL", 0)
@@ -96,27 +96,27 @@ def test_what_was_asked_for_in_vain_is_not_in_it(ann: User, real_redis: object) 
     assert not AuditEntry.objects.filter(kind="crawl").exists()
 
 
-def test_a_program_is_told_from_its_person(ann: User, real_redis: object) -> None:
+def test_a_program_is_distinguished_from_its_user(ann: User, real_redis: object) -> None:
     crawl = a_crawl(ann)
     Caller(a_token(ann, Scope.CRAWLS_WRITE)).post(f"/crawls/{crawl.id}/cancel")
     cancelled = entry("crawl.cancelled")
     assert (by(cancelled), cancelled.token_id) == (("ann", "api", HERE), ann.api_tokens.get().pk)
 
 
-def test_below_a_prefix_a_program_is_told_from_its_person_too(ann: User, real_redis: object) -> None:
+def test_below_a_prefix_a_program_is_distinguished_from_its_user_too(ann: User, real_redis: object) -> None:
     crawl = a_crawl(ann)
     token = {"Authorization": f"Bearer {a_token(ann, Scope.CRAWLS_WRITE)}"}
     Client(headers=token).post(f"/api/v1/crawls/{crawl.id}/cancel", SCRIPT_NAME="/x")
     assert by(entry("crawl.cancelled")) == ("ann", "api", HERE)
 
 
-def test_the_command_line_is_told_by_the_systems_user(real_redis: object) -> None:
+def test_the_command_line_is_recorded_by_the_systems_user(real_redis: object) -> None:
     crawl = a_crawl(None)
     call_command("cancel", str(crawl.id), stdout=StringIO())
     assert by(entry("crawl.cancelled")) == (audit.os_user(), "command", "")
 
 
-def test_what_is_done_by_the_way_was_asked_for_by_nobody(ann: User, root: User, real_redis: object) -> None:
+def test_due_actions_are_recorded_as_the_systems(ann: User, root: User, real_redis: object) -> None:
     held = timezone.now() - timedelta(minutes=1)
     crawl = a_crawl(ann, state="paused", held_until=held)
     a_browser(root).get(f"/crawls/{crawl.id}/")  # whoever looks wakes what is due
@@ -208,7 +208,7 @@ def test_failed_logins_in_summary(ann: User, settings: Any, real_redis: object) 
     ]
 
 
-def test_failed_logins_are_told_of_where_there_is_no_limit_too(ann: User, settings: Any, real_redis: object) -> None:
+def test_failed_logins_are_recorded_without_a_limit_too(ann: User, settings: Any, real_redis: object) -> None:
     settings.CRAWLER_LOGIN_TRIES = 0
     for _ in range(12):
         assert Client().post("/login/", {"username": "ann", "password": "wrong"}).status_code == 200
@@ -285,7 +285,7 @@ def test_it_is_kept_for_as_long_as_is_set(ann: User, settings: Any) -> None:
     assert not AuditEntry.objects.exists()
 
 
-def test_superusers_look_at_it_in_the_admin_and_nobody_changes_it(root: User) -> None:
+def test_superusers_see_it_in_the_admin_and_cannot_change_it(root: User) -> None:
     written, browser = AuditEntry.objects.latest("pk"), a_browser(root)
     where = f"/admin/crawler/auditentry/{written.pk}"
     assert [browser.get(f"/admin/crawler/auditentry/{more}").status_code for more in ("", "?q=root")] == [200, 200]

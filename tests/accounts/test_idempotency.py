@@ -43,12 +43,12 @@ def mine(user: User, *, after: timedelta = timedelta(0)) -> Mine:
     return found
 
 
-def test_the_first_gets_it_and_the_next_is_told_to_wait(ann: User) -> None:
+def test_the_first_runs_it_and_the_next_waits(ann: User) -> None:
     assert not mine(ann).is_second_try
     assert claimed(ann) == UnderWay()
 
 
-def test_whoever_comes_after_the_answer_gets_it(ann: User) -> None:
+def test_later_calls_get_the_stored_response(ann: User) -> None:
     keep(mine(ann), 201, {"Location": "/x"}, "{}")
     assert claimed(ann, after=timedelta(hours=23)) == Done(201, {"Location": "/x"}, "{}")
 
@@ -65,7 +65,7 @@ def test_a_silent_try_is_taken_over_by_one_with_the_same_id_to_make(ann: User) -
     assert claimed(ann, after=CLAIM_TTL) == UnderWay()
 
 
-def test_whoever_was_taken_for_dead_keeps_no_answer(ann: User) -> None:
+def test_a_call_that_lost_its_claim_stores_no_response(ann: User) -> None:
     first = mine(ann)
     second = mine(ann, after=CLAIM_TTL)
     keep(first, 500, {}, "late")

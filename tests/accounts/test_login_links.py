@@ -97,7 +97,7 @@ def test_an_invitation_is_no_login_link_and_the_other_way_round() -> None:
     assert invited(*parts(make_link("http://x"))) is None
 
 
-def test_nobody_is_invited_to_an_account_that_has_a_password_or_was_closed() -> None:
+def test_no_invitation_to_an_account_with_a_password_or_a_closed_one() -> None:
     account = invite(ADDRESS)
     link = parts(link_for(account, "http://x"))
     User.objects.update(is_active=False)

@@ -56,7 +56,7 @@ def test_members_control_what_they_were_let(people: dict[str, User], crawls: lis
     assert [may(people["bob"], Right.CONTROL, crawl) for crawl in crawls] == [False, False, True, True, False, False]
 
 
-def test_a_crawl_of_nobody_belongs_to_no_visitor(crawls: list[Crawl]) -> None:
+def test_a_crawl_without_an_owner_belongs_to_no_visitor(crawls: list[Crawl]) -> None:
     assert not any(may(AnonymousUser(), right, crawl) for right in Right for crawl in crawls)
 
 

@@ -55,7 +55,7 @@ def test_a_claim_is_refused_at_the_limit(settings: Any) -> None:
         quotas.claim(ann, NOW)
 
 
-def test_nobodys_crawls_have_no_limit(settings: Any) -> None:
+def test_crawls_without_an_owner_have_no_limit(settings: Any) -> None:
     settings.CRAWLER_ACTIVE_CRAWLS = 1
     a_crawl(None)
     quotas.claim(None, NOW)

@@ -99,7 +99,7 @@ def test_however_busy_a_login_ends(browser: Client, settings: Any, monkeypatch: 
     assert browser.get("/").status_code == 302
 
 
-def test_whoever_does_something_stays_in(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_who_does_something_stays_logged_in(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     before = Session.objects.get().expire_date
     browser.get("/")
     assert Session.objects.get().expire_date == before  # it was written to a moment ago
@@ -109,7 +109,7 @@ def test_whoever_does_something_stays_in(browser: Client, monkeypatch: pytest.Mo
     assert Session.objects.get().expire_date > before
 
 
-def test_a_page_that_asks_by_itself_is_nobody(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_polls_does_not_extend_the_session(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     soon = timezone.now() + timezone.timedelta(minutes=1)
     Session.objects.update(expire_date=soon)
     later(monkeypatch, 301)
@@ -124,7 +124,7 @@ def test_cookies_are_out_of_reach_of_scripts_and_of_other_sites(browser: Client)
 
 
 @pytest.mark.parametrize("trouble", [OperationalError("the disk is full"), UpdateError()])
-def test_whoever_only_looks_is_shown_it_though_nothing_can_be_written(
+def test_pages_are_shown_though_the_session_cannot_be_written(
     browser: Client, monkeypatch: pytest.MonkeyPatch, trouble: Exception
 ) -> None:
     def cannot(*args: Any, **more: Any) -> None:

@@ -59,7 +59,7 @@ def test_it_is_over_when_it_is_revoked_which_is_done_once(ann: User) -> None:
     assert not tokens_of(ann).exists()
 
 
-def test_nobody_revokes_anothers(ann: User) -> None:
+def test_a_user_cannot_revoke_tokens_of_others(ann: User) -> None:
     token, secret = made(ann)
     assert not revoke(a_person("bob"), token.pk, NOW)
     assert token_of(secret, NOW) == token
@@ -95,7 +95,7 @@ def test_what_cannot_be_made_is_refused(ann: User, fields: dict[str, Any], field
     assert not ApiToken.objects.exists()
 
 
-def test_nobody_collects_tokens_without_end(ann: User) -> None:
+def test_the_number_of_tokens_is_limited(ann: User) -> None:
     for number in range(MAX_TOKENS):
         ApiToken.objects.create(user=ann, name="old", digest=str(number), shown="sc_")
     with pytest.raises(BadInput):

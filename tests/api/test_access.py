@@ -151,7 +151,7 @@ def looks(caller: Any, crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: end.__name__)
-def test_whoever_may_no_more_is_out_at_once_and_so_is_their_stream(
+def test_a_caller_who_lost_access_is_refused_at_once_and_the_stream_ends(
     ann: User, real_redis: object, monkeypatch: pytest.MonkeyPatch, end: Callable[[User], None]
 ) -> None:
     bob = User.objects.create_user("bob", is_staff=end is degraded)
@@ -237,7 +237,7 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("path", "body"), STARTS)
-def test_a_start_past_the_quota_is_told_when_to_come_again(
+def test_a_start_past_the_quota_gets_a_retry_after(
     root: User, by_root: Caller, real_redis: object, path: str, body: dict[str, Any]
 ) -> None:
     an_allowance(root, active_crawls=1)

@@ -28,7 +28,7 @@ def test_a_session_may_do_everything(client: Client, ann: User) -> None:
     assert (said["token"], set(said["scopes"])) == (None, ALL_SCOPES)
 
 
-def test_a_token_that_nobody_made_is_refused_even_beside_a_session(client: Client, ann: User) -> None:
+def test_an_unknown_token_is_refused_even_with_a_session(client: Client, ann: User) -> None:
     client.force_login(ann)
     response = client.get(f"{ROOT}/me", headers={"Authorization": "Bearer sc_made_up"})
     assert response.status_code == 401
@@ -37,7 +37,7 @@ def test_a_token_that_nobody_made_is_refused_even_beside_a_session(client: Clien
 
 @pytest.mark.parametrize("header", ["Basic YW5uOnNlY3JldA==", "Bearer", "", "sc_only"])
 @pytest.mark.django_db
-def test_what_is_no_token_lets_nobody_in(client: Client, header: str) -> None:
+def test_an_invalid_token_is_refused(client: Client, header: str) -> None:
     assert client.get(f"{ROOT}/me", headers={"Authorization": header}).status_code == 401
 
 
@@ -59,7 +59,7 @@ def test_tokens_that_are_over_are_refused(ann: User) -> None:
     assert [Caller(secret).get("/me").status_code for secret in (expired, revoked)] == [401, 401]
 
 
-def test_the_tokens_of_somebody_who_was_shut_out_are_refused(by_ann: Caller, ann: User) -> None:
+def test_the_tokens_of_a_deactivated_user_are_refused(by_ann: Caller, ann: User) -> None:
     ann.is_active = False
     ann.save()
     assert by_ann.get("/me").status_code == 401

@@ -238,7 +238,7 @@ def test_every_option_of_a_crawl_is_among_what_is_described() -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENT["paths"])
-def test_every_address_is_told_of_on_the_page_for_people(path: str) -> None:
+def test_every_address_is_in_the_documentation(path: str) -> None:
     tail = re.sub(r"^.*\}(?=/)", "", path.removeprefix(ROOT))
     assert re.sub(r"\{\w+_id\}|\{export_format\}", "{", tail) in PAGE
 

@@ -167,7 +167,7 @@ def asked(caller: Caller, route: Route, things: dict[str, Any]) -> Any:
     return caller.ask(route.method, route.path.format(**things), route.body)
 
 
-def test_nobody_is_asked_for_a_token(by_nobody: Caller) -> None:
+def test_a_caller_without_a_token_gets_401(by_nobody: Caller) -> None:
     for route in ROUTES:
         response = asked(by_nobody, route, NEVER)
         assert response.status_code == 401, route
@@ -175,7 +175,7 @@ def test_nobody_is_asked_for_a_token(by_nobody: Caller) -> None:
         assert response["Content-Type"] == "application/problem+json"
 
 
-def test_a_token_without_the_scope_is_refused_and_told_which(ann: User) -> None:
+def test_a_token_without_the_scope_is_refused_with_its_name(ann: User) -> None:
     without = {scope: Caller(a_token(ann, *(ALL_SCOPES - {scope}))) for scope in Scope}
     for route in ROUTES:
         response = asked(without[route.scope], route, NEVER)
@@ -184,7 +184,7 @@ def test_a_token_without_the_scope_is_refused_and_told_which(ann: User) -> None:
 
 
 @OF_ONE
-def test_somebody_elses_is_not_there(by_bob: Caller, ann: User, real_redis: object, route: Route) -> None:
+def test_items_of_others_are_not_found(by_bob: Caller, ann: User, real_redis: object, route: Route) -> None:
     things = things_of(ann)
     response = asked(by_bob, route, things)
     assert response.status_code == 404
@@ -231,6 +231,6 @@ def test_no_route_is_missing_here() -> None:
 
 
 @pytest.mark.django_db
-def test_an_address_without_a_door_is_a_problem_too(by_ann: Caller) -> None:
+def test_an_unknown_address_is_a_problem_too(by_ann: Caller) -> None:
     response = by_ann.get("/nonsense")
     assert (response.status_code, response["Content-Type"]) == (404, "application/problem+json")

@@ -192,7 +192,7 @@ def test_pausing_resuming_and_finishing_at_once_leaves_a_crawl_that_can_go_on(be
 
 
 @pytest.mark.parametrize("_again", range(3))
-def test_of_many_who_cancel_or_pause_at_once_one_is_told_it_did(bench: Bench, _again: int) -> None:
+def test_of_concurrent_cancels_or_pauses_one_returns_true(bench: Bench, _again: int) -> None:
     bench.start()
     cancelled = at_once(*[lambda: cancel(bench.crawl.id)] * 4, lambda: pause(bench.crawl.id))
     assert cancelled[:4].count(True) == 1
@@ -236,9 +236,7 @@ def test_a_crawl_paused_at_the_moment_of_its_finish_does_not_finish(
     assert_over(bench, "finished")
 
 
-def test_a_deletion_that_died_in_its_middle_is_ended_by_whoever_reconciles(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_crashed_is_completed_by_reconcile(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         """Stands for kill -9."""
 

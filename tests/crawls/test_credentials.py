@@ -104,7 +104,7 @@ def test_a_worker_with_another_key_gives_pages_up_rather_than_ask_without(bench:
     assert "SECRET_KEY is not the one" in result.error
 
 
-def test_a_crawl_cannot_begin_with_credentials_nobody_can_read(bench: Bench) -> None:
+def test_a_crawl_cannot_start_with_unreadable_credentials(bench: Bench) -> None:
     with pytest.raises(BadInput, match="SECRET_KEY") as caught:
         start(bench, "rubbish")
     assert caught.value.field == "credentials"

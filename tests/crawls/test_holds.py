@@ -24,6 +24,7 @@ from crawler.storage import sql
 from tests.bench import Bench
 from tests.factories import a_person
 from tests.manager.test_lifeline import planted, start_a_worker
+from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page
 
 CHAIN = {"/": page("/a"), "/a": page("/b"), "/b": page("/c"), "/c": page()}
@@ -117,7 +118,7 @@ def test_a_held_crawl_whose_last_page_comes_in_is_finished(bench: Bench, ann: Us
 
 
 @pytest.mark.site(CHAIN)
-def test_crawls_of_superusers_and_of_nobody_go_on(bench: Bench, settings: Any) -> None:
+def test_crawls_of_superusers_and_without_an_owner_go_on(bench: Bench, settings: Any) -> None:
     settings.CRAWLER_PAGES_A_DAY = 1
     start(bench, a_person("root", superuser=True))
     bench.work()

@@ -93,7 +93,7 @@ def test_a_list_becomes_a_running_crawl_with_a_report_that_adds_up() -> None:
     assert not crawl.chosen.recursive
 
 
-def test_whoever_asks_is_told_of_its_start_once_the_whole_list_is_read() -> None:
+def test_the_start_is_notified_once_the_whole_list_is_read() -> None:
     options = CrawlOptions(notify_emails=("me@example.com",), notify_events=("crawl.started",))
     load_list(BytesIO(numbered(MANY)), "urls.txt", options, allow_private=True)
     notice = Notice.objects.get()
@@ -113,7 +113,7 @@ def test_duplicates_are_found_across_the_whole_list() -> None:
     assert Page.objects.count() == MANY
 
 
-def test_progress_is_told_with_the_lines_that_came_to_nothing() -> None:
+def test_progress_is_reported_with_the_invalid_lines() -> None:
     told: list[tuple[int, int]] = []
 
     def on_chunk(report: ListReport, invalid: Sequence[Invalid]) -> None:
@@ -250,7 +250,7 @@ def silent_for(crawl: Crawl, silence: timedelta) -> None:
     Crawl.objects.filter(id=crawl.id).update(state=State.LOADING, loaded_at=Now() - silence)
 
 
-def test_a_crawl_whose_loader_died_is_discarded_by_whoever_looks() -> None:
+def test_a_crawl_whose_loader_died_is_discarded_by_reconcile() -> None:
     silent_for(loaded(numbered(3)), LOADER_TIMEOUT + timedelta(seconds=1))
     scan()
     assert not Crawl.objects.exists()

@@ -74,7 +74,7 @@ def test_the_oldest_go_first_a_few_at_a_time() -> None:
     assert delete.delete_past_retention(NOW) == 0
 
 
-def test_a_large_one_is_deleted_bit_by_bit_by_whoever_reconciles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_crawl_is_deleted_in_steps_by_reconcile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delete, "DELETE_ROWS_PER_TRANSACTION", 1)
     crawl = an_old_crawl()
     for number in range(delete.DELETE_STEPS_PER_CALL + 3):

@@ -135,7 +135,7 @@ def test_a_cancelled_crawl_is_reopened_for_its_dead_letters_only(bench: Bench) -
 
 
 @pytest.mark.site(PAGES)
-def test_if_the_sender_dies_right_after_its_commit_whoever_looks_sends_the_tick(
+def test_if_the_process_dies_after_its_commit_reconcile_sends_the_tick(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):

@@ -144,7 +144,7 @@ def test_one_that_cannot_be_begun_does_not_stop_the_others() -> None:
     assert run_due(NOON) == 1
 
 
-def test_a_rule_that_nobody_can_read_any_more_is_put_aside() -> None:
+def test_an_unreadable_rule_is_disabled() -> None:
     schedule = a_schedule("0 0 30 2 *")
     assert run_due(NOON) == 0
     assert fresh(schedule).enabled is False

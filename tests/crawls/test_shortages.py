@@ -87,7 +87,7 @@ def test_a_full_redis_holds_the_crawl_and_says_so(bench: Bench, real_redis: Redi
 
 
 @pytest.mark.site(CHAIN)
-def test_it_goes_on_by_itself_once_there_is_room(bench: Bench, real_redis: Redis) -> None:
+def test_it_resumes_by_itself_once_there_is_capacity(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     bench.work(at_most=3)
     real_redis.config_set("maxmemory", 1)
@@ -101,7 +101,7 @@ def test_it_goes_on_by_itself_once_there_is_room(bench: Bench, real_redis: Redis
 
 
 @pytest.mark.site(CHAIN)
-def test_it_is_held_while_there_is_still_room_for_what_is_on_its_way(bench: Bench, real_redis: Redis) -> None:
+def test_it_is_held_while_there_is_capacity_for_results_under_way(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     real_redis.config_set("maxmemory", int(used(real_redis) / 0.95))
@@ -148,7 +148,7 @@ def test_nothing_is_started_while_redis_is_full(bench: Bench, real_redis: Redis)
 
 
 @pytest.mark.site(CHAIN)
-def test_a_redis_that_throws_keys_away_holds_nobody_and_why_says_so(bench: Bench, real_redis: Redis) -> None:
+def test_a_redis_that_evicts_keys_holds_no_crawl_and_the_diagnosis_says_so(bench: Bench, real_redis: Redis) -> None:
     crawl = bench.start()
     real_redis.config_set("maxmemory-policy", "allkeys-lru")
     real_redis.config_set("maxmemory", used(real_redis) * 10)
@@ -158,7 +158,7 @@ def test_a_redis_that_throws_keys_away_holds_nobody_and_why_says_so(bench: Bench
 
 
 @pytest.mark.site(CHAIN)
-def test_whoever_brings_results_waits_for_room_and_holds_the_crawls(bench: Bench, real_redis: Redis) -> None:
+def test_a_fetch_job_with_results_waits_for_capacity_and_holds_the_crawls(bench: Bench, real_redis: Redis) -> None:
     bench.start()
     real_redis.config_set("maxmemory", 1)
 
@@ -169,7 +169,7 @@ def test_whoever_brings_results_waits_for_room_and_holds_the_crawls(bench: Bench
     assert retry_on_outage(lambda: real_redis.set("result", 1), sleep=make_room)
 
 
-def test_patience_with_a_full_redis_ends() -> None:
+def test_the_wait_for_a_full_redis_ends() -> None:
     moments = iter(range(0, 1000, 10))
 
     def refuse() -> None:
@@ -243,7 +243,7 @@ def test_other_trouble_of_the_database_is_not_hidden(bench: Bench, monkeypatch: 
 
 
 @pytest.mark.site(CHAIN)
-def test_pages_without_room_for_their_content_are_asked_for_again(bench: Bench, tmp_path: Path, settings: Any) -> None:
+def test_pages_whose_content_could_not_be_stored_are_fetched_again(bench: Bench, tmp_path: Path, settings: Any) -> None:
     kept_in(tmp_path, settings, FULL)
     crawl = bench.start(keep=("html",))
     work_until_held(bench)
@@ -262,7 +262,7 @@ def test_pages_without_room_for_their_content_are_asked_for_again(bench: Bench, 
 
 
 @pytest.mark.site(CHAIN)
-def test_people_are_told_once_in_an_hour_that_it_is_held(bench: Bench, real_redis: Redis) -> None:
+def test_a_hold_is_notified_once_in_an_hour(bench: Bench, real_redis: Redis) -> None:
     bench.start(notify_emails=("ann@example.com",), notify_events=("crawl.paused",))
     for _ in range(3):
         holds.hold(bench.crawl.id, Shortage.DATABASE_FULL)

@@ -109,7 +109,7 @@ HOOK = "http://user:swordfish@127.0.0.1:8/hook?token=swordfish"
 
 
 @pytest.mark.parametrize("hook", [HOOK, "http://127.0.0.1:8/hooks/swordfish"])
-def test_a_webhook_is_kept_sealed(real_redis: object, hook: str) -> None:
+def test_a_webhook_is_stored_encrypted(real_redis: object, hook: str) -> None:
     """As addresses of Slack are: whoever gets a receipt, or reads the table, does not learn it."""
     crawl = start_crawl(["http://127.0.0.1:8/"], CrawlOptions(notify_webhooks=(hook,)), allow_private=True)
     assert opened_address(crawl.chosen.notify_webhooks[0]) == hook

@@ -49,7 +49,7 @@ def trapped(bench: Bench) -> Bench:
 
 
 @pytest.mark.site(LOOP)
-def test_it_ends_by_itself_and_is_told(trapped: Bench) -> None:
+def test_it_ends_by_itself_and_is_reported(trapped: Bench) -> None:
     assert paths(trapped, outcome="trap") == ["/docs/docs/docs/"]
     receipt = receipt_of(trapped.crawl)
     assert receipt["skipped"] == {"trap": 1}
@@ -132,7 +132,7 @@ def test_while_the_crawl_runs_what_was_quarantined_flows_in_behind_the_cursor(be
 
 
 @pytest.mark.site(LOOP)
-def test_if_whoever_releases_dies_after_the_commit_somebody_who_looks_goes_on(
+def test_if_the_process_dies_after_the_commit_reconcile_goes_on(
     trapped: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):

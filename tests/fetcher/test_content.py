@@ -109,7 +109,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.site(PAGES)
-def test_content_is_there_before_anybody_is_told_of_it(bench: Bench, folder: Path) -> None:
+def test_content_is_stored_before_its_result_is_reported(bench: Bench, folder: Path) -> None:
     """A worker killed in between leaves an object nothing refers to; the page is asked for again, and at the end what
     every closed page refers to is there, and nothing else."""
     bench.start(keep=("html",))

@@ -60,7 +60,7 @@ def test_a_batch_that_was_taken_back_is_not_fetched(bench: Bench) -> None:
     assert bench.site.requests == []
 
 
-def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(bench: Bench) -> None:
+def test_beginning_with_empty_queues_it_sends_a_tick_for_the_next_worker(bench: Bench) -> None:
     batch = handed_out(bench)
     queues.connection().delete("rq:queue:fetch")
     fetch(batch)
@@ -69,8 +69,8 @@ def test_beginning_with_empty_queues_it_sends_a_tick_for_whoever_comes_after_it(
 
 def test_a_host_whose_connections_are_in_use_is_left_for_later(bench: Bench) -> None:
     batch = handed_out(bench, concurrency=1)
-    gate = HostLimiter(queues.connection(), 10)
-    gate.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
+    limiter = HostLimiter(queues.connection(), 10)
+    limiter.take_slot(bench.site.host, "somebody else", HostPolicy("another"), bench.context.now())
     fetch(batch)
     (report,) = reports(bench)
     assert (report.done, report.results) == (True, ())
@@ -89,7 +89,7 @@ PAGES = {"/": page("/fine", "/faulty", "/also-fine"), "/fine": page(), "/faulty"
 
 
 @pytest.mark.site(PAGES)
-def test_a_fault_of_ours_costs_one_page_and_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_costs_one_page_and_is_logged(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     extract = links.extract
 
     def faulty(html: str, url: str, *, sketches: bool = False) -> links.Extracted:
@@ -204,7 +204,7 @@ LINKS = [f"/{number}" for number in range(7)]
 
 
 @pytest.mark.site({"/": page(*LINKS, f"/{'x' * 1000}")})
-def test_its_return_value_tells_a_person_what_was_done_and_where_the_links_are(bench: Bench) -> None:
+def test_its_return_value_says_what_was_done_and_where_the_links_are(bench: Bench) -> None:
     """As RQ keeps it, and its dashboards show it."""
     bench.start()
     bench.work("crawl", at_most=1)

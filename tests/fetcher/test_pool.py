@@ -30,13 +30,13 @@ class Fetcher(HttpFetcher):
 
 
 def kept(redis: Redis, holder: str, since: float | None = None) -> PooledConnection:
-    gate = HostLimiter(redis, 10)
-    assert gate.take_slot(HOST, holder, HostPolicy("a-crawl", connections=MAX_CONNECTIONS + 1), now=1.0)
+    limiter = HostLimiter(redis, 10)
+    assert limiter.take_slot(HOST, holder, HostPolicy("a-crawl", connections=MAX_CONNECTIONS + 1), now=1.0)
     fetcher = Fetcher(Guard((EVERYTHING,)), "tests")
     return (
-        PooledConnection(fetcher, gate, HOST, holder)
+        PooledConnection(fetcher, limiter, HOST, holder)
         if since is None
-        else PooledConnection(fetcher, gate, HOST, holder, since)
+        else PooledConnection(fetcher, limiter, HOST, holder, since)
     )
 
 
@@ -75,7 +75,7 @@ def test_what_is_kept_is_for_the_same_terms_and_for_one(real_redis: Redis) -> No
     assert keep.take("terms") is None
 
 
-def test_what_nobody_wants_is_closed_and_gives_its_place_back(real_redis: Redis) -> None:
+def test_an_unused_connection_is_closed_and_gives_its_slot_back(real_redis: Redis) -> None:
     keep, old, new = ConnectionPool(), kept(real_redis, "old", since=0.0), kept(real_redis, "new")
     keep.put("terms", old)
     keep.put("terms", new)

@@ -83,7 +83,7 @@ def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
     assert [job for job in bench.jobs("fetch") if job.startswith("fetch")] == [f"fetch 1 page of {bench.site.host}"]
 
 
-def test_a_batch_is_taken_by_one_alone_and_only_when_there_is_room(bench: Bench) -> None:
+def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) -> None:
     bench.start()
     bench.work("crawl", at_most=1)
     waiting = queues.next_jobs()

@@ -1,4 +1,4 @@
-"""The gate keeps one host's connections and delay over all workers and all crawls."""
+"""The limiter keeps one host's connections and delay over all workers and all crawls."""
 
 from __future__ import annotations
 
@@ -25,182 +25,182 @@ SLOW = HostPolicy("a-crawl", delay=10, connections=2)
 
 
 @pytest.fixture
-def gate(redis: Redis) -> HostLimiter:
+def limiter(redis: Redis) -> HostLimiter:
     return HostLimiter(redis, slot_seconds=10)
 
 
-def asked(gate: HostLimiter, wish: HostPolicy, now: float, holder: str = "a") -> bool:
+def asked(limiter: HostLimiter, wish: HostPolicy, now: float, holder: str = "a") -> bool:
     """Whether a request could be sent now; then it is."""
-    granted = gate.request_grant(HOST, holder, wish, now).granted
+    granted = limiter.request_grant(HOST, holder, wish, now).granted
     if granted:
-        gate.note_sent(HOST, holder, now)
+        limiter.note_sent(HOST, holder, now)
     return granted
 
 
-def test_no_more_holders_enter_than_the_host_has_connections(gate: HostLimiter) -> None:
-    assert gate.take_slot(HOST, "a", TWO, NOW)
-    assert gate.take_slot(HOST, "b", TWO, NOW)
-    assert not gate.take_slot(HOST, "c", TWO, NOW)
+def test_no_more_holders_enter_than_the_host_has_connections(limiter: HostLimiter) -> None:
+    assert limiter.take_slot(HOST, "a", TWO, NOW)
+    assert limiter.take_slot(HOST, "b", TWO, NOW)
+    assert not limiter.take_slot(HOST, "c", TWO, NOW)
 
 
-def test_of_two_crawls_the_fewest_connections_count(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
-    assert not gate.take_slot(HOST, "b", TWO, NOW)
+def test_of_two_crawls_the_fewest_connections_count(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
+    assert not limiter.take_slot(HOST, "b", TWO, NOW)
 
 
-def test_the_wish_of_a_crawl_that_went_away_is_forgotten(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
-    gate.release_slot(HOST, "a")
-    assert gate.take_slot(HOST, "b", TWO, NOW + 11)
-    assert gate.take_slot(HOST, "c", TWO, NOW + 11)
+def test_the_policy_of_a_crawl_that_left_expires(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", HostPolicy("another", connections=1), NOW)
+    limiter.release_slot(HOST, "a")
+    assert limiter.take_slot(HOST, "b", TWO, NOW + 11)
+    assert limiter.take_slot(HOST, "c", TWO, NOW + 11)
 
 
-def test_a_holder_renews_its_own_slot(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", ONE, NOW)
-    assert gate.take_slot(HOST, "a", ONE, NOW + 5)
-    assert not gate.take_slot(HOST, "b", ONE, NOW + 14)
+def test_a_holder_renews_its_own_slot(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", ONE, NOW)
+    assert limiter.take_slot(HOST, "a", ONE, NOW + 5)
+    assert not limiter.take_slot(HOST, "b", ONE, NOW + 14)
 
 
-def test_a_slot_left_is_free(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", ONE, NOW)
-    gate.release_slot(HOST, "a")
-    assert gate.take_slot(HOST, "b", ONE, NOW)
+def test_a_slot_left_is_free(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", ONE, NOW)
+    limiter.release_slot(HOST, "a")
+    assert limiter.take_slot(HOST, "b", ONE, NOW)
 
 
-def test_the_slot_of_a_dead_holder_is_free_after_a_while(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", ONE, NOW)
-    assert gate.take_slot(HOST, "b", ONE, NOW + 10)
+def test_the_slot_of_a_dead_holder_is_free_after_a_while(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", ONE, NOW)
+    assert limiter.take_slot(HOST, "b", ONE, NOW + 10)
 
 
-def test_turns_are_a_delay_apart(gate: HostLimiter) -> None:
+def test_grants_are_a_delay_apart(limiter: HostLimiter) -> None:
     wish = HostPolicy("a-crawl", delay=0.5)
-    gate.take_slot(HOST, "a", wish, NOW)
-    moments = [NOW + step / 10 for step in range(16) if asked(gate, wish, NOW + step / 10)]
+    limiter.take_slot(HOST, "a", wish, NOW)
+    moments = [NOW + step / 10 for step in range(16) if asked(limiter, wish, NOW + step / 10)]
     assert moments == [NOW, NOW + 0.5, NOW + 1.0, NOW + 1.5]
 
 
-def test_without_a_delay_everybody_has_a_turn(gate: HostLimiter) -> None:
-    assert gate.request_grant(HOST, "a", TWO, NOW).granted
-    assert gate.request_grant(HOST, "b", TWO, NOW).granted
+def test_without_a_delay_every_holder_gets_a_grant(limiter: HostLimiter) -> None:
+    assert limiter.request_grant(HOST, "a", TWO, NOW).granted
+    assert limiter.request_grant(HOST, "b", TWO, NOW).granted
 
 
-def test_who_comes_too_soon_is_told_when_to_come_again_and_takes_nothing(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", SLOW, NOW)
-    asked(gate, SLOW, NOW)
+def test_a_holder_that_is_too_early_gets_a_wait_and_no_grant(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", SLOW, NOW)
+    asked(limiter, SLOW, NOW)
     for _ in range(2):
-        turn = gate.request_grant(HOST, "b", SLOW, NOW + 1)
+        turn = limiter.request_grant(HOST, "b", SLOW, NOW + 1)
         assert not turn.granted
         assert turn.next_at == pytest.approx(NOW + 10, abs=1e-5)
 
 
-def test_the_delay_counts_from_the_moment_the_request_was_sent(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", SLOW, NOW)
-    gate.request_grant(HOST, "a", SLOW, NOW)
-    gate.note_sent(HOST, "a", NOW + 3)
-    assert not gate.request_grant(HOST, "b", SLOW, NOW + 12.9).granted
-    assert gate.request_grant(HOST, "b", SLOW, NOW + 13).granted
+def test_the_delay_counts_from_the_moment_the_request_was_sent(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", SLOW, NOW)
+    limiter.request_grant(HOST, "a", SLOW, NOW)
+    limiter.note_sent(HOST, "a", NOW + 3)
+    assert not limiter.request_grant(HOST, "b", SLOW, NOW + 12.9).granted
+    assert limiter.request_grant(HOST, "b", SLOW, NOW + 13).granted
 
 
-def test_while_one_who_has_a_turn_is_held_up_nobody_else_has_one(gate: HostLimiter) -> None:
+def test_an_unused_grant_holds_back_the_others(limiter: HostLimiter) -> None:
     wish = HostPolicy("a-crawl", delay=1)
-    gate.take_slot(HOST, "a", wish, NOW)
-    gate.request_grant(HOST, "a", wish, NOW)
-    assert not gate.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S - 0.1).granted
+    limiter.take_slot(HOST, "a", wish, NOW)
+    limiter.request_grant(HOST, "a", wish, NOW)
+    assert not limiter.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S - 0.1).granted
 
 
-def test_one_who_had_a_turn_and_died_is_not_waited_for_for_ever(gate: HostLimiter) -> None:
+def test_the_grant_of_a_dead_holder_expires(limiter: HostLimiter) -> None:
     wish = HostPolicy("a-crawl", delay=1)
-    gate.take_slot(HOST, "a", wish, NOW)
-    gate.request_grant(HOST, "a", wish, NOW)
-    assert gate.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S).granted
+    limiter.take_slot(HOST, "a", wish, NOW)
+    limiter.request_grant(HOST, "a", wish, NOW)
+    assert limiter.request_grant(HOST, "b", wish, NOW + MAX_GRANT_HOLD_S).granted
 
 
-def test_hosts_do_not_wait_for_one_another(gate: HostLimiter) -> None:
-    asked(gate, SLOW, NOW)
-    assert gate.request_grant("other.example", "a", TWO, NOW).granted
+def test_hosts_do_not_wait_for_one_another(limiter: HostLimiter) -> None:
+    asked(limiter, SLOW, NOW)
+    assert limiter.request_grant("other.example", "a", TWO, NOW).granted
 
 
-def test_of_two_crawls_the_longest_delay_counts(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", SLOW, NOW)
-    asked(gate, SLOW, NOW)
+def test_of_two_crawls_the_longest_delay_counts(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", SLOW, NOW)
+    asked(limiter, SLOW, NOW)
     hurried = HostPolicy("another", delay=0)
-    assert not gate.request_grant(HOST, "b", hurried, NOW + 9).granted
-    assert gate.request_grant(HOST, "b", hurried, NOW + 10).delay == 10
+    assert not limiter.request_grant(HOST, "b", hurried, NOW + 9).granted
+    assert limiter.request_grant(HOST, "b", hurried, NOW + 10).delay == 10
 
 
-def test_a_crawl_with_a_delay_begins_once_those_without_one_have_heard_of_it(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
-    gate.take_slot(HOST, "b", SLOW, NOW)
-    turn = gate.request_grant(HOST, "b", SLOW, NOW)
+def test_a_crawl_with_a_delay_begins_once_the_others_know_the_delay(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
+    limiter.take_slot(HOST, "b", SLOW, NOW)
+    turn = limiter.request_grant(HOST, "b", SLOW, NOW)
     assert not turn.granted
     assert turn.next_at == pytest.approx(NOW + POLICY_RECHECK_S + 10, abs=1e-5)
 
 
-def test_a_crawl_delay_that_is_learnt_counts_from_that_moment(gate: HostLimiter) -> None:
+def test_a_crawl_delay_that_is_learnt_counts_from_that_moment(limiter: HostLimiter) -> None:
     """robots.txt was asked for just then."""
-    gate.take_slot(HOST, "a", ONE, NOW)
-    gate.request_grant(HOST, "a", ONE, NOW)
-    assert not gate.request_grant(HOST, "a", HostPolicy("a-crawl", delay=2), NOW + 0.1).granted
+    limiter.take_slot(HOST, "a", ONE, NOW)
+    limiter.request_grant(HOST, "a", ONE, NOW)
+    assert not limiter.request_grant(HOST, "a", HostPolicy("a-crawl", delay=2), NOW + 0.1).granted
 
 
 @pytest.mark.parametrize("delay", [60 / 45, 60 / 18, 0.1 + 0.2, 1 / 3])
-def test_a_delay_with_many_digits_is_no_longer_than_itself(gate: HostLimiter, delay: float) -> None:
+def test_a_delay_with_many_digits_is_no_longer_than_itself(limiter: HostLimiter, delay: float) -> None:
     wish = HostPolicy("crawl", delay=delay)
-    gate.take_slot(HOST, "one", wish, NOW)
-    assert gate.request_grant(HOST, "one", wish, NOW).granted
-    gate.note_sent(HOST, "one", NOW)
-    assert gate.request_grant(HOST, "one", wish, NOW + delay + 0.001).granted
+    limiter.take_slot(HOST, "one", wish, NOW)
+    assert limiter.request_grant(HOST, "one", wish, NOW).granted
+    limiter.note_sent(HOST, "one", NOW)
+    assert limiter.request_grant(HOST, "one", wish, NOW + delay + 0.001).granted
 
 
 def refused(page: str, status: int = 429, wait: float = 3600.0) -> Refusal:
     return Refusal(page, status, wait)
 
 
-def test_a_host_that_is_stopped_is_asked_by_no_crawl(gate: HostLimiter) -> None:
-    until = gate.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
+def test_a_host_that_is_stopped_is_asked_by_no_crawl(limiter: HostLimiter) -> None:
+    until = limiter.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
     for wish in (TWO, HostPolicy("another")):
-        turn = gate.request_grant(HOST, "a", wish, NOW + 4.9)
+        turn = limiter.request_grant(HOST, "a", wish, NOW + 4.9)
         assert (turn.granted, turn.next_at, turn.on_trial) == (False, until, True)
-    assert gate.request_grant(HOST, "a", TWO, until).granted
+    assert limiter.request_grant(HOST, "a", TWO, until).granted
 
 
-def test_what_was_refused_is_remembered_as_it_was(gate: HostLimiter, redis: Redis) -> None:
-    gate.note_refusal(HOST, refused("/a", 503), NOW, longest=300)
-    stop = gate.note_refusal(HOST, refused("/b"), NOW + 1, longest=300)
+def test_what_was_refused_is_remembered_as_it_was(limiter: HostLimiter, redis: Redis) -> None:
+    limiter.note_refusal(HOST, refused("/a", 503), NOW, longest=300)
+    stop = limiter.note_refusal(HOST, refused("/b"), NOW + 1, longest=300)
     assert HostStates(redis).read([HOST], NOW + 1)[HOST].stop == stop
     assert (stop.status, stop.stops, dict(stop.refusals)) == (429, 1, {"/a": NOW, "/b": NOW + 1})
 
 
-def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(gate: HostLimiter) -> None:
-    until = gate.note_refusal(HOST, refused("/a"), NOW, longest=300).until
-    assert gate.request_grant(HOST, "a", TWO, until).granted
-    others = gate.request_grant(HOST, "b", TWO, until + 1)
+def test_after_a_stop_one_slice_asks_and_the_others_wait_for_what_comes_of_it(limiter: HostLimiter) -> None:
+    until = limiter.note_refusal(HOST, refused("/a"), NOW, longest=300).until
+    assert limiter.request_grant(HOST, "a", TWO, until).granted
+    others = limiter.request_grant(HOST, "b", TWO, until + 1)
     assert (others.granted, others.next_at) == (False, pytest.approx(until + 1 + TRIAL_POLL_S))
-    gate.clear_stop(HOST)
-    assert gate.request_grant(HOST, "b", TWO, until + 1) == Grant(granted=True, next_at=until + 1, delay=0.0)
+    limiter.clear_stop(HOST)
+    assert limiter.request_grant(HOST, "b", TWO, until + 1) == Grant(granted=True, next_at=until + 1, delay=0.0)
 
 
-def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(gate: HostLimiter) -> None:
-    until = gate.note_refusal(HOST, refused("/a"), NOW, longest=300).until
-    gate.request_grant(HOST, "a", TWO, until)
-    assert not gate.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S - 0.1).granted
-    assert gate.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S).granted
+def test_a_slice_that_tries_a_page_and_dies_is_not_waited_for_for_ever(limiter: HostLimiter) -> None:
+    until = limiter.note_refusal(HOST, refused("/a"), NOW, longest=300).until
+    limiter.request_grant(HOST, "a", TWO, until)
+    assert not limiter.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S - 0.1).granted
+    assert limiter.request_grant(HOST, "b", TWO, until + TRIAL_TIMEOUT_S).granted
 
 
-def test_on_trial_the_delay_is_kept_as_well(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "a", SLOW, NOW)
-    asked(gate, SLOW, NOW)
-    until = gate.note_refusal(HOST, refused("/a", wait=3), NOW, longest=300).until
-    assert gate.request_grant(HOST, "a", SLOW, until).next_at == pytest.approx(NOW + 10)
-    assert gate.request_grant(HOST, "a", SLOW, NOW + 10).granted
+def test_on_trial_the_delay_is_kept_as_well(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "a", SLOW, NOW)
+    asked(limiter, SLOW, NOW)
+    until = limiter.note_refusal(HOST, refused("/a", wait=3), NOW, longest=300).until
+    assert limiter.request_grant(HOST, "a", SLOW, until).next_at == pytest.approx(NOW + 10)
+    assert limiter.request_grant(HOST, "a", SLOW, NOW + 10).granted
 
 
-def test_a_page_that_is_refused_on_trial_makes_room_for_the_next_one(gate: HostLimiter) -> None:
-    until = gate.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
-    gate.request_grant(HOST, "a", TWO, until)
-    until = gate.note_refusal(HOST, refused("/b", wait=40), until, longest=300).until
+def test_a_page_that_is_refused_on_trial_allows_the_next_one(limiter: HostLimiter) -> None:
+    until = limiter.note_refusal(HOST, refused("/a", wait=5), NOW, longest=300).until
+    limiter.request_grant(HOST, "a", TWO, until)
+    until = limiter.note_refusal(HOST, refused("/b", wait=40), until, longest=300).until
     assert until == NOW + 45
-    assert gate.request_grant(HOST, "b", TWO, until).granted
+    assert limiter.request_grant(HOST, "b", TWO, until).granted
 
 
 def trouble(redis: Redis, crawl: str, times: int = 8) -> None:
@@ -208,65 +208,65 @@ def trouble(redis: Redis, crawl: str, times: int = 8) -> None:
         HostStates(redis).observe(HOST, after_trouble, NOW, crawl=crawl, has_answered=False)
 
 
-def test_the_throttle_counts_for_those_who_want_it(gate: HostLimiter, redis: Redis) -> None:
+def test_the_throttle_counts_for_those_who_want_it(limiter: HostLimiter, redis: Redis) -> None:
     trouble(redis, "a-crawl", times=1)
-    assert gate.request_grant(HOST, "a", TWO, NOW).delay == 0.25
-    assert gate.request_grant(HOST, "b", HostPolicy("another", throttled=False), NOW).delay == 0.0
+    assert limiter.request_grant(HOST, "a", TWO, NOW).delay == 0.25
+    assert limiter.request_grant(HOST, "b", HostPolicy("another", throttled=False), NOW).delay == 0.0
 
 
-def test_the_throttle_s_delay_halves_with_time(gate: HostLimiter, redis: Redis) -> None:
+def test_the_throttle_s_delay_halves_with_time(limiter: HostLimiter, redis: Redis) -> None:
     trouble(redis, "a-crawl")
-    assert gate.request_grant(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
+    assert limiter.request_grant(HOST, "a", TWO, NOW + 2 * HALF_LIFE_S).delay == 8.0
 
 
 def test_a_new_crawl_of_a_host_that_no_other_crawls_starts_the_throttle_from_nothing(
-    gate: HostLimiter, redis: Redis
+    limiter: HostLimiter, redis: Redis
 ) -> None:
     trouble(redis, "the-one-before")
-    assert gate.take_slot(HOST, "a", TWO, NOW) is SlotResult.FIRST_TIME
+    assert limiter.take_slot(HOST, "a", TWO, NOW) is SlotResult.FIRST_TIME
     assert HostStates(redis).read([HOST], NOW)[HOST].throttle == Throttle()
 
 
-def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(gate: HostLimiter, redis: Redis) -> None:
-    gate.take_slot(HOST, "a", HostPolicy("the-one-before", connections=2), NOW)
+def test_a_crawl_that_has_just_ended_does_not_count_as_one_beside_it(limiter: HostLimiter, redis: Redis) -> None:
+    limiter.take_slot(HOST, "a", HostPolicy("the-one-before", connections=2), NOW)
     trouble(redis, "the-one-before")
-    gate.release_slot(HOST, "a")
-    gate.take_slot(HOST, "b", TWO, NOW + 1)
+    limiter.release_slot(HOST, "a")
+    limiter.take_slot(HOST, "b", TWO, NOW + 1)
     assert HostStates(redis).read([HOST], NOW + 1)[HOST].throttle == Throttle()
 
 
-def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(gate: HostLimiter, redis: Redis) -> None:
-    gate.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
+def test_a_new_crawl_beside_others_tries_once_and_leaves_what_they_learned(limiter: HostLimiter, redis: Redis) -> None:
+    limiter.take_slot(HOST, "a", HostPolicy("another", connections=2), NOW)
     trouble(redis, "another")
-    assert gate.take_slot(HOST, "b", TWO, NOW) is SlotResult.FIRST_TIME
+    assert limiter.take_slot(HOST, "b", TWO, NOW) is SlotResult.FIRST_TIME
     assert HostStates(redis).read([HOST], NOW)[HOST].throttle == Throttle(32.0, 8)
 
 
-def test_a_crawl_is_new_to_a_host_once(gate: HostLimiter, redis: Redis) -> None:
+def test_a_crawl_is_new_to_a_host_once(limiter: HostLimiter, redis: Redis) -> None:
     trouble(redis, "the-one-before")
-    gate.take_slot(HOST, "a", TWO, NOW)
+    limiter.take_slot(HOST, "a", TWO, NOW)
     trouble(redis, TWO.crawl)
-    assert gate.take_slot(HOST, "a", TWO, NOW + 1) is SlotResult.TAKEN
-    assert gate.take_slot(HOST, "b", TWO, NOW + 600) is SlotResult.TAKEN
+    assert limiter.take_slot(HOST, "a", TWO, NOW + 1) is SlotResult.TAKEN
+    assert limiter.take_slot(HOST, "b", TWO, NOW + 600) is SlotResult.TAKEN
 
 
-def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(gate: HostLimiter, redis: Redis) -> None:
-    gate.take_slot(HOST, "a", TWO, NOW)
+def test_a_crawl_that_met_the_host_s_trouble_itself_is_not_new_to_it(limiter: HostLimiter, redis: Redis) -> None:
+    limiter.take_slot(HOST, "a", TWO, NOW)
     trouble(redis, TWO.crawl)
-    assert gate.take_slot(HOST, "b", TWO, NOW) is SlotResult.TAKEN
-    assert gate.request_grant(HOST, "b", TWO, NOW).delay == 32.0
+    assert limiter.take_slot(HOST, "b", TWO, NOW) is SlotResult.TAKEN
+    assert limiter.request_grant(HOST, "b", TWO, NOW).delay == 32.0
 
 
-def test_a_turn_taken_before_the_clock_was_set_back_holds_nobody_up_for_as_long(gate: HostLimiter) -> None:
+def test_a_grant_before_the_clock_was_set_back_does_not_hold_up_others(limiter: HostLimiter) -> None:
     """As when another Redis takes over; the delay is kept all the same."""
-    gate.take_slot(HOST, "dead", SLOW, NOW)
-    assert gate.request_grant(HOST, "dead", SLOW, NOW).granted
+    limiter.take_slot(HOST, "dead", SLOW, NOW)
+    assert limiter.request_grant(HOST, "dead", SLOW, NOW).granted
     back = NOW - 600
-    assert not asked(gate, SLOW, back, "b")
-    assert not asked(gate, SLOW, back + 9, "b")
-    assert asked(gate, SLOW, back + 10, "b")
+    assert not asked(limiter, SLOW, back, "b")
+    assert not asked(limiter, SLOW, back + 9, "b")
+    assert asked(limiter, SLOW, back + 10, "b")
 
 
-def test_a_connection_taken_before_the_clock_was_set_back_is_free(gate: HostLimiter) -> None:
-    gate.take_slot(HOST, "dead", ONE, NOW)
-    assert gate.take_slot(HOST, "b", ONE, NOW - 600)
+def test_a_connection_taken_before_the_clock_was_set_back_is_free(limiter: HostLimiter) -> None:
+    limiter.take_slot(HOST, "dead", ONE, NOW)
+    assert limiter.take_slot(HOST, "b", ONE, NOW - 600)

@@ -35,7 +35,7 @@ def test_of_an_unknown_host_nothing_is_known(redis: Redis) -> None:
 
 
 def test_stop_throttle_and_probe_end_and_the_crawl_delay_stays(redis: Redis, clock: GivenClock) -> None:
-    book, gate = HostStates(redis), HostLimiter(redis, 10)
+    book, limiter = HostStates(redis), HostLimiter(redis, 10)
     book.note_crawl_delay(HOST, 5)
     book.observe(HOST, after_trouble, clock.time, crawl="a-crawl", has_answered=True)
     stop_host(redis, HOST, 3600, clock.time)
@@ -47,7 +47,7 @@ def test_stop_throttle_and_probe_end_and_the_crawl_delay_stays(redis: Redis, clo
         crawl_delay=5, throttle=Throttle(), has_answered=True
     )
     assert host_snapshots(redis, [HOST], clock.time)[HOST].state.stop == HostStop()
-    assert gate.request_grant(HOST, "a", HostPolicy("a-crawl"), clock.time).granted
+    assert limiter.request_grant(HOST, "a", HostPolicy("a-crawl"), clock.time).granted
     assert not end_waits(redis, HOST)
 
 

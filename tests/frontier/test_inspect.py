@@ -19,7 +19,7 @@ WISH = HostPolicy("a-crawl", delay=5, connections=4)
 
 
 @pytest.fixture
-def gate(redis: Redis) -> HostLimiter:
+def limiter(redis: Redis) -> HostLimiter:
     return HostLimiter(redis, LEASE_TTL_S)
 
 
@@ -31,13 +31,13 @@ def test_of_an_unknown_crawl_nothing_is_seen(frontier: Frontier, clock: GivenClo
     assert (seen.lock_left, seen.mark, seen.last_tick) == (None, None, None)
 
 
-def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: HostLimiter, clock: GivenClock) -> None:
+def test_a_host_shows_what_holds_it_back(frontier: Frontier, limiter: HostLimiter, clock: GivenClock) -> None:
     frontier.ready_queue.enqueue([QueueItem(7, HOST, clock.time + 3), QueueItem(8, HOST, clock.time + 9)])
     frontier.redis.hset(frontier.keys.rest, HOST, str(clock.time + 2))
     HostStates(frontier.redis).note_crawl_delay(HOST, 5)
-    gate.take_slot(HOST, "b", WISH, clock.time - 2 * LEASE_TTL_S)  # its holder died
-    gate.take_slot(HOST, "a", WISH, clock.time)
-    gate.request_grant(HOST, "a", WISH, clock.time)
+    limiter.take_slot(HOST, "b", WISH, clock.time - 2 * LEASE_TTL_S)  # its holder died
+    limiter.take_slot(HOST, "a", WISH, clock.time)
+    limiter.request_grant(HOST, "a", WISH, clock.time)
     [seen] = take_snapshot(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.pages) == (HOST, HOST, 2)
     assert (seen.first_page, seen.first_due) == (7, clock.time + 3)
@@ -47,23 +47,23 @@ def test_a_host_shows_what_holds_it_back(frontier: Frontier, gate: HostLimiter, 
     assert (shared.state.crawl_delay, shared.connections) == (5.0, 1)
 
 
-def test_a_lane_of_suspects_stands_under_its_hosts_turn(
-    frontier: Frontier, gate: HostLimiter, clock: GivenClock
+def test_a_lane_of_suspects_has_the_wait_of_its_host(
+    frontier: Frontier, limiter: HostLimiter, clock: GivenClock
 ) -> None:
     frontier.ready_queue.enqueue([QueueItem(7, f"{HOST}|8", 0)])
-    gate.take_slot(HOST, "a", WISH, clock.time)
-    gate.request_grant(HOST, "a", WISH, clock.time)
+    limiter.take_slot(HOST, "a", WISH, clock.time)
+    limiter.request_grant(HOST, "a", WISH, clock.time)
     [seen] = take_snapshot(frontier, 10).hosts
     assert (seen.host, seen.lane, seen.shared.asked_at) == (HOST, f"{HOST}|8", clock.time)
 
 
-def test_a_hosts_connections_are_told_by_crawl_and_wishes_that_ran_out_are_not(
-    frontier: Frontier, gate: HostLimiter, clock: GivenClock
+def test_connections_of_a_host_are_listed_by_crawl_without_expired_policies(
+    frontier: Frontier, limiter: HostLimiter, clock: GivenClock
 ) -> None:
     frontier.ready_queue.enqueue([QueueItem(7, HOST, 0)])
-    gate.take_slot(HOST, "gone:b:0", HostPolicy("gone", delay=60, connections=1), clock.time - 200)
+    limiter.take_slot(HOST, "gone:b:0", HostPolicy("gone", delay=60, connections=1), clock.time - 200)
     for holder in ("mine:b:0", "other:b:0", "other:b:1", "of an earlier version:0"):
-        gate.take_slot(HOST, holder, HostPolicy("mine", connections=9), clock.time)
+        limiter.take_slot(HOST, holder, HostPolicy("mine", connections=9), clock.time)
     [seen] = take_snapshot(frontier, 10).hosts
     assert seen.shared.slots == {"mine": 1, "other": 2, "": 1}
     assert seen.shared.policies == {"mine": PolicyInUse(delay=0.0, connections=9)}

@@ -29,33 +29,33 @@ def counts(request: pytest.FixtureRequest) -> RateLimiter:
     )
 
 
-def test_tries_are_counted_until_one_count_is_full(counts: RateLimiter) -> None:
+def test_attempts_are_counted_until_a_limit_is_reached(counts: RateLimiter) -> None:
     assert [counts.take([NAME, ADDRESS]).made for _ in range(2)] == [(1, 1), (2, 2)]
     full = counts.take([NAME, ADDRESS])
     assert (full.made, 899 <= full.wait <= 900) == ((2, 2), True)
     assert 899 <= full.ends_in <= 900
 
 
-def test_what_finds_no_room_is_counted_nowhere(counts: RateLimiter) -> None:
+def test_a_refused_attempt_is_not_counted(counts: RateLimiter) -> None:
     for _ in range(5):
         counts.take([NAME])
     assert counts.take([NAME, ADDRESS]).wait
     assert counts.take([ADDRESS]).made == (1,)
 
 
-def test_what_came_to_something_is_given_back(counts: RateLimiter) -> None:
+def test_a_successful_attempt_is_given_back(counts: RateLimiter) -> None:
     for _ in range(9):
         assert counts.take([NAME, ADDRESS]).wait == 0
         counts.give_back([NAME, ADDRESS])
     assert counts.take([NAME]).made == (1,)
 
 
-def test_giving_back_what_was_never_taken_makes_no_more_room(counts: RateLimiter) -> None:
+def test_giving_back_without_an_attempt_adds_no_capacity(counts: RateLimiter) -> None:
     counts.give_back([NAME])
     assert [counts.take([NAME]).wait > 0 for _ in range(3)] == [False, False, True]
 
 
-def test_of_many_at_one_moment_no_more_get_through_than_there_is_room_for(counts: RateLimiter) -> None:
+def test_concurrent_attempts_do_not_exceed_the_limit(counts: RateLimiter) -> None:
     with ThreadPoolExecutor(8) as threads:
         took = list(threads.map(lambda _: counts.take([Limit("name:bob", 5)]).wait == 0, range(40)))
     assert sum(took) == 5

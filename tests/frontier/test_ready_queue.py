@@ -137,7 +137,7 @@ def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:
     assert frontier.leases.get("b1") is None
 
 
-def test_suspects_stay_while_there_is_no_batch_for_them_and_hold_nobody_up(frontier: Frontier) -> None:
+def test_suspects_wait_for_a_batch_without_holding_up_other_pages(frontier: Frontier) -> None:
     put(frontier, 1, host=f"{HOST}|16", due=10)
     put(frontier, 2, host=OTHER, due=20)
     assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [2])
@@ -163,7 +163,7 @@ def test_pages_that_come_back_wait_again(frontier: Frontier) -> None:
     assert frontier.ready_queue.size() == 1
 
 
-def test_a_lost_count_is_counted_anew(frontier: Frontier) -> None:
+def test_a_lost_counter_is_recounted(frontier: Frontier) -> None:
     put(frontier, 1, 2)
     assert frontier.ready_queue.size() == 2
     frontier.redis.delete(frontier.keys.waiting)
@@ -196,7 +196,7 @@ def test_the_cursor_of_each_level_is_remembered(frontier: Frontier) -> None:
     assert frontier.ready_queue.has_cursor()
 
 
-def test_after_a_rewind_every_level_begins_anew(frontier: Frontier) -> None:
+def test_after_a_rewind_every_level_restarts(frontier: Frontier) -> None:
     frontier.ready_queue.move_cursor(USUAL, 41)
     frontier.ready_queue.rewind()
     assert (frontier.ready_queue.cursor(USUAL), frontier.ready_queue.has_cursor()) == (0, False)

@@ -125,7 +125,7 @@ def test_the_lock_is_given_back_when_the_mark_is_clear(frontier: Frontier) -> No
     assert frontier.results.acquire_lock("t2")
 
 
-def test_the_lock_is_kept_when_somebody_left_a_mark(frontier: Frontier) -> None:
+def test_the_lock_is_kept_while_the_mark_is_set(frontier: Frontier) -> None:
     frontier.results.acquire_lock("t1")
     leave(frontier, b"r1")
     assert frontier.results.release_lock_if_clean("t1") is ReleaseResult.DIRTY

@@ -74,7 +74,7 @@ def test_one_worker_at_a_time_may_ask(redis: Redis) -> None:
     assert memory.acquire_lock(ORIGIN, "other")
 
 
-def test_whoever_is_still_asking_is_not_taken_for_dead(redis: Redis) -> None:
+def test_a_renewed_robots_lock_does_not_expire(redis: Redis) -> None:
     memory = RobotsCache(redis)
     memory.acquire_lock(ORIGIN, "one")
     redis.expire(keys.robots_lock(ORIGIN), 1)

@@ -21,7 +21,7 @@ def test_times_are_counted_from_the_first_one(frontier: Frontier) -> None:
     assert frontier.unresponsive_hosts.get(HOST) == FailureStreak(2, 10.0, Outcome.TIMEOUT)
 
 
-def test_silent_hosts_are_told_from_others(frontier: Frontier) -> None:
+def test_unresponsive_hosts_are_distinguished_from_others(frontier: Frontier) -> None:
     frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
     assert frontier.unresponsive_hosts.among([HOST, "other.example"]) == {HOST}
 
@@ -32,7 +32,7 @@ def test_an_answer_ends_it(frontier: Frontier) -> None:
     assert frontier.unresponsive_hosts.get(HOST) is None
 
 
-def test_dead_letters_sent_again_find_no_silence(frontier: Frontier) -> None:
+def test_retried_dead_letters_reset_unresponsive_hosts(frontier: Frontier) -> None:
     frontier.unresponsive_hosts.record_failure(HOST, Outcome.CONNECT, 10.0)
     frontier.requeue_dead_letters(None)
     assert frontier.unresponsive_hosts.get(HOST) is None

@@ -93,7 +93,7 @@ def test_what_is_refused_to_one_crawl_is_not_remembered_for_another(bench: Bench
     assert RobotsCache(queues.connection()).get(canary) is None
 
 
-def test_the_robots_txt_one_crawl_may_read_is_told_to_no_other(bench: Bench, canary: str) -> None:
+def test_the_robots_txt_of_one_crawl_is_not_shared_with_another(bench: Bench, canary: str) -> None:
     inside = bench.site.url.replace("site.test", "127.0.0.1")  # which is not allowed by name
     bench.site.pages |= {
         "/": page(f"{inside}/secret"),

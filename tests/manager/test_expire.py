@@ -55,7 +55,7 @@ def test_a_page_that_waits_for_another_try_expires_when_its_time_comes(bench: Be
 
 
 @pytest.mark.site(PAGES)
-def test_a_deadline_counts_anew_when_dead_letters_are_sent_again(bench: Bench) -> None:
+def test_a_deadline_restarts_when_dead_letters_are_retried(bench: Bench) -> None:
     bench.start(deadline=3600.0)
     Page.objects.filter(crawl=bench.crawl).update(status=1, outcome="timeout", given_up=True)
     Crawl.objects.filter(id=bench.crawl.id).update(

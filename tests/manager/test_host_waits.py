@@ -69,7 +69,7 @@ def test_of_an_unknown_host_there_is_nothing_to_forget(real_redis: Redis) -> Non
 
 
 @pytest.mark.site({"/": BUSY})
-def test_what_is_known_of_a_host_is_told(bench: Bench) -> None:
+def test_the_state_of_a_host_is_shown(bench: Bench) -> None:
     stopped(bench)
     known = known_of(bench.site.host)
     assert known is not None

@@ -24,7 +24,7 @@ from crawler.manager.tick import manage
 from crawler.models import Crawl, Delivery, Notice, Page
 from crawler.queueing import queues
 from tests.bench import Bench
-from tests.manager.test_lifeline import planted
+from tests.manager.test_rescue_job import planted
 from tests.site import Reply, page
 
 WATCH = "watch over the running crawls"
@@ -193,7 +193,7 @@ def test_a_notice_to_be_tried_again_in_hours_is_not_waited_for(bench: Bench, tim
         assert watched(time) == answer
 
 
-def test_a_crawl_that_is_held_for_hours_is_left_to_the_lifeline(bench: Bench, time: GivenTime) -> None:
+def test_a_crawl_that_is_held_for_hours_is_left_to_the_rescue_job(bench: Bench, time: GivenTime) -> None:
     bench.start()
     queues.connection().flushall()
     for seconds, answer in ((60, "nothing to do yet"), (4 * 3600, "nothing to watch over")):

@@ -229,7 +229,7 @@ def test_beyond_the_limit_of_bytes_nothing_more_is_asked_for(bench: Bench) -> No
     assert receipt_of(fresh(bench))["skipped"] == {"limit": 3}
 
 
-def test_filled_anew_under_a_page_limit_the_window_passes_no_page_over(bench: Bench) -> None:
+def test_refilled_under_a_page_limit_the_ready_queue_skips_no_page(bench: Bench) -> None:
     """What was asked for before comes first; that must not move the cursor of other priorities past their pages."""
     bench.start(max_pages=4)
     later = [Discovery(f"{bench.site.url}/{name}", 1, 0, None) for name in "abcd"]

@@ -43,7 +43,7 @@ def test_a_tick_that_rq_lost_is_sent_again(bench: Bench) -> None:
     assert len(bench.jobs("crawl")) == 1
 
 
-def test_somebody_who_comes_right_after_another_has_nothing_to_do(forgotten: Bench) -> None:
+def test_a_second_scan_right_after_another_does_nothing(forgotten: Bench) -> None:
     assert isinstance(reconcile(), ScanResult)
     assert reconcile() is None
 

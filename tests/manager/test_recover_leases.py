@@ -157,7 +157,7 @@ def test_however_many_workers_die_before_they_asked_for_a_page_it_is_not_given_u
     assert (handed.page.status, handed.page.attempts, handed.page.deaths) == (Page.OPEN, 0, 0)
 
 
-def test_a_page_that_waits_for_its_turn_is_not_in_hand(handed: Handed) -> None:
+def test_a_page_that_waits_for_its_host_slot_is_not_current(handed: Handed) -> None:
     handed.claim()
     handed.die()
     dispatch(handed.context)
@@ -193,7 +193,7 @@ def test_a_page_whose_report_came_in_is_not_blamed_for_a_death_behind_it(handed:
     assert (handed.page.attempts, handed.page.deaths) == (1, 0)
 
 
-def test_whoever_lost_the_lease_may_take_nothing_in_hand(handed: Handed) -> None:
+def test_a_fetch_job_that_lost_its_lease_has_no_current_page(handed: Handed) -> None:
     lease = handed.claim()
     handed.die()
     assert not handed.context.frontier.leases.note_suspect(lease.batch, lease.token, CurrentSuspect(handed.page.id, 1))

@@ -198,7 +198,7 @@ def test_an_answer_that_goes_missing_while_the_server_confirms_it_is_asked_for_a
     assert second.requests == 1 + 1 + 6  # "/" twice; robots.txt is remembered elsewhere
 
 
-def test_a_304_nobody_asked_for_is_a_redirect_that_leads_nowhere(bench: Bench) -> None:
+def test_an_unrequested_304_is_a_redirect_without_a_target(bench: Bench) -> None:
     assert isinstance(bench.site, Validating)
     bench.site.forgetful.set()
     first = run(bench, revisit=True)
@@ -215,7 +215,7 @@ def test_trouble_that_may_pass_is_not_remembered(bench: Bench, settings: Any) ->
     assert bench.site.hits == {"/b": 1}
 
 
-def test_what_was_told_to_one_who_logged_in_is_told_to_nobody_else(bench: Bench) -> None:
+def test_a_response_to_a_login_is_used_for_no_other_crawl(bench: Bench) -> None:
     """Nor is what everybody is told taken for what he would be told. Typed anew, the same password is the same."""
     for headers in ([], ["X-Team: red"], ["X-Team: blue"]):
         for asks in (True, False):

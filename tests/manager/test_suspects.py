@@ -64,7 +64,7 @@ def test_each_suspect_is_noted_before_it_is_asked_for(bench: Bench) -> None:
 
 
 @pytest.mark.site(SITE)
-def test_a_suspect_that_waits_for_its_turn_is_not_noted_meanwhile(bench: Bench, noted: list[int | None]) -> None:
+def test_a_suspect_that_waits_for_its_host_slot_is_not_noted_meanwhile(bench: Bench, noted: list[int | None]) -> None:
     batch = handed_out(bench, suspects=True, delay=0.2, obey_robots=False)
     fetch(batch)
     first, second = (task.id for task in batch.slices[0].pages)
@@ -74,7 +74,7 @@ def test_a_suspect_that_waits_for_its_turn_is_not_noted_meanwhile(bench: Bench, 
 
 
 @pytest.mark.site(SITE)
-def test_whoever_lost_the_lease_asks_for_no_suspect(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fetch_job_that_lost_its_lease_fetches_no_suspect(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = handed_out(bench, suspects=True, obey_robots=False)
     claim = Leases.claim
 

@@ -85,14 +85,14 @@ def test_after_the_last_try_it_is_given_up(bench: Bench) -> None:
 
 
 @pytest.mark.site({"/": "", "/hook": Reply("x", headers={"Content-Length": "0" * 5000 + "1"})})
-def test_a_receiver_that_spells_its_length_at_great_length_has_been_told(bench: Bench) -> None:
+def test_a_receiver_with_a_long_content_length_has_accepted(bench: Bench) -> None:
     bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
     bench.work("crawl", "fetch", at_most=4)
     deliver_due()
     assert Delivery.objects.get().state == Delivery.DELIVERED
 
 
-def test_a_fault_of_ours_keeps_nobody_else_from_being_told(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_does_not_stop_other_deliveries(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     carry = announcing.deliver
 
     def faulty(delivery: Delivery, limits: Limits | None = None) -> str:

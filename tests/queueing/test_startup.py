@@ -72,5 +72,5 @@ def test_without_time_each_is_tried_once() -> None:
         ("unix://:secret@/run/redis.sock?db=0", "unix:///run/redis.sock"),
     ],
 )
-def test_where_redis_is_is_told_without_its_password(url: str, told: str) -> None:
+def test_the_address_of_redis_is_shown_without_its_password(url: str, told: str) -> None:
     assert without_secrets(url) == told

@@ -146,7 +146,7 @@ def test_a_query_that_cannot_be_used_names_its_parameter(by_ann: Caller, query: 
     assert (response.status_code, error["in"], error["field"]) == (422, "query", name)
 
 
-def test_under_a_page_limit_progress_is_told_by_the_limit_and_has_an_end(by_ann: Caller, ann: User) -> None:
+def test_under_a_page_limit_progress_is_relative_to_the_limit(by_ann: Caller, ann: User) -> None:
     moving = {"discovered": 457, "outcomes": {"2xx": 12}, "samples": [[time.time() - 4, 300, 4, 4]]}
     crawl = a_crawl(ann, options=CrawlOptions(max_pages=40), **moving)
     progress = by_ann.get(f"/crawls/{crawl.id}").json()["progress"]
@@ -254,7 +254,7 @@ def test_another_owners_crawl_that_uses_the_connections_is_not_named(
     assert "secret.test" not in told.content.decode()
 
 
-def test_every_answer_may_be_kept_by_nobody_and_runs_nothing(by_ann: Caller) -> None:
+def test_no_response_may_be_cached_or_run_scripts(by_ann: Caller) -> None:
     response = by_ann.get("/crawls")
     assert response["Cache-Control"] == "no-store"
     assert response["Content-Security-Policy"].startswith("default-src 'none'")
@@ -265,7 +265,7 @@ def test_a_nul_in_the_address_is_a_bad_request(by_ann: Caller, path: str) -> Non
     assert by_ann.get(path).status_code == 400
 
 
-def test_trouble_nobody_thought_of_is_a_problem_and_in_the_log(
+def test_an_unexpected_error_is_a_problem_and_in_the_log(
     by_ann: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("crawler.api.routes.crawls.visible_crawls", lambda user: 1 / 0)

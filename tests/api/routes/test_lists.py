@@ -96,7 +96,7 @@ def test_the_same_list_is_crawled_once_and_another_is_another_call(by_root: Call
     assert upload(by_root, headers=KEY, list_column="2").status_code == 422
 
 
-def test_while_an_earlier_try_still_reads_the_list_nobody_begins_anew(
+def test_while_an_earlier_attempt_reads_the_list_no_other_starts(
     by_root: Caller, root: User, real_redis: object
 ) -> None:
     upload(by_root, headers=KEY)

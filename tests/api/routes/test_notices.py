@@ -105,7 +105,7 @@ def test_a_test_says_what_came_back_once_in_ten_seconds(by_ann: Caller, ann: Use
     assert "ten seconds" in second["message"]
 
 
-def test_nobody_sees_anothers_channels(by_root: Caller, ann: User) -> None:
+def test_channels_of_others_are_not_found(by_root: Caller, ann: User) -> None:
     channel = a_channel(ann)
     assert by_root.get("/channels").json()["items"] == []
     assert by_root.get(f"/channels/{channel.id}").status_code == 404

@@ -106,12 +106,12 @@ def test_a_page_tells_its_malformed_links(by_ann: Caller, crawl: Crawl) -> None:
     assert by_ann.get(f"/crawls/{crawl.id}/pages/{fine.pk}").json()["facts"]["malformed"] is None
 
 
-def test_a_page_nobody_answered_for_has_no_facts(by_ann: Caller, crawl: Crawl) -> None:
+def test_a_page_without_a_response_has_no_metadata(by_ann: Caller, crawl: Crawl) -> None:
     page = a_page(crawl, answer=Outcome.TIMEOUT)
     assert by_ann.get(f"/crawls/{crawl.id}/pages/{page.pk}").json()["facts"] is None
 
 
-def test_links_are_told_out_of_a_page_and_into_it(by_ann: Caller, crawl: Crawl) -> None:
+def test_links_out_of_a_page_and_into_it(by_ann: Caller, crawl: Crawl) -> None:
     start = a_page(crawl, f"{SITE}/")
     gone = a_page(crawl, f"{SITE}/gone", 404, key=key_of(f"{SITE}/gone"))
     there = (gone.url, f"{SITE}/unknown")

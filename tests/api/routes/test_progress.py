@@ -56,7 +56,7 @@ def test_it_tells_state_progress_and_the_end() -> None:
     assert said[-1] == 'id: finished.1.9.9\nevent: finished\ndata: {"fetched":9}\n\n'
 
 
-def test_it_says_nothing_twice_to_whoever_comes_back() -> None:
+def test_a_client_that_reconnects_gets_nothing_twice() -> None:
     assert names(Course(seen(1), seen(2), seen(9, state="finished")).said("running.1.9.1")) == [
         "progress",
         "state",
@@ -115,7 +115,7 @@ def test_the_end_of_a_crawl_comes_over_http(by_ann: Caller, ann: User) -> None:
     response.close()
 
 
-def test_whoever_was_told_the_end_is_told_to_stay_away(by_ann: Caller, ann: User) -> None:
+def test_a_client_that_got_the_end_gets_204(by_ann: Caller, ann: User) -> None:
     path = f"/crawls/{a_finished_crawl(ann).id}/events"
     assert by_ann.get(path, Last_Event_ID="finished.1.3.3").status_code == 204
 

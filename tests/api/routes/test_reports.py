@@ -77,7 +77,7 @@ def test_every_report_has_its_lines_what_lies_behind_them_and_its_file(by_ann: C
         assert by_ann.get(f"{address}/exports/csv").status_code == 200
 
 
-def test_a_broken_link_is_told_with_the_page_that_links_to_it(by_ann: Caller, crawl: Crawl) -> None:
+def test_a_broken_link_comes_with_the_page_that_links_to_it(by_ann: Caller, crawl: Crawl) -> None:
     [line] = items_of(by_ann, f"/crawls/{crawl.id}/reports/broken-links")
     assert (line["cells"]["url"], line["cells"]["answer"]) == (f"{SITE}/gone", "404")
     [source] = items_of(by_ann, f"/crawls/{crawl.id}/reports/broken-links/lines?key={line['key']}")

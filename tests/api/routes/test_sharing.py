@@ -20,7 +20,7 @@ OWNERS = {("delete", "/crawls/{crawl_id}"), ("post", "/crawls/{crawl_id}/share")
 HERE = {"start_urls": ["http://127.0.0.1:8/"], "allow_private": True}
 
 
-def test_a_crawl_is_shared_with_a_group_and_with_nobody_any_more(by_ann: Caller, ann: User, bob: User) -> None:
+def test_a_crawl_is_shared_with_a_group_and_no_longer(by_ann: Caller, ann: User, bob: User) -> None:
     a_group("editors", ann, bob)
     path = f"/crawls/{a_finished_crawl(ann).id}"
     assert by_ann.post(f"{path}/share", {"group": "editors", "group_controls": True}).json()["changed"] is True
@@ -30,7 +30,7 @@ def test_a_crawl_is_shared_with_a_group_and_with_nobody_any_more(by_ann: Caller,
     assert by_ann.get("/me").json()["groups"] == ["editors"]
 
 
-def test_nobody_shares_with_a_group_they_are_not_in(by_ann: Caller, ann: User, bob: User) -> None:
+def test_a_user_cannot_share_with_a_group_of_others(by_ann: Caller, ann: User, bob: User) -> None:
     a_group("editors", bob)
     response = by_ann.post(f"/crawls/{a_finished_crawl(ann).id}/share", {"group": "editors"})
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "group")
@@ -82,7 +82,7 @@ def test_what_an_earlier_crawl_sent_is_sent_again_to_its_hosts_alone(
         assert response.json()["errors"][0]["field"] == "same_credentials"
 
 
-def test_what_somebody_elses_crawl_sends_is_not_taken(by_root: Caller, ann: User, bob: User) -> None:
+def test_credentials_of_a_crawl_of_others_are_not_taken(by_root: Caller, ann: User, bob: User) -> None:
     group = a_group("editors", ann, bob)
     earlier = a_finished_crawl(ann, group=group, group_controls=True, sealed=seal(parse(bearer="swordfish")))
     body = {"start_urls": ["https://example.com/"], "same_credentials": str(earlier.id)}

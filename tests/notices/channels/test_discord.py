@@ -30,7 +30,7 @@ def test_it_is_one_embed_that_leads_to_the_crawl() -> None:
     assert (embed["url"], embed["timestamp"]) == (link, at)
 
 
-def test_nobody_is_mentioned() -> None:
+def test_mentions_are_disabled() -> None:
     assert discord.content(message(sentence=NASTY))["allowed_mentions"] == {"parse": []}
 
 

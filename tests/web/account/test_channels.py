@@ -140,7 +140,7 @@ def test_removed_it_gets_nothing_more(as_ann: Client, ann: User) -> None:
 
 
 @pytest.mark.parametrize("door", ["", "switch", "remove", "test"])
-def test_somebody_elses_is_not_there(as_ann: Client, door: str) -> None:
+def test_items_of_others_are_not_found(as_ann: Client, door: str) -> None:
     channel = a_channel(a_person("bob"))
     response = as_ann.post(f"{PAGE}{channel.id}/{door}", typed())
     assert response.status_code == (302 if door == "remove" else 404)  # as one that is gone already

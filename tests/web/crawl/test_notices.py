@@ -54,7 +54,7 @@ def test_the_crawls_page_leads_to_it(as_ann: Client, ann: User) -> None:
     assert f'href="/crawls/{crawl.id}/notices/"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()
 
 
-def test_somebody_elses_is_not_there(as_ann: Client) -> None:
+def test_items_of_others_are_not_found(as_ann: Client) -> None:
     delivery = told(a_finished_crawl(a_person("bob")))
     assert as_ann.get(f"/crawls/{delivery.notice.crawl_id}/notices/").status_code == 404
     assert as_ann.post(again(delivery)).status_code == 404

@@ -82,7 +82,7 @@ def test_one_is_paused_resumed_and_removed(as_ann: Client, ann: User) -> None:
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "remove"])
-def test_somebody_elses_is_not_there(as_ann: Client, verb: str) -> None:
+def test_items_of_others_are_not_found(as_ann: Client, verb: str) -> None:
     schedule = a_schedule(a_person("bob"))
     assert as_ann.post(f"/schedules/{schedule.id}/{verb}").status_code == 404
     assert as_ann.get(f"/schedules/{schedule.id}/{verb}").status_code == 405

@@ -51,7 +51,7 @@ def send_what_is_left() -> None:
 
 
 @pytest.mark.site(HOOKED)
-def test_whoever_asks_is_told_of_start_pause_and_end(bench: Bench) -> None:
+def test_a_receiver_is_notified_of_start_pause_and_end(bench: Bench) -> None:
     crawl = bench.start(
         notify_webhooks=(hook(bench),), notify_events=("crawl.started", "crawl.paused", "crawl.finished")
     )
@@ -72,7 +72,7 @@ def test_whoever_asks_is_told_of_start_pause_and_end(bench: Bench) -> None:
     }
 
 
-def test_unless_somebody_asks_only_the_end_is_written(bench: Bench) -> None:
+def test_by_default_only_the_end_is_notified(bench: Bench) -> None:
     crawl = bench.start(notify_emails=("me@example.com",))
     control.pause(crawl.id)
     control.resume(crawl.id)
@@ -96,7 +96,7 @@ def test_one_start_page_of_two_is_enough_not_to_fail(bench: Bench) -> None:
     assert told(bench.crawl) == ["crawl.finished"]
 
 
-def test_what_is_rolled_back_is_told_nobody(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rolled_back_event_is_not_notified(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*given: object) -> None:
         raise RuntimeError
 
@@ -120,7 +120,7 @@ def test_a_crawl_that_goes_on_has_started_again(bench: Bench, settings: Any) -> 
 
 
 @pytest.mark.site(HOOKED)
-def test_every_page_that_was_asked_for_is_told_of_once(bench: Bench) -> None:
+def test_every_requested_page_is_notified_once(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=EVERYTHING)
     bench.work()
     send_what_is_left()
@@ -132,13 +132,13 @@ def test_every_page_that_was_asked_for_is_told_of_once(bench: Bench) -> None:
 
 
 @pytest.mark.site(HOOKED)
-def test_pages_cost_nothing_where_nobody_asks_for_them(bench: Bench) -> None:
+def test_without_page_notices_pages_cost_nothing(bench: Bench) -> None:
     bench.start(notify_webhooks=(hook(bench),))
     bench.work()
     assert not Notice.objects.filter(event=Event.PAGE).exists()
 
 
-def test_pages_are_gathered_in_one_notice_until_somebody_is_about_to_send_it(bench: Bench) -> None:
+def test_pages_are_gathered_in_one_notice_until_it_is_sent(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     add_page_notice(crawl, [1])
     add_page_notice(crawl, [2, 3])
@@ -196,7 +196,7 @@ def test_while_a_crawl_runs_sending_pages_rests_after_each_go(bench: Bench, monk
 
 
 @pytest.mark.site(HOOKED)
-def test_meanwhile_nobody_is_sent_to_look_whether_it_is_over(bench: Bench) -> None:
+def test_meanwhile_no_notify_job_is_sent(bench: Bench) -> None:
     crawl = bench.start(notify_webhooks=(hook(bench),), notify_events=("crawl.page",))
     add_page_notice(crawl, [1])
     Delivery.objects.update(due_at="2000-01-01T00:00Z")
@@ -227,7 +227,7 @@ def a_channel(owner: User, **fields: Any) -> Channel:
     return Channel.objects.create(owner=owner, **values)
 
 
-def test_the_owners_channels_are_told_of_every_crawl(bench: Bench) -> None:
+def test_the_owners_channels_are_notified_of_every_crawl(bench: Bench) -> None:
     ann = User.objects.create_user("ann")
     channel = a_channel(ann, events=["crawl.finished"])
     a_channel(ann, address="off@example.com", enabled=False)
@@ -239,7 +239,7 @@ def test_the_owners_channels_are_told_of_every_crawl(bench: Bench) -> None:
     assert receivers_of(crawl, Event.CANCELLED) == []
 
 
-def test_a_place_that_is_named_twice_is_told_once(bench: Bench) -> None:
+def test_a_receiver_that_is_named_twice_is_notified_once(bench: Bench) -> None:
     ann = User.objects.create_user("ann")
     a_channel(ann)
     options = CrawlOptions(notify_emails=("ann@example.com", "other@example.com"))
@@ -247,7 +247,7 @@ def test_a_place_that_is_named_twice_is_told_once(bench: Bench) -> None:
     assert [to.stored_address for to in receivers_of(crawl, Event.FINISHED)] == ["ann@example.com", "other@example.com"]
 
 
-def test_only_webhooks_are_told_of_pages(bench: Bench) -> None:
+def test_only_webhooks_get_page_notices(bench: Bench) -> None:
     crawl = bench.start(
         notify_webhooks=(hook(bench),), notify_emails=("me@example.com",), notify_events=("crawl.page",)
     )
@@ -273,7 +273,7 @@ def test_a_secret_address_is_stored_encrypted_and_in_no_receipt(bench: Bench) ->
 
 
 @pytest.mark.site({"/": "", "/services/T": Reply("ok"), "/api/webhooks/1": Reply(status=204)})
-def test_slack_and_discord_are_told_in_their_own_ways(bench: Bench) -> None:
+def test_slack_and_discord_get_their_own_formats(bench: Bench) -> None:
     bench.start(notify_slack=(f"{bench.site.url}/services/T",), notify_discord=(f"{bench.site.url}/api/webhooks/1",))
     bench.work()
     assert set(Delivery.objects.values_list("state", flat=True)) == {Delivery.DELIVERED}

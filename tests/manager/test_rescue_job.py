@@ -1,4 +1,4 @@
-"""A worker that starts finds something to do while a crawl runs, even if RQ lost every job: the lifeline."""
+"""A worker that starts finds something to do while a crawl runs, even if RQ lost every job: the rescue job."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_it_can_be_lost_again_and_again(bench: Bench) -> None:
     assert bench.state() == "finished"
 
 
-def test_there_is_one_however_often_it_is_planted(bench: Bench) -> None:
+def test_there_is_one_however_often_it_is_added(bench: Bench) -> None:
     bench.start()
     for _ in range(3):
         queues.ensure_rescue_job()
@@ -68,7 +68,7 @@ def test_there_is_one_however_often_it_is_planted(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("how", ["finished", "cancelled"])
-def test_with_the_last_crawl_it_is_cut(bench: Bench, how: str) -> None:
+def test_with_the_last_crawl_it_is_removed(bench: Bench, how: str) -> None:
     bench.start()
     if how == "cancelled":
         cancel(bench.crawl.id)
