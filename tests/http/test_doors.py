@@ -29,13 +29,13 @@ KNOWN = {
     "http/client.py": "is an adapter of requests, in place of its own",
     "http/errors.py": "puts errors in words",
     # The operator's own servers, named by settings:
-    "notices/channels/email.py": "the errors of the mail server in EMAIL_URL",
-    "queueing/queues.py": "the Redis in REDIS_URL",
+    "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/services.py": "the Redis it has begun itself",
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
     "fetcher/batch.py": "this machine's name",
+    "queueing/workers.py": "this machine's name",
     "core/urls/addresses.py": "a table of addresses",
 }
 
@@ -91,7 +91,7 @@ def test_guards_and_fetchers_are_made_in_few_places() -> None:
     }
     assert made == {
         "Guard": {"http/guard.py", "http/client.py"},  # the latter for the operator's own proxy
-        "HttpFetcher": {"http/client.py", "notices/delivery.py"},
+        "HttpFetcher": {"http/client.py", "notices/send.py"},
         "Route": {"http/client.py"},
         "RoutedAdapter": {"http/client.py"},
     }
