@@ -23,7 +23,6 @@ from crawler.reports.text import Verb
 from crawler.storage import sql
 from tests.bench import Bench
 from tests.factories import a_person
-from tests.manager.test_lifeline import planted, start_a_worker
 from tests.manager.test_rescue_job import planted, start_a_worker
 from tests.site import page
 

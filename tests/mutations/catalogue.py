@@ -136,7 +136,7 @@ MUTATIONS = (
         LUA + "lock_release_if_clean.lua",
         "if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end\n",
         "",
-        "tests/frontier/test_results.py::test_the_lock_is_kept_when_somebody_left_a_mark",
+        "tests/frontier/test_results.py::test_the_lock_is_kept_while_the_mark_is_set",
     ),
     Mutation(
         "finish-with-open-pages",
@@ -280,7 +280,7 @@ MUTATIONS = (
         API_CALLERS,
         "if self.scope is not None and self.scope not in request.caller.scopes:",
         "if False:",
-        "tests/api/test_routes.py::test_a_token_without_the_scope_is_refused_and_told_which",
+        "tests/api/test_routes.py::test_a_token_without_the_scope_is_refused_with_its_name",
     ),
     Mutation(
         "csv-formulas",

@@ -63,7 +63,7 @@ def test_one_is_added(as_ann: Client, ann: User) -> None:
         ({"transport": "webhook", "address": "http://10.0.0.1/hook"}, "address", "is refused"),
         ({"transport": "webhook", "address": "http://a:b:c/hook"}, "address", "is not a web address"),
         ({"transport": "pigeon"}, "transport", "Select a valid choice"),
-        ({"events": []}, "events", "Choose at least one thing"),
+        ({"events": []}, "events", "Choose at least one event"),
         ({"events": ["crawl.page"]}, "events", "nothing a channel can be told of"),
         ({"name": "x" * 81}, "name", "at most 80 characters"),
     ],
