@@ -38,7 +38,7 @@ examples:
 exit codes:
   0    finished
   1    not finished in time (the crawl is paused: --resume ID goes on), cancelled or deleted by
-       somebody, no start URL could be crawled, or Redis or the database is down
+       a user, no start URL could be crawled, or Redis or the database is down
   2    something that was typed cannot be used; nothing was started
   130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID goes on
 

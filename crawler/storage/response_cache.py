@@ -81,8 +81,8 @@ def delete_expired(now: float) -> int:
     if not too_old.exists():
         return 0
     with transaction.atomic():
-        doomed = list(too_old.select_for_update(skip_locked=True).values_list("key", flat=True)[:MAX_ROWS_PER_SWEEP])
-        return Answer.objects.filter(key__in=doomed).delete()[0]
+        keys = list(too_old.select_for_update(skip_locked=True).values_list("key", flat=True)[:MAX_ROWS_PER_SWEEP])
+        return Answer.objects.filter(key__in=keys).delete()[0]
 
 
 def _answer(key: bytes, result: PageResult, now: float) -> Answer:

@@ -20,7 +20,7 @@ def test_by_keyboard_alone_an_option_is_reached_and_its_group_says_what_was_chan
     walk_to(tab, first.locator("summary"))
     press(tab, "Enter Tab Space")
     expect(box).to_be_checked()
-    expect(box).to_have_accessible_description("For example.com also docs.example.com.")
+    expect(box).to_have_accessible_description("Include the hosts below the start URLs' hosts.")
 
     press(tab, "Shift+Tab Enter")
     expect(box).to_be_hidden()

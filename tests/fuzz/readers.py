@@ -17,7 +17,8 @@ from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
 from crawler.content import warc
 from crawler.core.access import credentials
-from crawler.core.crawl import cache_policy, notices, page_query, schedule, traps
+from crawler.core.channels import catalogue as channels
+from crawler.core.crawl import cache_policy, page_query, schedule, traps
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions, check_options
 from crawler.core.crawl.outcomes import Outcome
@@ -307,9 +308,9 @@ def read_typed(data: bytes) -> None:
         repr(given)
     for line in lines:
         with suppress(BadInput):
-            receiver = notices.receiver_of("notify", line)
-            notices.check_address("notify", receiver.means, receiver.address)
-            notices.shown(receiver.means, receiver.address, in_full=False)
+            receiver = channels.receiver_of("notify", line)
+            channels.check_address("notify", receiver.transport, receiver.address)
+            channels.shown(receiver.transport, receiver.address, in_full=False)
         with suppress(BadInput):
             proxy = addresses.Proxy.parse(line)
             holds(addresses.Proxy.parse(proxy.text) == proxy, "a proxy is not read back as it was")

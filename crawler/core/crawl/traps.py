@@ -165,7 +165,7 @@ LEARNT = frozenset({Reason.PARAMETER, Reason.SEGMENT})
 MEANINGS: dict[Reason, str] = {
     Reason.REPEATED: "its path goes round in circles",
     Reason.LONGER: "its URL is longer than the long one it was found on",
-    Reason.SESSION: "it carries a session id, which every visit makes anew",
+    Reason.SESSION: "it carries a session id, which changes with every visit",
     Reason.DATES: "its calendar goes on for ever",
     Reason.SERIES: "it is one of an endless row of next pages",
     Reason.FILTERS: "it is one more combination of the same filters",

@@ -40,10 +40,10 @@ class Trouble:
 def troubles(setup: Setup) -> Iterator[Trouble]:
     """Errors and warnings."""
     if not is_guarded(setup.redis_url):
-        yield Trouble(1, True, "Redis takes commands from everybody who reaches it.", REDIS_HINT)
+        yield Trouble(1, True, "Redis accepts commands from every client that can connect.", REDIS_HINT)
     if "*" in setup.allowed_hosts:
         hint = "Set ALLOWED_HOSTS to the names people type, such as crawler.example.com."
-        yield Trouble(2, True, "Pages answer to every name, so that somebody else's name can stand in them.", hint)
+        yield Trouble(2, True, "Pages are served under every host name, so their links can carry a forged one.", hint)
     if urlsplit(setup.base_url).scheme != "https":
         hint = "Set CRAWLER_BASE_URL to the address people type, such as https://crawler.example.com."
         yield Trouble(3, True, "Links in mails and invitations lead to an address without TLS.", hint)
@@ -52,7 +52,9 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
         yield Trouble(4, False, "Webhooks go out unsigned: their receivers cannot know who sends them.", hint)
     if any(_is_everything(host) for host in setup.private_hosts):
         hint = "Set CRAWLER_PRIVATE_HOSTS to the hosts that are meant; superusers can allow all to one crawl."
-        yield Trouble(5, True, "Everybody may crawl every address this machine reaches, its own services too.", hint)
+        yield Trouble(
+            5, True, "Every user may crawl every address this machine reaches, including its own services.", hint
+        )
     if len(setup.metrics_token) < MIN_TOKEN_LENGTH:
         hint = "Set CRAWLER_METRICS_TOKEN to a long random text, and give it to your monitor."
         is_missing = "No monitor can read /metrics." if not setup.metrics_token else "It can be guessed."
@@ -67,7 +69,7 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
         yield Trouble(8, False, "Redis is on another machine, but kept content in a folder of this one.", hint)
     if not setup.has_proxies:
         hint = "Set CRAWLER_TRUSTED_PROXIES to the address your proxy connects from, such as 127.0.0.1."
-        yield Trouble(9, False, "Nobody's address is known: all people seem to come from the proxy.", hint)
+        yield Trouble(9, False, "Client addresses are not known: all requests seem to come from the proxy.", hint)
     if not setup.login_tries:
         hint = (
             "Set CRAWLER_LOGIN_TRIES to how often one may mistype a password within a quarter of an hour, such as 10."
@@ -77,7 +79,7 @@ def troubles(setup: Setup) -> Iterator[Trouble]:
 
 REDIS_HINT = (
     "Set a password (requirepass) and put it into REDIS_URL and RQ_REDIS_URL, redis://:PASSWORD@HOST:6379/0, or use a "
-    "socket, unix:///run/redis/redis.sock. Whoever writes to Redis runs code in the workers."
+    "socket, unix:///run/redis/redis.sock. A client that can write to Redis can run code in the workers."
 )
 
 

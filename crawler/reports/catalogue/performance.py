@@ -25,7 +25,7 @@ SLOW_FIRST_BYTE = page_report(
     title="Slow to answer",
     group=Group.WEIGHT,
     about=f"Pages whose first byte took {SLOW_FIRST_BYTE_MS} ms or more, seen from where the crawl ran.",
-    remedy="That is the server at work: look for slow queries, cache what is made anew each time, serve from near. "
+    remedy="That is the server at work: look for slow queries, cache what is computed each time, serve from near. "
     "A crawl is a load of its own; with fewer connections you see whether that was it.",
     praise=f"Every page began to answer within {SLOW_FIRST_BYTE_MS} ms.",
 )

@@ -121,7 +121,7 @@ def started(form: CrawlForm, owner: User | None) -> Crawl | None:
     if typed["start_urls"]:
         raise BadInput("list", "Give URLs or a list, not both.")
     if typed.get("schedule"):
-        raise BadInput("list", "A list cannot be crawled by schedule: it would have to be uploaded anew each time.")
+        raise BadInput("list", "A list cannot be crawled by schedule: it would have to be uploaded each time.")
     return load_list(
         cast(BinaryIO, upload),  # it has the same methods
         upload.name or "list",
