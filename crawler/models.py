@@ -159,7 +159,7 @@ class Page(models.Model):
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["crawl", "key"], name="page_once_per_crawl")]
         indexes: ClassVar = [
-            # The condition is always true: only queries that state it use this index, see `storage.queries.in_order`.
+            # The condition is always true: only queries that state it use this index, see `storage.queries.all_rows`.
             models.Index(fields=["crawl", "id"], condition=models.Q(id__gt=0), name="page_in_order"),
             models.Index(fields=["crawl", "priority", "id"], condition=models.Q(status=0), name="page_open"),
             models.Index(fields=["crawl", "trap_id"], condition=models.Q(trap_id__isnull=False), name="page_trapped"),

@@ -43,17 +43,15 @@ from crawler.queueing import queues
 ADDRESS_FACTOR = 3  # an address has this many times the attempts of a name: several users may share it
 BROWSER_MARK_TTL_S = 365 * 24 * 3600  # after the last login in this browser
 UNLIMITED = 10**9  # more attempts than can be made within the window
-AUDITED_FAILURES = (
-    1,
-    5,
-)  # failures of one name that are written to the audit log, beside the one that reaches the limit
+AUDITED_FAILURES = (1, 5)
+"""Failures of one name that are written to the audit log, besides the one that reaches the limit."""
 
 Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
 _in_memory = MemoryRateLimiter(FAILED_LOGINS)
-_salt = "crawler.accounts.logins.browser"
+_salt = "crawler.accounts.login_throttle.browser"  # stays: a new salt forgets browsers and counters
 
 
 class TooManyTries(CrawlerError):

@@ -66,9 +66,7 @@ class RepeatedCall(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64)  # keyed digest of method, path and body: bodies may hold passwords
-    made_id = models.UUIDField(
-        default=uuid.uuid4
-    )  # the id of the object the request creates, the same in every attempt
+    made_id = models.UUIDField(default=uuid.uuid4)  # of the object it creates, the same in every attempt
     claimed_at = models.DateTimeField(default=clock.now, db_index=True)  # when the last attempt began
     status = models.SmallIntegerField(null=True)  # None = an attempt is running, or its process died
     headers = models.JSONField(default=dict)
@@ -100,9 +98,7 @@ class AuditEntry(models.Model):
     at = models.DateTimeField(default=clock.now, db_index=True)
     act = models.CharField(max_length=40)  # "crawl.started", "account.changed"
     actor_id = models.BigIntegerField(null=True)  # of the account; None = no account, or unknown
-    actor = models.CharField(
-        max_length=150, default=""
-    )  # the account's name at that time, or the operating system's user
+    actor = models.CharField(max_length=150, default="")  # name at that time, or the operating system's user
     token_id = models.BigIntegerField(null=True)  # of the API token used
     via = models.CharField(max_length=8)  # web, api, command, system
     address = models.CharField(max_length=45, default="")

@@ -56,7 +56,7 @@ class SealBroken(CrawlerError):
     def __init__(self) -> None:
         super().__init__(
             "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
-            "Set it to what it was, or start the crawl again and give them again."
+            "Set it to what it was, or start the crawl again with the credentials typed again."
         )
 
 

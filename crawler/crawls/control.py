@@ -88,15 +88,15 @@ def pause(crawl_id: UUID) -> bool:
     return True
 
 
-def hold(crawl_id: UUID, until: datetime, *, may_tell: Callable[[], bool] = lambda: True) -> bool:
+def hold(crawl_id: UUID, until: datetime, *, may_notify: Callable[[], bool] = lambda: True) -> bool:
     """Pause a running crawl until then: its owner's daily page quota is exhausted, or capacity is short. `reconcile`
-    resumes it after that time. True if this call paused it; only then `may_tell` is asked whether to notify users."""
+    resumes it after that time. True if this call paused it; only then `may_notify` is asked whether to notify users."""
     with transaction.atomic():
         running = Crawl.objects.filter(id=crawl_id, state=State.RUNNING)
         if running.update(state=State.PAUSED, held_until=until, paused_at=clock.now()) != 1:
             return False
         crawl = Crawl.objects.get(id=crawl_id)
-        if may_tell():
+        if may_notify():
             add_notice(crawl, Event.PAUSED)
     _end_batches(crawl)
     with suppress(RedisError):  # Redis is full; `reconcile` runs as soon as it is not

@@ -137,7 +137,7 @@ def hold_all(short: Shortage) -> None:
 def hold(crawl_id: UUID, short: Shortage) -> bool:
     """Hold a running crawl; True if the database accepted it."""
     try:
-        is_new = control.hold(crawl_id, clock.now() + HOLD_TIME, may_tell=lambda: _may_notify(crawl_id))
+        is_new = control.hold(crawl_id, clock.now() + HOLD_TIME, may_notify=lambda: _may_notify(crawl_id))
     except DatabaseError:
         return False
     if is_new:

@@ -63,12 +63,12 @@ def discard_abandoned(at_most: int) -> None:
 def discard_some(crawl_id: UUID) -> bool:
     """Delete some rows of an abandoned crawl; True if nothing is left. Nothing of it is in Redis yet."""
     with transaction.atomic():
-        condemned = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.LOADING, loaded_at=None).first()
-        if condemned is None:
+        abandoned = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.LOADING, loaded_at=None).first()
+        if abandoned is None:
             return True  # another got there first
         if writer.delete_rows(crawl_id, DELETE_ROWS_PER_TRANSACTION):
             return False
-        condemned.delete()
+        abandoned.delete()
     return True
 
 

@@ -14,7 +14,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.html import charsets
-from crawler.core.robots.robots_txt import RobotsAnswer, parse, verdict_of_status
+from crawler.core.robots.robots_txt import NOT_HAD, RobotsAnswer, parse, verdict_of_status
 from crawler.core.urls.normalise import from_person, normalise, origin_of
 from crawler.crawls.credentials import check_usable, own_hosts
 from crawler.crawls.start import checked_options
@@ -97,7 +97,7 @@ def _refusal(fetcher: HttpFetcher, url: str, ends: float) -> str | None:
             return None
         case RobotsAnswer.UNREACHABLE:
             reason = f"it answered {found.status}" if found.status else found.error
-            return f"robots.txt could not be had, so nothing may be fetched: {reason}"
+            return f"{NOT_HAD}, so nothing may be fetched: {reason}"
         case RobotsAnswer.PARSE:
             return RobotsDecision(reachable=True, rules=parse(found.body)).refusal(url)
 

@@ -13,6 +13,7 @@ from crawler.core.crawl.messages import FetchPolicy, PageResult, PageTask, Slice
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
+from crawler.core.robots.robots_txt import NOT_HAD
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
 from crawler.fetcher.host_slot import HostSlot, RateLimited
@@ -202,14 +203,14 @@ class SliceRun:
     def _not_fetched(self, task: PageTask, streak: FailureStreak) -> PageResult:
         times = "once" if streak.times == 1 else f"{streak.times} times in a row"
         is_robots = streak.outcome is Outcome.ROBOTS
-        what = f"robots.txt could not be had {times}" if is_robots else f"the host did not answer {times}"
+        what = f"{NOT_HAD} {times}" if is_robots else f"the host did not answer {times}"
         return PageResult(
             id=task.id,
             attempt=task.attempt,
             outcome=streak.outcome,
             is_hopeless=self._is_hopeless,
             robots_unreachable=is_robots,
-            error=f"{what}, so this page was not asked for",
+            error=f"{what}, so this page was not requested",
         )
 
     def _note_sent(self) -> None:

@@ -159,7 +159,7 @@ def _check_coding(response: ResponseStream) -> None:
     """Refuse a transfer coding other than chunked (RFC 9112, 6.1): no other was announced."""
     coding = ", ".join(response.headers(b"transfer-encoding")).lower()
     if coding not in ("", "chunked", "identity"):
-        raise InvalidResponse(f"the transfer coding {coding!r} was not asked for")
+        raise InvalidResponse(f"the transfer coding {coding!r} was not requested")
 
 
 def _wire(response: ResponseStream, body_policy: BodyPolicy, limit: int) -> Iterator[bytes]:

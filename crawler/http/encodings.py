@@ -46,7 +46,7 @@ def decoded(pieces: Iterable[bytes], content_encoding: str) -> Iterator[bytes]:
     name = "gzip" if names[0] == "x-gzip" else names[0]
     if len(names) == 1 and name in _DECODERS:
         return _whole(_DECODERS[name], pieces)
-    raise InvalidResponse(f"the body is encoded as {content_encoding!r}, which was not asked for")
+    raise InvalidResponse(f"the body is encoded as {content_encoding!r}, which was not requested")
 
 
 def _whole(decoder: Decoder, pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -157,7 +157,7 @@ _OUTCOMES: tuple[tuple[type[Exception], Outcome, str], ...] = (
     (TimeoutError, Outcome.TIMEOUT, "no answer in time"),
     (ssl.SSLError, Outcome.TLS, "no trustworthy TLS connection"),
     (OSError, Outcome.CONNECT, "the connection broke"),  # reset, broken pipe, no route, ...
-    (UnicodeError, Outcome.MALFORMED, "this address cannot be asked for"),
+    (UnicodeError, Outcome.MALFORMED, "this address cannot be requested"),
 )
 
 

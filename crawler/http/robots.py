@@ -47,7 +47,7 @@ def fetch_robots(fetcher: Fetcher, origin: str, may_hop: Callable[[], bool] = la
         if target is None:
             return _unreachable("it redirects to an invalid URL", requests)
         if not may_hop():
-            return _unreachable("the host's rate limit does not allow to follow its redirect now", requests)
+            return _unreachable("the host's rate limit does not allow following its redirect now", requests)
         url = target
     found = _found(fetched, requests)
     if found.status is None and hop > 0:  # not an error of the host itself

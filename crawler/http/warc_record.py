@@ -44,15 +44,15 @@ class RecordingParser(ResponseParser):
 
 
 def recorded(
-    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], reading: RecordingParser
+    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], parser: RecordingParser
 ) -> Recorded:
     """Both heads of an exchange. Of the headers `sent`, those not in `public` (names in lower case) are credentials:
     their names are recorded, their values are not. Headers for a proxy are not recorded."""
     return Recorded(
         f"{method} {target} HTTP/1.1",
         (("Host", host), *((name, _public_value(name, value, public)) for name, value in sent.items())),
-        reading.status_line,
-        tuple(_texts(reading.fields)),
+        parser.status_line,
+        tuple(_texts(parser.fields)),
     )
 
 

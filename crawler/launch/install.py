@@ -67,13 +67,14 @@ def install(root: Path, requirements: str, checksum: str) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a folder; it is released when the process ends."""
-    folder = os.open(path, os.O_RDONLY)
+    """Hold an exclusive lock on a folder or file to the end of the block, or of a process that is killed. A file is
+    created if it is missing, and opened for writing: NFS locks no other."""
+    held = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        fcntl.flock(held, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(folder)
+        os.close(held)
 
 
 def _python(folder: Path) -> Path:

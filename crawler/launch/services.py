@@ -310,7 +310,7 @@ def apply_migrations() -> None:
     try:
         if not is_behind(connection):
             return
-        with locked(conf.data_dir()):
+        with locked(conf.data_dir() / "migrate.lock"):
             if is_behind(connection):
                 call_command("migrate", interactive=False, verbosity=0)
     except Error as error:

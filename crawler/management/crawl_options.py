@@ -37,13 +37,13 @@ examples:
 
 exit codes:
   0    finished
-  1    not finished in time (the crawl is paused: --resume ID goes on), cancelled or deleted by
-       a user, no start URL could be crawled, or Redis or the database is down
-  2    something that was typed cannot be used; nothing was started
-  130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID goes on
+  1    not finished in time (the crawl is paused: --resume ID resumes it), cancelled or
+       deleted, no start URL could be crawled, or Redis or the database is down
+  2    invalid arguments; nothing was started
+  130  interrupted by Ctrl-C (143 by SIGTERM); the crawl is paused: --resume ID resumes it
 
 The crawl itself is done by workers (`bin/worker`). bin/crawl and bin/up start some;
-`manage.py crawl` uses those that run. Every option in full: README.md.
+`manage.py crawl` uses those that run. Every option in full: docs/options.md.
 """
 
 DESCRIPTION = "Options marked with * may be given several times."
@@ -74,7 +74,7 @@ def usual() -> dict[str, Any]:
 
 def _add_list_of_urls(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("a list in place of start URLs")
-    group.add_argument("--list", metavar="FILE", help="ask for each URL in FILE, and follow no links")
+    group.add_argument("--list", metavar="FILE", help="request each URL in FILE, and follow no links")
     group.add_argument("--list-column", default="", metavar="C", help="its column of URLs, by name or number")
     group.add_argument("--priority-column", default="", metavar="C", help="its column of priorities: 10 first, 0 last")
     group.add_argument("--invalid", metavar="FILE", help="write its lines that cannot be used to FILE")
@@ -115,11 +115,11 @@ _READERS = {Whole: whole, Size: size, Number: number, Seconds: seconds, Span: sp
 def _add_site(group: _ArgumentGroup) -> None:
     _add_list(group, "--drop-parameter", "NAME", "cut this from URLs too, such as sid or ref_*")
     group.add_argument("--keep-parameters", action="store_true", help="do not cut utm_source, PHPSESSID and such")
-    group.add_argument("--allow-private", action="store_true", help="addresses like 127.0.0.1 or 192.168.0.1, too")
+    group.add_argument("--allow-private", action="store_true", help="allow addresses such as 127.0.0.1")
 
 
 def _add_content(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("what is read from pages, and kept of them")
+    group = parser.add_argument_group("extracted fields and kept content")
     group.add_argument("--fields", metavar="FILE", help="read fields by the rules in FILE, YAML or JSON")
     group.add_argument(
         "--keep",
@@ -146,7 +146,7 @@ def _add_result(parser: ArgumentParser) -> None:
 def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
-    group.add_argument("--resume", metavar="ID", help="go on with a paused crawl, and wait for it")
+    group.add_argument("--resume", metavar="ID", help="resume a paused crawl, and wait for it")
     group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 
 

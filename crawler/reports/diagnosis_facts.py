@@ -70,7 +70,7 @@ def shortage_for(crawl: Crawl) -> Shortage | None:
 
 # The cached robots.txt files of the start URLs.
 
-SHOWN = 20  # origins
+SHOWN = 20  # origins, open pages, and hosts that wait
 
 
 def memory_of(redis: Redis, crawl: Crawl) -> RobotsCache:
@@ -101,7 +101,6 @@ def oddities(files: list[dict[str, Any]] | None) -> list[str]:
     return [f"{file['origin']}/robots.txt: {file['oddity']}." for file in files or () if file["oddity"]]
 
 
-# open pages, and hosts that wait
 SHOWN_LATELY = 5  # pages given up
 GIVEN_UP_WITHIN = 3600.0  # seconds
 LATELY = 10.0  # seconds; recent activity shows that workers live although RQ lists none

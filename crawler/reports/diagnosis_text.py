@@ -19,7 +19,7 @@ Row = dict[str, str]
 HOLDS: dict[Hold, tuple[str, str]] = {
     Hold.FETCHING: ("being fetched", "good"),
     Hold.SILENT: ("worker silent", "bad"),
-    Hold.REPORTED: ("to be taken in", "calm"),
+    Hold.REPORTED: ("to be processed", "calm"),
     Hold.QUEUED: ("in the queue", "calm"),
     Hold.BEGINNING: ("being begun", "calm"),
     Hold.LOST: ("lost", "bad"),
@@ -74,7 +74,7 @@ def sections(report: Mapping[str, Any]) -> list[Section]:
         Section(
             "hosts",
             f"{words.counted(hosts['waiting'] if hosts else 0, 'host')} with pages that wait",
-            ("May be asked", "Host", "Connections", "Pages"),
+            ("May be requested", "Host", "Connections", "Pages"),
             shown,
         ),
         Section(
@@ -100,7 +100,7 @@ def known(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     if manager is None:
         return []
     facts = [("Manager", _doing(report)), ("Its last run", _last_run(report))]
-    facts += [("Reports to take in", words.count(manager["reports"]))]
+    facts += [("Reports to process", words.count(manager["reports"]))]
     facts += [("Pages handed out", words.count(manager["handed_out"]))]
     facts += [(f'Workers for "{name}"', words.count(number)) for name, number in workers.items()]
     facts += [(f'Jobs waiting in "{name}"', words.count(number)) for name, number in queued.items()]

@@ -175,8 +175,6 @@ def links_on(pages: Sequence[int], key: bytes) -> Iterator[tuple[int, Inlink]]:
 
 # Links to many targets, found in one scan of all links of a crawl.
 
-# pages whose links are in memory at a time
-
 
 class Linked(NamedTuple):
     """A link to one of several targets."""

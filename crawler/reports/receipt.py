@@ -22,7 +22,7 @@ LIST = ("lines", "taken", "invalid", "duplicates")
 
 
 def receipt_of(crawl: Crawl) -> dict[str, Any]:
-    """The receipt as plain JSON values; the keys are listed in ARCHITECTURE's "Receipt JSON" and in the README.
+    """The receipt as plain JSON values; docs/api.md lists the keys ("The receipt").
 
     Times are ISO 8601 in UTC. `seconds` is the time it ran, `elapsed_seconds` the time from start to end (or now) with
     its pauses and the time before its dead letters were retried. While pages are open, `discovered` exceeds the sum of

@@ -76,7 +76,7 @@ def to_release(traps: int, pages: int, left_out: int) -> Reply:
     if left_out:
         line += (
             f" {text.counted(left_out, 'more link')} had no row of their own: they come back only where a page that is"
-            " asked for from now on links to them. For all of them, crawl again without quarantine."
+            " requested from now on links to them. For all of them, crawl again without quarantine."
         )
     return Reply(line, is_so=True)
 

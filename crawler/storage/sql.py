@@ -1,4 +1,4 @@
-"""The SQL that inserts and closes page rows, many at a time; only transactions of `crawler.storage.writer` use it."""
+"""The SQL that inserts and closes page rows for transactions of the writer, and counts pages requested per user."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def assert_complete(stack: Stack, receipt: dict[str, object]) -> None:
     assert len(stack.rows("SELECT * FROM crawler_notice")) == 1
 
 
-@pytest.mark.parametrize("start", [Stack.start_worker, pytest.param(start_stock, marks=pytest.mark.long)])
+@pytest.mark.parametrize("start", [Stack.start_worker, start_stock])
 def test_workers_killed_in_the_middle_lose_nothing(stack: Stack, start: Callable[[Stack], Any]) -> None:
     """Both workers die with pages in hand; the next one is enough, though it is sent no job."""
     with slow_site().serving() as site:

@@ -1,4 +1,4 @@
-"""Proves with real processes that a crawl ends exactly, whatever is killed: `bin/chaos`, and briefly in `bin/test`.
+"""Proves with real processes that a crawl ends exactly, whatever is killed: `bin/chaos`, briefly in `bin/test --all`.
 
 site           what is crawled, with a log of every request; and the receiver of notices
 database       the SQLite file on a volume of its own, with triggers that record every change of a page

@@ -218,7 +218,7 @@ def test_where_not_even_the_hold_can_be_written_the_page_says_why_it_stands(
     bench.work(at_most=3)
     assert bench.state() == "running"
     assert held_because(crawl, time.time()).startswith(
-        "Nothing new is asked for, because the disk of the database is full."
+        "No page is requested, because the disk of the database is full."
     )
     assert set(bench.site.hits) == {"/robots.txt", "/"}
 

@@ -91,7 +91,7 @@ def test_under_a_page_limit_the_bar_counts_to_the_limit_and_the_receipt_names_it
     assert "left" in shown  # an estimate, although more pages are known than will be asked for
     receipt = json.loads(out)
     assert (receipt["ended"], receipt["limits"]) == ("limit", {"pages": 1961})
-    assert receipt["ended_message"] == "Limit reached: 40 pages at most (1,961 pages were not asked for)."
+    assert receipt["ended_message"] == "Limit reached: 40 pages at most (1,961 pages were not requested)."
 
 
 def read_all(terminal: int) -> str:
@@ -154,9 +154,7 @@ def test_a_setting_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_crawl_takes_its_workers_with_it(
     tmp_path: Path, redis_url: str, slow_site: Site, number: signal.Signals, code: int
 ) -> None:

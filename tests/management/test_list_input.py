@@ -62,7 +62,7 @@ def test_a_list_is_read_and_told_of_and_every_ending_is_a_success(
     assert err.splitlines()[:3] == [
         "4 lines: 2 URLs, 1 duplicate, 1 not usable.",
         "  line 2: 'nonsense' is not a web address; give one such as https://example.com/.",
-        f"Crawl {Crawl.objects.get().id} of urls.txt (2 URLs) has begun.",
+        f"Crawl {Crawl.objects.get().id} of urls.txt (2 URLs) started.",
     ]
     receipt = json.loads(out)
     assert receipt["list"] == {"lines": 4, "taken": 2, "invalid": 1, "duplicates": 1}

@@ -103,7 +103,7 @@ def test_the_deadline_is_named(bench: Bench) -> None:
     bench.work()
     receipt = over(bench)
     assert (receipt["ended"], receipt["limits"]) == ("deadline", {"deadline": len(LINKS)})
-    assert receipt["ended_message"] == "The deadline of 1 h 0 min passed: 30 pages were not asked for."
+    assert receipt["ended_message"] == "The deadline of 1 h 0 min passed: 30 pages were not requested."
 
 
 @pytest.mark.site(WIDE)
@@ -137,4 +137,4 @@ def test_a_crawl_that_a_user_ends_is_cancelled_and_stays_so_when_its_dead_letter
     bench.work()
     receipt = over(bench)
     assert (receipt["state"], receipt["ended"]) == ("finished", "cancelled")
-    assert receipt["ended_message"] == "Cancelled: 30 pages were not asked for."
+    assert receipt["ended_message"] == "Cancelled: 30 pages were not requested."

@@ -30,7 +30,7 @@ HTTP_ROBOTS = "crawler/http/robots.py"
 ROBOTS_CHECK = "crawler/fetcher/robots_check.py"
 HOST_SLOT = "crawler/fetcher/host_slot.py"
 OUTBOX = "crawler/notices/outbox.py"
-LOGIN_THROTTLE = "crawler/accounts/logins.py"
+LOGINS = "crawler/accounts/logins.py"
 PERMISSIONS = "crawler/accounts/permissions.py"
 API_CALLERS = "crawler/api/callers.py"
 CSV = "crawler/exports/csv.py"
@@ -261,7 +261,7 @@ MUTATIONS = (
     Mutation(
         "login-throttle-off",
         "after some wrong passwords none is checked for a while",
-        LOGIN_THROTTLE,
+        LOGINS,
         "    if counted.wait:\n",
         "    if False:\n",
         "tests/web/test_tries.py::test_after_some_wrong_passwords_no_password_is_looked_at",

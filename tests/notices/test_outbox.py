@@ -255,7 +255,7 @@ def test_only_webhooks_get_page_notices(bench: Bench) -> None:
 
 
 def test_to_ask_for_pages_without_a_webhook_is_refused(bench: Bench) -> None:
-    with pytest.raises(BadInput, match="Only webhooks are told of pages"):
+    with pytest.raises(BadInput, match="Only webhooks get page notices"):
         bench.start(notify_emails=("me@example.com",), notify_events=("crawl.page",))
 
 

@@ -328,7 +328,7 @@ def test_a_paused_crawl_waits_for_a_person(bench: Bench) -> None:
     bench.work("crawl", at_most=1)
     pause(bench.crawl.id)
     found = told(bench)
-    assert found["sentences"][0] == "It is paused: nothing new is asked for until a user resumes it."
+    assert found["sentences"][0] == "It is paused: no page is requested until a user resumes it."
     assert found["sentences"][1] == "1 batch with 1 page waits for a free worker."
 
 

@@ -200,8 +200,8 @@ def test_the_terminal_shows_the_sentences_then_the_tables() -> None:
         "being fetched  example.com, b.test and 2 more  8.2 s left  3 pages  held by here:42 for 3.0 s\n"
         "\n"
         "2 hosts with pages that wait\n"
-        "MAY BE ASKED  HOST         CONNECTIONS    PAGES\n"
-        "in 12 s       example.com  1 of 2 in use  1,200 pages  its robots.txt asks for a Crawl-delay of 30 s\n"
+        "MAY BE REQUESTED  HOST         CONNECTIONS    PAGES\n"
+        "in 12 s           example.com  1 of 2 in use  1,200 pages  its robots.txt asks for a Crawl-delay of 30 s\n"
         "\n"
         "The first 1 of 30 open pages\n"
         "STATE          PAGE                   ATTEMPTS  DEPTH\n"
@@ -218,7 +218,7 @@ def test_the_terminal_shows_the_sentences_then_the_tables() -> None:
         "\n"
         "Manager                  sent for 0.5 s ago\n"
         "Its last run             2.0 s ago: took in 4 reports\n"
-        "Reports to take in       2\n"
+        "Reports to process       2\n"
         "Pages handed out         5\n"
         'Workers for "crawl"      2\n'
         'Workers for "fetch"      3\n'

@@ -25,7 +25,7 @@ def test_the_end_of_a_crawl_that_is_not_complete_says_what_is_missing() -> None:
     crawl = a_finished_crawl(outcomes={"2xx": 1, "limit": 2}, limits={"pages": 2}, options=CrawlOptions(max_pages=1))
     receipt = receipt_of(crawl)
     assert sentence(crawl, Event.FINISHED, receipt) == (
-        "The crawl is finished. Limit reached: 1 page at most (2 pages were not asked for)."
+        "The crawl is finished. Limit reached: 1 page at most (2 pages were not requested)."
     )
     assert ("Ended", "limit reached (pages)") in figures(receipt)
     assert sentence(crawl, Event.FINISHED, receipt_of(a_finished_crawl())) == "The crawl is finished."

@@ -32,7 +32,9 @@ RECEIPT: dict[str, Any] = {
 
 
 def test_every_outcome_has_its_words() -> None:
-    assert len({text.outcome(outcome) for outcome in Outcome}) == len(Outcome)
+    labels = {text.outcome(outcome) for outcome in Outcome}
+    assert all(labels)
+    assert len(labels) == len(Outcome)
 
 
 def test_a_page_without_an_outcome_is_open() -> None:

@@ -129,10 +129,8 @@ ENDLESS = [
 
 @pytest.mark.parametrize(("kind", "pattern", "reason"), ENDLESS)
 def test_a_new_value_in_every_link_comes_to_an_end(
-    kind: Callable[[Endless, str], Said], pattern: str, reason: Reason, monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[Endless, str], Said], pattern: str, reason: Reason
 ) -> None:
-    if kind is not Endless.parameter:  # one with the number of repeats of every day; for the others fewer do
-        monkeypatch.setattr(rules, "MIN_REPEATS", 50)
     crawl, site = new_crawl(), Endless()
     asked = crawled(crawl, lambda path: kind(site, path), at_most=1000)
     [trap] = traps_of(crawl).values()

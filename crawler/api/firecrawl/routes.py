@@ -13,7 +13,6 @@ from ninja import Query, Router
 
 from crawler.accounts.permissions import visible_crawls
 from crawler.api.callers import ApiRequest, needs
-from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl import schemas as shapes
 from crawler.api.firecrawl.schemas import status_of
 from crawler.api.idempotency import id_to_make
@@ -61,7 +60,7 @@ def crawl(request: ApiRequest, body: shapes.CrawlRequest) -> dict[str, Any]:
     _refuse_what_cannot_be(body)
     started = crawl_made_before(request)
     if started is None:
-        chosen: dict[str, Any] = {**schemas.options_of(body.asked()), webhook.KIND.option: _webhooks(body)}
+        chosen: dict[str, Any] = {**shapes.options_of(body.asked()), webhook.KIND.option: _webhooks(body)}
         started = start_crawl([body.url], CrawlOptions(**chosen), owner=request.user, crawl_id=id_to_make(request))
     other = [name for name in map(_name_of, body.scrapeOptions.formats) if name not in {"links", "markdown"}]
     return {
@@ -171,7 +170,7 @@ def crawl_errors(request: ApiRequest, crawl_id: UUID) -> dict[str, Any]:
     ),
 )
 def map_site(request: ApiRequest, body: shapes.MapRequest) -> dict[str, Any]:
-    """From your newest crawl of the site, its pages beyond the limits too: nothing is asked for now. 404 when there is
+    """From your newest crawl of the site, its pages beyond the limits too: nothing is requested now. 404 when there is
     none."""
     site = site_of(host_of(from_person(body.url)))
     newest = visible_crawls(request.user).order_by("-created_at").only("id", "start_urls")[:MAX_CRAWLS_SEARCHED]
@@ -190,7 +189,7 @@ def _refuse_what_cannot_be(body: shapes.CrawlRequest) -> None:
     if body.allowExternalLinks:
         raise BadInput("allowExternalLinks", "Links to other sites are not followed here; leave it out.")
     if body.sitemap == "only":
-        raise BadInput("sitemap", "Sitemaps alone cannot be asked for here; take `include` or `skip`.")
+        raise BadInput("sitemap", "Crawling only sitemaps is not supported here; take `include` or `skip`.")
 
 
 def _webhooks(body: shapes.CrawlRequest) -> tuple[str, ...]:

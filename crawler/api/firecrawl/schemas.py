@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from crawler.core.crawl.completion import State
 from crawler.core.urls.normalise import from_person, host_of, site_of
 
-# What the words of Firecrawl's API mean here: its options of a crawl as ours, and our states as its own.
+# The mapping of Firecrawl's options to ours, and of our states to Firecrawl's.
 #
 # Field names and their meaning are those of Firecrawl's documentation of `POST /v1/crawl` and `/v2/crawl`; docs/api.md
 # lists what differs.

@@ -199,7 +199,7 @@ class Quota(Schema):
 
     active_crawls: int = Field(description="Crawls that are not over.")
     most_active_crawls: int | None = Field(description="Null: no limit.")
-    pages_today: int = Field(description="Pages asked for today, in UTC.")
+    pages_today: int = Field(description="Pages requested today, in UTC.")
     most_pages_a_day: int | None
 
 

@@ -25,7 +25,7 @@ from crawler.reports.traps import Caught
 ROOT = "/api/v1/crawls"
 ENDED = (
     "Why it ended; null while it is not over. `complete`: every page has its outcome. `complete_with_errors`: the same,"
-    " and some gave no usable answer. `limit`, `deadline`, `cancelled`: pages were not asked for because of a limit"
+    " and some gave no usable answer. `limit`, `deadline`, `cancelled`: pages were not requested because of a limit"
     " (`limits` of the receipt), the time for the crawl, or a user."
 )
 
@@ -36,7 +36,7 @@ class Progress(Schema):
     discovered: int = Field(description="Known pages.")
     closed: int = Field(description="Pages that have their outcome.")
     open: int = Field(description="Pages without an outcome.")
-    done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those asked for.")
+    done: int = Field(description="How far it is, with `total`: closed pages; under `max_pages` those requested.")
     total: int = Field(description="Known pages; under `max_pages` no more than that, and no skipped ones.")
     at_most: bool = Field(description="`total` is the page limit: at least as many pages are known.")
     percent: int = Field(description="`done` of `total`, 0 to 100, rounded down.")
@@ -110,7 +110,7 @@ class Receipt(Schema):
     ended: Ended | None = Field(description=ENDED)
     ended_message: str | None = Field(description="The same as a sentence for people.")
     limits: dict[Limit, int] = Field(
-        description="The limits that were reached, each with the pages that were not asked for because of it."
+        description="The limits that were reached, each with the pages that were not requested because of it."
     )
     discovered: int
     fetched: int
@@ -141,8 +141,8 @@ class Why(Schema):
     queues: dict[str, Any] | None = Field(description="Jobs that wait in each.")
     manager: dict[str, Any] | None = Field(description="What it is doing, and its last run.")
     batches: Sequence[dict[str, Any]] | None = Field(description="Each that is handed out: who holds it, until when.")
-    robots: Sequence[dict[str, Any]] | None = Field(description="What came of asking for each robots.txt.")
-    hosts: dict[str, Any] | None = Field(description="How many have pages that wait, and when each may be asked.")
+    robots: Sequence[dict[str, Any]] | None = Field(description="The result of fetching each robots.txt.")
+    hosts: dict[str, Any] | None = Field(description="How many have pages that wait, and when each may be requested.")
     given_up: dict[str, Any] | None = Field(description="How many pages lately, and the newest of them.")
     ends: dict[str, Any] = Field(
         description="The crawl's deadline, when the next page expires, and when pages close that their servers put off."

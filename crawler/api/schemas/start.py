@@ -133,7 +133,7 @@ class ScheduleStart(Start):
 
 
 class ScheduleWhole(Schema):
-    """A crawl that is begun again and again."""
+    """A schedule in full."""
 
     id: UUID
     rule: str
@@ -153,7 +153,7 @@ class Schedules(Schema):
 
 
 def schedule_of(schedule: Schedule, *, in_full: bool) -> dict[str, Any]:
-    """With `in_full` whom it tells and what it sends to sign in are among it."""
+    """`in_full`: with the receivers of its notices and its credentials, masked."""
     last = schedule.runs.order_by("-created_at").values_list("id", flat=True).first()
     return {
         "id": schedule.id,

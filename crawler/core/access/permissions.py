@@ -22,7 +22,7 @@ NOT_ACTIVE = (
     "The account this schedule belongs to is not active. A superuser can activate it again, or remove the schedule."
 )
 NOT_PUBLIC = (
-    "It allows addresses that are not public, which only superusers may, and its owner is not one any more. "
+    "It allows addresses that are not public, which only superusers may do, and its owner is not a superuser any more. "
     "Remove it, and let a superuser add it again; or add it without them."
 )
 
@@ -82,7 +82,7 @@ MEANINGS: dict[Scope, str] = {
     Scope.CRAWLS_DELETE: "Delete crawls with all their pages",
     Scope.SCHEDULES_READ: "See schedules",
     Scope.SCHEDULES_WRITE: "Make, pause, resume and remove schedules",
-    Scope.CHANNELS_READ: "See where you are told of crawls",
+    Scope.CHANNELS_READ: "See your notice channels",
     Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
     Scope.TOKENS_READ: "See which tokens there are",
     Scope.TOKENS_WRITE: "Revoke tokens",

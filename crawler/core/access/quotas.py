@@ -54,7 +54,7 @@ def check_start(quota: Quota, used: Used, now: datetime) -> None:
         )
     if pages_left(quota, used) == 0:
         raise OverQuota(
-            f"Your crawls have asked for {counted(used.pages_today, 'page')} today, and may ask for "
+            f"Your crawls have requested {counted(used.pages_today, 'page')} today, and may request "
             f"{count(quota.pages_a_day)} a day. Start this one after midnight (UTC).",
             retry_after=max(1, round((next_day(now) - now).total_seconds())),
         )

@@ -65,7 +65,7 @@ def check_address(field: str, transport: str, address: str) -> None:
     kind.check(field, address)
     if kind.takes_any_url and (other := _recognised(address)) is not None:
         name = other.label
-        raise BadInput(field, f"This address is {name}'s, which takes no webhooks of ours; give it as {name}.")
+        raise BadInput(field, f"This is an address of {name}, which does not accept our webhooks; add it as {name}.")
 
 
 def is_encrypted(transport: str) -> bool:

@@ -94,6 +94,6 @@ def check_service_url(label: str, example: str) -> Callable[[str, str], None]:
 
     def check(field: str, address: str) -> None:
         if not (_URL_WITH_PATH.fullmatch(address) and normalise(address) is not None):
-            raise BadInput(field, f"Not a web address. {label} issues one such as {example}.")
+            raise BadInput(field, f"This is not an address that {label} issues, such as {example}.")
 
     return check

@@ -16,6 +16,7 @@ diagnosis     why a crawl is not finished
 traps         endless series of URLs
 cache_policy  which responses may be used again (RFC 9111)
 page_query    filters, sorting and keyset cursors of the page table
+page_fields   the fields of a page: one entry each, for exports, API, table and docs
 graph         pages and links as a graph, redirect chains
 schedule      when a schedule fires, how long crawls are kept
 notices       the events of a crawl that users are notified of

@@ -21,7 +21,7 @@ class State(StrEnum):
     LOADING = "loading"  # its URL list is being imported; no page is handed out yet
     RUNNING = "running"  # pages are handed out and results processed
     PAUSED = "paused"  # results are processed, no page is handed out
-    FINISHED = "finished"  # every page has its outcome, and the notices are sent
+    FINISHED = "finished"  # every page has its outcome, and the notice is in the outbox
     CANCELLED = "cancelled"  # a user stopped it; its open pages were closed as cancelled
 
     @property
@@ -100,9 +100,7 @@ class Signs:
     overdue_leases: int  # leases that a tick should check now
     next_due: float | None  # epoch seconds when a host of the frontier may be requested next; None = no host waits
     next_expiry: float | None = None  # epoch seconds when an open page expires; None = never
-    closing_at: float | None = (
-        None  # epoch seconds when the pages left, which their servers put off, close; None = other pages are open
-    )
+    closing_at: float | None = None  # epoch seconds when the last, put-off pages close; None = other pages are open
     paused: bool = False  # no page may be handed out
     rewound: bool = False  # the frontier is to be filled again from the first row of the table
     next_loss: float | None = None  # epoch seconds when a lease, a lock or a mark expires unless it is renewed
@@ -215,23 +213,23 @@ def sentence(why: Ended, tallies: Tallies, limits: Mapping[str, int], options: C
         case Ended.CANCELLED:
             parts = [
                 f"Cancelled: {_not_asked(tallies.in_category(Category.CANCELLED))}.",
-                _limits_told(limits, options),
+                _limits_reached(limits, options),
             ]
         case Ended.DEADLINE:
             others = {limit: number for limit, number in limits.items() if limit != Limit.DEADLINE}
             deadline = "" if options.deadline is None else f" of {duration(options.deadline)}"
             not_asked = _not_asked(limits[Limit.DEADLINE])
-            parts = [f"The deadline{deadline} passed: {not_asked}.", _limits_told(others, options)]
+            parts = [f"The deadline{deadline} passed: {not_asked}.", _limits_reached(others, options)]
         case Ended.LIMIT:
             unnamed = f"A limit was reached: {_not_asked(tallies.number_of(LIMITED))}."
-            parts = [_limits_told(limits, options) or unnamed]
+            parts = [_limits_reached(limits, options) or unnamed]
         case _:
             assert_never(why)
     return " ".join(part for part in [*parts, _errors(tallies)] if part)
 
 
-def _limits_told(limits: Mapping[str, int], options: CrawlOptions) -> str:
-    """ "Limit reached: 40 pages at most (417 pages were not asked for)." """
+def _limits_reached(limits: Mapping[str, int], options: CrawlOptions) -> str:
+    """ "Limit reached: 40 pages at most (417 pages were not requested)." """
     reached = [
         f"{_at_most(Limit(limit), options)} ({_not_asked(number)})" for limit, number in limits.items() if number
     ]
@@ -260,7 +258,7 @@ def _at_most(limit: Limit, options: CrawlOptions) -> str:
 def _not_asked(number: int) -> str:
     if not number:
         return "no page was open"
-    return f"{counted(number, 'page')} {'was' if number == 1 else 'were'} not asked for"
+    return f"{counted(number, 'page')} {'was' if number == 1 else 'were'} not requested"
 
 
 def _errors(tallies: Tallies) -> str:

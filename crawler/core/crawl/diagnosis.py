@@ -107,9 +107,7 @@ class Facts:
     lock_left: float = 0.0  # with SILENT: seconds until another tick may take over
     ends_in: float | None = None  # seconds until the crawl's deadline
     expires_in: float | None = None  # seconds until the next open page expires
-    closing_in: float | None = (
-        None  # seconds until the pages left, which their servers put off, close; None = other pages are left
-    )
+    closing_in: float | None = None  # seconds until the last, put-off pages close; None = other pages are open
     given_up: int = 0  # pages given up in the last hour
     disagreements: int = 0  # of the two checks that decide "finished", in all
     hold: HoldReason = HoldReason.USER  # if it is paused: why
@@ -141,7 +139,7 @@ def explain(facts: Facts) -> list[str]:
     if not facts.redis_answers:
         return [_without_redis(facts), *_open(facts), *_ends(facts), *_disagreed(facts)]
     if facts.state is State.LOADING:
-        return ["Its list of URLs is still being read; nothing is asked for before that is done."]
+        return ["Its list of URLs is still being read; no page is requested before that is done."]
     stuck = list(_locked(facts))
     answer = _paused(facts) if facts.state is State.PAUSED else _running(facts)
     more = (_open, _manager, _unlisted, _ends, _given_up, _disagreed, _evicts)
@@ -168,7 +166,7 @@ def _paused(facts: Facts) -> Iterator[str]:
     elif facts.hold.ends_by_itself:
         yield hold_message(facts.hold, facts.shortage, f"in {duration(max(facts.held_for or 0.0, 0.0))}")
     elif facts.open_pages:
-        yield "It is paused: nothing new is asked for until a user resumes it."
+        yield "It is paused: no page is requested until a user resumes it."
     else:
         yield "It is paused, although no page is open: once a user resumes it, it is finished."
     yield from _in_hand(facts)
@@ -216,7 +214,7 @@ def _all_done(facts: Facts) -> Iterator[str]:
         out = counted(len(facts.batches), "batch")
         yield f"No page is open any more; {out} handed out must come back before it is finished."
     else:
-        yield f'No page is open any more; "finished" is said {NEXT_RUN}.'
+        yield f"No page is open any more; the crawl is finished {NEXT_RUN}."
 
 
 def _closing(facts: Facts) -> Iterator[str]:

@@ -78,11 +78,11 @@ LIMITS = OptionGroup("Limits", "when to stop", "limits")
 SITE = OptionGroup("Scope", "hosts, paths, patterns", "scope")
 LINKS = OptionGroup("Links", "following them, links to other sites", "links and sitemaps")
 TRAPS = OptionGroup("Traps", "calendars, filters, parameters", "links and sitemaps")
-SITEMAPS = OptionGroup("Sitemaps", "pages the site names itself", "links and sitemaps")
+SITEMAPS = OptionGroup("Sitemaps", "pages listed by the site", "links and sitemaps")
 POLITENESS = OptionGroup("Politeness", "robots.txt, delay, connections", "politeness")
-REPORTS = OptionGroup("Reports", "what else is looked for", "reports")
+REPORTS = OptionGroup("Reports", "further checks", "reports")
 CACHING = OptionGroup("Caching", "reuse what was crawled before", "caching")
-NOTICES = OptionGroup("Notices", "whom to tell, and of what")
+NOTICES = OptionGroup("Notices", "receivers and events")
 
 
 class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_only=True):
@@ -227,7 +227,7 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     notify: ClassVar[object] = OptionFamily("tuple[str, ...]", {kind.option: _receivers(kind) for kind in KINDS})
     notify_events: tuple[str, ...] = by_hand(
         DEFAULT_EVENTS,
-        "Which events they are told of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
+        "The events they are notified of: `crawl.started`, `crawl.paused`, `crawl.finished`, `crawl.failed`, "
         "`crawl.cancelled`, and for webhooks `crawl.page`.",
     )
 
@@ -262,7 +262,7 @@ def check_options(options: CrawlOptions) -> CrawlOptions:
     check_keep("keep", options.keep, uses_cache=options.revisit or options.response_ttl is not None)
     chosen_events("notify_events", options.notify_events)
     if Event.PAGE in options.notify_events and not any(getattr(options, name) for name in PAGE_RECEIVERS):
-        raise BadInput("notify_events", "Only webhooks are told of pages; give one, or do not ask for pages.")
+        raise BadInput("notify_events", "Only webhooks get page notices; add one, or leave out the event `page`.")
     return options
 
 

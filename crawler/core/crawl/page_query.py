@@ -154,7 +154,7 @@ def read(given: Mapping[str, Sequence[str]]) -> PagesQuery:
         at_end=bool(typed.get("end")),
     )
     if [query.after is not None, query.before is not None, query.at_end].count(True) > 1:
-        raise BadInput("after", "Rows can be asked for after a page, before one, or at the end; choose one of these.")
+        raise BadInput("after", "Choose one of `after`, `before` and `end`.")
     return query
 
 

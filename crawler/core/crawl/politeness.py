@@ -17,7 +17,7 @@ MAX_SLICE_PAGES = 256  # the same of a fast host
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
-MAX_SLICE_WAIT_S = 2.5  # for a slot of the host; then the slice is handed back
+MAX_SLICE_WAIT_S = 2.5  # for its turn at a host (a slot, or the delay); then the slice is handed back
 MAX_CRAWL_DELAY_S = 60.0  # a longer one in robots.txt is shortened to this
 GONE_FAILURES, GONE_S = 3, 5.0  # a host that never responded is given up after these
 LOST_FAILURES, LOST_S = 10, 60.0  # a host that responded before is given up after these
@@ -126,7 +126,7 @@ def after_trouble(throttle: Throttle) -> Throttle:
 
 
 def after_silence(throttle: Throttle, seconds: float) -> Throttle:
-    """After so many seconds without a request to the host."""
+    """After so many seconds without news of the host."""
     half_lives = max(0.0, seconds) / HALF_LIFE_S
     delay = _bounded(throttle.delay * 0.5**half_lives)
     return Throttle(delay, max(0, throttle.troubles - int(half_lives)) if delay else 0)

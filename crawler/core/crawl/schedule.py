@@ -122,7 +122,7 @@ def _first_line(error: Exception) -> str:
 
 # Retention of crawls that are over.
 
-MAX_KEEP_DAYS = 36_500.0  # more would exceed the largest date
+MAX_KEEP_DAYS = 36_500.0  # 100 years; a far larger number would leave the range of dates
 
 
 def deleted_on(finished_at: datetime | None, keep_days: float, *, is_kept: bool) -> datetime | None:

@@ -3,4 +3,5 @@
 rules         parses and checks extraction rules in YAML or JSON
 extractor     applies the rules to a page and converts the values
 parse_limits  limits the work for one page
+safe_yaml     the YAML loader for text of users
 """

@@ -86,7 +86,7 @@ PAUSED_FOR_ROOM = "It is paused, because there was no room for what it finds. It
 
 def waits_for(shortage: Shortage) -> str:
     """The text for a crawl whose pause could not be stored."""
-    return f"Nothing new is asked for, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
+    return f"No page is requested, because {because(shortage)}. {remedy(shortage)}: then it goes on by itself."
 
 
 def of_redis(message: str) -> Shortage | None:

@@ -82,7 +82,7 @@ def followed(result: PageResult, place: Place, scope: Scope) -> Iterator[Discove
 
 
 def _further(url: str, result: PageResult, place: Place, scope: Scope) -> Iterator[Discovery]:
-    """A sitemap in an index. It may be on any host if the index is, because a user named the first one."""
+    """A sitemap in an index: on a host of the site, or on that of the index, which a user named."""
     if _may_be_read(url, scope, beside=place.url):
         yield sitemap_at(url, result.id, place.hops + 1)
 

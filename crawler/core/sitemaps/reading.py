@@ -67,9 +67,7 @@ def limited(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
 # https://www.sitemaps.org/protocol.html: "no more than 50,000 URLs and must be no larger than 50MB (52,428,800 bytes)"
 MAX_BYTES = 52_428_800  # decoded
 MAX_ENTRIES = 50_000
-MAX_CHARACTERS = (
-    20_000_000  # of all URLs together: resolved relative URLs, which are invalid, can be longer than the file
-)
+MAX_CHARACTERS = 20_000_000  # of all URLs together: resolved relative ones can be longer than the file
 MAX_EXAMPLE = 100  # characters of a skipped entry in a message
 MAX_LASTMOD = 40  # characters; an RFC 822 date has 31
 

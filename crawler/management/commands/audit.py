@@ -41,7 +41,7 @@ class Command(CrawlerCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--days", type=float, default=7.0, metavar="N", help="how far back (default: 7)")
-        parser.add_argument("--act", default="", metavar="ACT", help="only actions such as crawl or login")
+        parser.add_argument("--act", default="", metavar="ACT", help="only actions that begin with this, such as login")
         parser.add_argument("--who", default="", metavar="NAME", help="only actions of this account or system user")
         parser.add_argument("--about", default="", metavar="ID", help="only actions on this crawl, account, ...")
         parser.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -56,7 +56,7 @@ class Command(CrawlerCommand):
         else:
             sealed = seal(credentials_of(options))
             crawl = start_crawl(options["urls"], chosen(options), allow_private=options["allow_private"], sealed=sealed)
-        self.say(f"Crawl {crawl.id} of {crawl.site} has begun.")
+        self.say(f"Crawl {crawl.id} of {crawl.site} started.")
         return crawl
 
     def _wait(self, crawl: Crawl, stop: Stop, timeout: float | None) -> Waited:

@@ -77,17 +77,17 @@ def _reencrypt(row: Row) -> int:
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
     return options | {
-        name: [_address(means, address) for address in options[name]]
-        for means, name in RECEIVERS.items()
+        name: [_address(transport, address) for address in options[name]]
+        for transport, name in RECEIVERS.items()
         if name in MAY_BE_SECRET and options.get(name)
     }
 
 
-def _address(means: str, stored: str) -> str:
+def _address(transport: str, stored: str) -> str:
     """Also encrypts an address that an earlier version stored in plain text."""
     if stored.startswith(SEALED):
         return _each(stored, encryption.reencrypted_address)
-    return encryption.seal_address(stored) if is_encrypted(means) else stored
+    return encryption.seal_address(stored) if is_encrypted(transport) else stored
 
 
 def _each(sealed: str, reencrypt: Callable[[str], str]) -> str:

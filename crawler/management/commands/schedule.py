@@ -95,7 +95,7 @@ class Command(CrawlerCommand):
         if run.schedule is not None:  # None: removed meanwhile
             next_at = display.minute(run.schedule.next_at)
             self.print(f"Schedule {run.schedule.id}: {run.schedule.rule}, next on {next_at} UTC.\n")
-        self.say(f"Crawl {run.id} of {run.site} has begun.")
+        self.say(f"Crawl {run.id} of {run.site} started.")
         self.warn_without_workers()
         return Exit.DONE
 

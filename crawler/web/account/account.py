@@ -122,7 +122,7 @@ def quota_lines(who: User) -> list[str]:
     may, has = quotas.quota(who.pk), quotas.used(who.pk, now)
     return [
         f"Crawls that are not over: {count(has.active_crawls)} ({_limit(may.active_crawls)})",
-        f"Pages asked for today, in UTC: {count(has.pages_today)} ({_limit(may.pages_a_day)})",
+        f"Pages requested today, in UTC: {count(has.pages_today)} ({_limit(may.pages_a_day)})",
     ]
 
 

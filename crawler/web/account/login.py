@@ -22,7 +22,7 @@ from crawler.accounts.logins import Attempt, TooManyTries
 from crawler.web.decorators import public_page
 from crawler.web.middleware import client_address
 
-__all__ = ["LoginPage", "LogoutDoor", "admin_login", "login_link", "make_link", "refused"]
+__all__ = ["LoginPage", "LogoutPage", "admin_login", "login_link", "make_link", "refused"]
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 KNOWN_BROWSER = "known-browser"  # the cookie by which a browser is known again
@@ -69,7 +69,7 @@ class LoginPage(views.LoginView):
 
 
 @method_decorator(public_page, name="dispatch")
-class LogoutDoor(views.LogoutView):
+class LogoutPage(views.LogoutView):
     """Ends the session; by POST only, so that no link or picture elsewhere can do it."""
 
 

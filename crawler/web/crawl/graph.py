@@ -23,7 +23,7 @@ ANSWERS = {
     Answer.REDIRECT: "Redirect",
     Answer.CLIENT_ERROR: "Client error (4xx)",
     Answer.FAILED: "Server error or no answer",
-    Answer.NOT_ASKED: "Not asked",
+    Answer.NOT_ASKED: "Not requested",
     Answer.OPEN: "Open",
 }
 DEEPEST = 6  # this and all greater depths share a colour

@@ -36,7 +36,7 @@ NO_REDIS = "Redis does not answer; it is sent as soon as Redis is back."
 @require_GET
 @page
 def crawl_notices(request: HttpRequest, crawl_id: UUID) -> HttpResponse:
-    """Every delivery, the newest first, with what came of it."""
+    """All deliveries with their results, newest first."""
     crawl = get_object_or_404(visible_crawls(request.user), pk=crawl_id)
     in_full = sees_addresses(request.user, crawl)
     deliveries = Delivery.objects.filter(notice__crawl=crawl).select_related("notice").defer("notice__receipt")

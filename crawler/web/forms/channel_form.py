@@ -33,7 +33,7 @@ class ChannelForm(forms.Form):
         initial=list(DEFAULT_EVENTS),
         required=False,
         widget=forms.CheckboxSelectMultiple(),
-        error_messages={"invalid_choice": "%(value)s is nothing a channel can be told of."},
+        error_messages={"invalid_choice": "%(value)s is not an event of a channel."},
     )
     name = forms.CharField(
         label="Name",

@@ -51,10 +51,10 @@ PLACES = {
 """Field of an error -> form field, where the names differ."""
 
 PRESETS = {
-    Preset.SITE: ("Whole site", "Whatever its links lead to."),
-    Preset.SECTION: ("One section", "Only what lies in the folder of the address."),
-    Preset.LIST: ("A list of URLs", "Those you paste or upload, and nothing they lead to."),
-    Preset.SITEMAP: ("Sitemap only", "What the site's sitemaps name, and nothing it leads to."),
+    Preset.SITE: ("Whole site", "All pages its links lead to."),
+    Preset.SECTION: ("One section", "Only pages in the folder of the URL."),
+    Preset.LIST: ("A list of URLs", "Those you paste or upload; no link is followed."),
+    Preset.SITEMAP: ("Sitemap only", "The URLs in the site's sitemaps; no link is followed."),
 }
 """Each with its label and description."""
 
@@ -88,7 +88,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         label="Or upload a list",
         required=False,
         allow_empty_file=True,
-        help_text="Text with one URL a line, or CSV; packed by gzip or not. Each is asked for, no link is followed.",
+        help_text="Text with one URL per line, or CSV, gzipped or not. Each is requested; no link is followed.",
     )
     list_column = forms.CharField(
         label="Column of URLs",
@@ -270,15 +270,15 @@ def _typed_for(crawl: Crawl, kept: fields.Kept) -> dict[str, Any]:
     return {"preset": preset.value, "start_urls": crawl.start_urls, **other}
 
 
-# The door that judges one field of the form as it is left, by the form's own code and that of a start.
+# The view that validates one field when the user leaves it, with the code of the form and of a start.
 
 
 @never_cache
 @require_POST
 @page
 def crawl_check(request: HttpRequest) -> HttpResponse:
-    """What is wrong with the field named by `field`, as the form would say it; nothing when it can be used. No host is
-    looked up: that is done at the start, and nowhere by the mere leaving of a field."""
+    """The errors of the field named by `field`, as the form shows them; nothing if it is valid. No host is looked up:
+    only the start of a crawl does that."""
     name = request.POST.get("field", "")
     form = CrawlForm(request.POST, user=request.user)
     if name not in form.checked:

@@ -92,7 +92,7 @@ class OptionFields(CatalogueFields):
         initial=list(DEFAULTS.notify_events),
         choices=[(event.value, EVENTS[event].capitalize()) for event in OF_PAGES],
         widget=forms.CheckboxSelectMultiple(),
-        help_text="Of pages only webhooks are told, many pages at a time.",
+        help_text="Only webhooks get page notices, with many pages in each.",
         error_messages={"invalid_choice": "%(value)s is not an event of a crawl."},
     )
 
@@ -133,7 +133,7 @@ class ContentFields(forms.Form):
         label="Page to try them on",
         required=False,
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "the start URL", "autocomplete": "off"}),
-        help_text="Asked for once, now, when you press the button. Nothing of it is kept.",
+        help_text="Requested once when you press the button; nothing is stored.",
     )
     keep_html = forms.BooleanField(label="HTML", required=False, help_text="Each page as it was sent.")
     keep_text = forms.BooleanField(
@@ -193,7 +193,7 @@ FOLDED = (
         OptionGroup("Content", "HTML, text, Markdown, WARC"),
         *("keep_html", "keep_text", "keep_markdown", "keep_warc"),
     ),
-    _fold(OptionGroup("Schedule", "a schedule"), "schedule"),
+    _fold(OptionGroup("Schedule", "repeat the crawl"), "schedule"),
     _fold(options.NOTICES, *options.RECEIVERS.values(), "notify_events"),
     _fold(OptionGroup("Sharing", "who else sees it"), "group", "group_controls"),
     _fold(OptionGroup("Private networks", "this machine and its neighbours"), "allow_private"),

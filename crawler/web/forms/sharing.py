@@ -26,7 +26,7 @@ class SharingFields(forms.Form):
         label="Share with",
         queryset=Group.objects.none(),
         required=False,
-        empty_label="nobody",
+        empty_label="no group",
         help_text="The members of this group see the crawl.",
         error_messages={"invalid_choice": "You are not in this group; choose one of yours."},
     )

@@ -169,7 +169,7 @@ def test_a_crawl_says_why_it_ended_wherever_it_is_shown(by_ann: Caller, ann: Use
     receipt = by_ann.get(f"/crawls/{crawl.id}/receipt").json()
     assert whole["ended"] == whole["receipt"]["ended"] == receipt["ended"] == "limit"
     assert receipt["limits"] == {"pages": 2}
-    assert receipt["ended_message"] == "Limit reached: 1 page at most (2 pages were not asked for)."
+    assert receipt["ended_message"] == "Limit reached: 1 page at most (2 pages were not requested)."
 
 
 def test_the_receipt_of_a_crawl_is_that_of_its_page(by_ann: Caller, ann: User) -> None:

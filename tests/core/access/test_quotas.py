@@ -50,7 +50,7 @@ def test_at_the_limit_of_crawls_it_says_what_to_do() -> None:
 
 
 def test_at_the_limit_of_pages_it_says_when_to_come_again() -> None:
-    with pytest.raises(OverQuota, match=r"asked for 1,200 pages today, and may ask for 1,000 a day") as refused:
+    with pytest.raises(OverQuota, match=r"requested 1,200 pages today, and may request 1,000 a day") as refused:
         check_start(Quota(0, 1000), Used(0, 1200), NOON)
     assert refused.value.retry_after == 12 * 3600
 

@@ -54,7 +54,7 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
         {"redis_answers": False},
         "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back.",
     ),
-    ({"state": State.PAUSED}, "It is paused: nothing new is asked for until a user resumes it."),
+    ({"state": State.PAUSED}, "It is paused: no page is requested until a user resumes it."),
     (
         {"state": State.PAUSED, "open_pages": 0},
         "It is paused, although no page is open: once a user resumes it, it is finished.",
@@ -176,7 +176,7 @@ ANSWERS: list[tuple[dict[str, Any], str]] = [
     ),
     ({}, "The open pages in the table must be queued: that is done at the manager's next run."),
     # every page is done
-    ({"open_pages": 0}, 'No page is open any more; "finished" is said at the manager\'s next run.'),
+    ({"open_pages": 0}, "No page is open any more; the crawl is finished at the manager's next run."),
     (
         {"open_pages": 0, "batches": [replace(FETCHING, pages=0)]},
         "No page is open any more; 1 batch handed out must come back before it is finished.",

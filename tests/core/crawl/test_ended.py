@@ -90,21 +90,21 @@ def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: 
         (tallies(ok=3), {}, "Complete: every page has its outcome."),
         (tallies(ok=3, dns=1), {}, "Complete, but 1 page gave no usable answer."),
         (tallies(robots=1), {}, "Complete, but no page was fetched successfully."),
-        (tallies(ok=40, limit=1), {"pages": 1}, "Limit reached: 40 pages at most (1 page was not asked for)."),
+        (tallies(ok=40, limit=1), {"pages": 1}, "Limit reached: 40 pages at most (1 page was not requested)."),
         (
             tallies(ok=38, timeout=2, limit=417),
             {"pages": 400, "depth": 17},
-            "Limits reached: 40 pages at most (400 pages were not asked for), 2 links from the start at most "
-            "(17 pages were not asked for). 2 pages gave no usable answer.",
+            "Limits reached: 40 pages at most (400 pages were not requested), 2 links from the start at most "
+            "(17 pages were not requested). 2 pages gave no usable answer.",
         ),
-        (tallies(ok=3, limit=9), {"bytes": 9}, "Limit reached: 10.0 MB at most (9 pages were not asked for)."),
+        (tallies(ok=3, limit=9), {"bytes": 9}, "Limit reached: 10.0 MB at most (9 pages were not requested)."),
         (
             tallies(ok=3, expired=5, limit=9),
             {"deadline": 5, "depth": 9},
-            "The deadline of 2 h 0 min passed: 5 pages were not asked for. "
-            "Limit reached: 2 links from the start at most (9 pages were not asked for).",
+            "The deadline of 2 h 0 min passed: 5 pages were not requested. "
+            "Limit reached: 2 links from the start at most (9 pages were not requested).",
         ),
-        (tallies(ok=3, cancelled=6), {}, "Cancelled: 6 pages were not asked for."),
+        (tallies(ok=3, cancelled=6), {}, "Cancelled: 6 pages were not requested."),
     ],
 )
 def test_the_reason_is_a_sentence(counted: Tallies, limits: dict[str, int], told: str) -> None:

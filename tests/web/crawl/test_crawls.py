@@ -28,6 +28,12 @@ def test_the_list_shows_the_form_and_where_to_begin(as_ann: Client) -> None:
     assert "None yet." in html
 
 
+@pytest.mark.parametrize("name", ["subdomains", "obey_robots"])  # off by default, and on
+def test_a_checkbox_stands_beside_its_label(as_ann: Client, name: str) -> None:
+    html = as_ann.get("/").content.decode()
+    assert f'<label class="tick"><input type="checkbox" name="{name}"' in html
+
+
 def test_a_crawl_can_be_typed_again_by_a_link(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann, start_urls=["https://mine.example/"])
     assert f'href="/?again={crawl.id}"' in as_ann.get(f"/crawls/{crawl.id}/").content.decode()

@@ -114,9 +114,9 @@ def test_a_report_comes_as_json_lines(as_ann: Client, crawl: Crawl) -> None:
     assert [json.loads(line) for line in b"".join(response).splitlines()] == [{"depth": 0, "pages": 3}]  # type: ignore[arg-type]
 
 
-def test_a_crawl_that_runs_says_that_these_are_numbers_of_the_moment(as_ann: Client, ann: User) -> None:
+def test_a_crawl_that_runs_says_that_these_are_results_so_far(as_ann: Client, ann: User) -> None:
     crawl = a_crawl(ann, options=CrawlOptions())
-    assert "of the moment" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
+    assert "the results so far" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
 
 
 ADDRESSES = ["", "broken-links/", "broken-links.csv", "broken-links/1/"]

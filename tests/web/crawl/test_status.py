@@ -62,7 +62,7 @@ def test_a_crawl_whose_time_was_up_says_for_how_many_pages() -> None:
         "texts"
     ]
     assert texts["summary"] == (
-        "3 pages in 12 s, none left open. The deadline of 2 h 0 min passed: 2 pages were not asked for."
+        "3 pages in 12 s, none left open. The deadline of 2 h 0 min passed: 2 pages were not requested."
     )
 
 
@@ -85,7 +85,7 @@ def test_a_crawl_that_reached_its_page_limit_is_done_and_says_so() -> None:
     over = {"state": State.FINISHED, "created_at": now - timedelta(seconds=12), "finished_at": now}
     shown = status(a_limited_crawl(**over, outcomes={"2xx": 40, "limit": 417}, limits={"pages": 417}))
     assert shown["texts"]["summary"] == (
-        "40 of 40 at most in 12 s, none left open. Limit reached: 40 pages at most (417 pages were not asked for)."
+        "40 of 40 at most in 12 s, none left open. Limit reached: 40 pages at most (417 pages were not requested)."
     )
     assert (shown["texts"]["percent"], shown["texts"]["rate"]) == ("100 %", "3.3/s")
     assert {"name": "ended", "number": "limit reached", "tone": "more"} in shown["lists"]["receipt"]
