@@ -38,7 +38,7 @@ def log_url(task: PageTask, result: PageResult) -> None:
     """Log one attempt at a URL and its outcome. `started` is empty if no request was sent, the status if there was no
     response."""
     started = datetime.fromtimestamp(result.fetched_at, UTC).isoformat(timespec="milliseconds")
-    _tell(
+    _log(
         logging.INFO,
         task,
         outcome=result.outcome.value,
@@ -57,10 +57,10 @@ def logs_starts() -> bool:
 
 def log_start(task: PageTask) -> None:
     """Log the start of an attempt."""
-    _tell(logging.DEBUG, task, attempt=task.attempt, outcome="started")
+    _log(logging.DEBUG, task, attempt=task.attempt, outcome="started")
 
 
-def _tell(level: int, task: PageTask, **fields: object) -> None:
+def _log(level: int, task: PageTask, **fields: object) -> None:
     words = " ".join(f"{name}={'' if value is None else value}" for name, value in fields.items())
     _urls.log(level, "%s %s", task.url, words, extra={"url": task.url, "page": task.id, **fields})
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import django
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler import conf
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
 from crawler.launch.process_group import StopSignal
-from crawler.launch.services import LOOPBACK, RedisServer, ensure_redis
+from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
 from crawler.launch.supervisor import Processes
 from settings.environment import ROOT, kept_secret
 
@@ -44,10 +45,6 @@ def run(options: Namespace, stop: StopSignal) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
     os.environ.setdefault("CRAWLER_BASE_URL", _address(options.port))
     django.setup()
-    # Imported here: they need Django's settings.
-    from crawler import conf
-    from crawler.launch.services import apply_migrations
-
     apply_migrations()
     with (
         ensure_redis(conf.data_dir()) as redis,

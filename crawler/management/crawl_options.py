@@ -179,7 +179,7 @@ def chosen(typed: dict[str, Any]) -> CrawlOptions:
     """The options, not validated yet."""
     return CrawlOptions(
         **{name: _value(entry, typed[entry.argument]) for name, entry in OPTIONS.items() if entry.argument},
-        drop_parameters=query_params.chosen(typed["drop_parameter"], keep_usual=typed["keep_parameters"]),
+        drop_parameters=query_params.chosen(typed["drop_parameter"], keep_tracking=typed["keep_parameters"]),
         fields=rules_in(typed["fields"]),
         keep=tuple(dict.fromkeys(typed["keep"])),
         notify_events=chosen_events("notify_on", typed["notify_on"]) or DEFAULT_EVENTS,

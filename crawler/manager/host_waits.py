@@ -17,7 +17,7 @@ from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 from crawler.reports.diagnosis import moment
-from crawler.reports.diagnosis_facts import memory_of
+from crawler.reports.diagnosis_facts import robots_cache_of
 from crawler.reports.host import crawls_of
 
 
@@ -49,7 +49,7 @@ def end_host_waits(host: str) -> EndedWaits:
         had_to_wait = end_waits(redis, host)
         for crawl in crawls:
             for origin in origins_of(host):
-                memory_of(redis, crawl).forget_unreachable(origin)
+                robots_cache_of(redis, crawl).forget_unreachable(origin)
             had_to_wait |= context_of(crawl).frontier.ready_queue.make_due(host, now)
         if had_to_wait:
             audit.note("host.forgotten", kind="host", key=host[:64], name=host, before=before)

@@ -73,7 +73,7 @@ def shortage_for(crawl: Crawl) -> Shortage | None:
 SHOWN = 20  # origins, open pages, and hosts that wait
 
 
-def memory_of(redis: Redis, crawl: Crawl) -> RobotsCache:
+def robots_cache_of(redis: Redis, crawl: Crawl) -> RobotsCache:
     """The cache of robots.txt files of a crawl."""
     return RobotsCache.of(redis, str(crawl.id), sealed=crawl.sealed, private_hosts=crawl.chosen.private_hosts)
 
@@ -85,7 +85,7 @@ def robots_of(crawl: Crawl) -> list[dict[str, Any]] | None:
         return []
     origins = list(dict.fromkeys(map(origin_of, crawl.start_urls)))[:SHOWN]
     try:
-        memory = memory_of(queues.connection(), crawl)
+        memory = robots_cache_of(queues.connection(), crawl)
         memos = [(origin, memory.get(origin)) for origin in origins]
     except (ServiceDown, RedisError):
         return None
@@ -244,7 +244,7 @@ class _Judge:
 
     def __init__(self, crawl: Crawl, seen: Snapshot, redis: Redis, visible: QuerySet[Crawl]) -> None:
         self._crawl, self._options, self.seen, self._visible = str(crawl.id), crawl.chosen, seen, visible
-        self._memory = memory_of(redis, crawl)
+        self._memory = robots_cache_of(redis, crawl)
 
     def wait(
         self, host: str, shared: HostSnapshot, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""

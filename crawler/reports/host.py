@@ -17,7 +17,7 @@ from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.reports import text as words
 from crawler.reports.diagnosis import Plain, moment, rounded
-from crawler.reports.diagnosis_facts import memory_of
+from crawler.reports.diagnosis_facts import robots_cache_of
 
 
 def crawls_of(redis: Redis, host: str) -> list[tuple[Crawl, int]]:
@@ -78,7 +78,7 @@ def _stop(seen: HostSnapshot, now: float) -> Plain | None:
 def _robots(redis: Redis, host: str, crawls: list[Crawl]) -> list[Plain]:
     """Each origin once, because crawls share the cache."""
     memories = {
-        memory.partition: memory for memory in (RobotsCache(redis), *(memory_of(redis, each) for each in crawls))
+        memory.partition: memory for memory in (RobotsCache(redis), *(robots_cache_of(redis, each) for each in crawls))
     }
     known = []
     for origin in origins_of(host):

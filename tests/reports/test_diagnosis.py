@@ -27,7 +27,7 @@ from crawler.manager.recover_leases import recover_leases
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.reports.diagnosis import why_of
-from crawler.reports.diagnosis_facts import SHOWN, memory_of
+from crawler.reports.diagnosis_facts import SHOWN, robots_cache_of
 from tests.bench import Bench
 from tests.factories import make_crawl, make_page
 from tests.site import Reply, page
@@ -309,7 +309,7 @@ def test_one_page_that_is_tried_after_a_stop_is_told(bench: Bench, worker: Simpl
 def test_a_robots_txt_that_is_being_asked_for_is_told(bench: Bench, worker: SimpleWorker) -> None:
     bench.start()
     refill(bench.context)
-    assert memory_of(bench.context.frontier.redis, bench.crawl).acquire_lock(bench.site.url, "somebody")
+    assert robots_cache_of(bench.context.frontier.redis, bench.crawl).acquire_lock(bench.site.url, "somebody")
     assert answer(bench) == f"It is waiting for {bench.site.host}, whose robots.txt is being asked for."
 
 

@@ -35,7 +35,7 @@ class Listed:
 DEFAULT_PATH = "/sitemap.xml"
 
 
-def usual_places(start_urls: Iterable[str]) -> tuple[str, ...]:
+def default_places(start_urls: Iterable[str]) -> tuple[str, ...]:
     """/sitemap.xml at the origin of each of these normalised URLs, each once."""
     return tuple(dict.fromkeys(origin_of(url) + DEFAULT_PATH for url in start_urls))
 
@@ -108,7 +108,7 @@ def _page_at(url: str, entry: SitemapEntry, parent_id: int) -> Discovery:
 
 def to_begin_with(start_urls: Sequence[str], options: CrawlOptions) -> list[Discovery]:
     """The first sitemaps of a crawl of these normalised URLs. Those in robots.txt are added when it is read."""
-    usual = usual_places(start_urls) if options.sitemaps else ()
+    usual = default_places(start_urls) if options.sitemaps else ()
     return [sitemap_at(url) for url in dict.fromkeys((*usual, *options.sitemap_urls))]
 
 

@@ -125,9 +125,9 @@ def _begun(entries: Sequence[str]) -> tuple[str, ...]:
 # The query parameters a crawl drops, as the user chooses them.
 
 
-def chosen(more: Sequence[str], *, keep_usual: bool) -> tuple[str, ...]:
+def chosen(more: Sequence[str], *, keep_tracking: bool) -> tuple[str, ...]:
     """The parameters to drop: the tracking parameters unless they are kept, and those that the user named."""
-    return tuple(dict.fromkeys([*(() if keep_usual else TRACKING_PARAMETERS), *more]))
+    return tuple(dict.fromkeys([*(() if keep_tracking else TRACKING_PARAMETERS), *more]))
 
 
 def typed_for(dropped: Sequence[str]) -> tuple[tuple[str, ...], bool]:

@@ -143,7 +143,7 @@ class CrawlForm(SharingFields, SignInFields, ContentFields, OptionFields):
         chosen |= {name: tuple(fields.meant(self._kept, chosen[name])) for name in MAY_BE_SECRET}
         chosen["notify_events"] = chosen["notify_events"] or DEFAULTS.notify_events
         chosen["drop_parameters"] = query_params.chosen(
-            self.cleaned_data["drop_parameters"], keep_usual=self.cleaned_data["keep_parameters"]
+            self.cleaned_data["drop_parameters"], keep_tracking=self.cleaned_data["keep_parameters"]
         )
         chosen |= chosen_content(self.cleaned_data)
         return applied(Preset(self.chosen_preset), CrawlOptions(**chosen), self._start_urls())

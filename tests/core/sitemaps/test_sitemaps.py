@@ -21,8 +21,8 @@ from crawler.core.sitemaps.formats import (
     Break,
     Listed,
     Markup,
+    default_places,
     named_in_robots,
-    usual_places,
 )
 from crawler.core.sitemaps.reading import MAX_BYTES, MAX_ENTRIES, Sitemap, priority_of, read
 from tests.fuzz.growth import climb
@@ -235,7 +235,7 @@ def test_a_priority_becomes_a_whole_number_from_0_to_10(text: str | None, priori
 
 def test_usual_places_are_one_an_origin() -> None:
     starts = ["https://site.local/a/b", "https://site.local/", "http://other.local:8080/x"]
-    assert usual_places(starts) == ("https://site.local/sitemap.xml", "http://other.local:8080/sitemap.xml")
+    assert default_places(starts) == ("https://site.local/sitemap.xml", "http://other.local:8080/sitemap.xml")
 
 
 # --- gzip
