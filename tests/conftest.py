@@ -36,6 +36,9 @@ OF_TOOLS = {
 }
 """Tests of the tools that measure, disturb and draw the product, with the crawls they do themselves."""
 
+ON_REQUEST = OF_TOOLS | {TESTS / "golden" / "test_real_sites.py"}
+"""Not even collected without `--all`: the snapshots of a test that is collected and left out would count as unused."""
+
 SLOW = {"chaos", "acceptance", "faults", "hostile", "sim", "launch", "test_state_machine.py"}
 
 
@@ -85,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The tests of tools are left to `bin/test --all`, too; they need not even be imported."""
-    if collection_path not in OF_TOOLS or config.getoption("--all"):
+    if collection_path not in ON_REQUEST or config.getoption("--all"):
         return None
     is_named = any(path.is_relative_to(collection_path) for path in named_paths(config))
     return None if is_named else True
