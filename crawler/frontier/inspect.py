@@ -41,7 +41,7 @@ class HostSnapshot:
 
     state: HostState
     asked_at: float | None  # epoch seconds of the last request; None = not known
-    policies: Mapping[str, PolicyInUse]  # crawl -> its wish, of the crawls at work
+    policies: Mapping[str, PolicyInUse]  # crawl -> its policy, of the running crawls
     slots: Mapping[str, int]  # crawl -> connections in use ("" = not known whose)
 
     @property

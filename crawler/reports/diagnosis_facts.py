@@ -250,7 +250,7 @@ class _Judge:
         self, host: str, shared: HostSnapshot, *, pages: int, rest_in: float = 0, due_in: float = 0, trouble: str = ""
     ) -> HostWait:
         options, manners, now = self._options, shared.state, self.seen.now
-        others = [wish for crawl, wish in shared.policies.items() if crawl != self._crawl]
+        others = [policy for crawl, policy in shared.policies.items() if crawl != self._crawl]
         look = HostLook(
             rest_in=rest_in,
             due_in=due_in,
@@ -260,9 +260,9 @@ class _Judge:
             chosen=chosen_delay(options.delay, options.per_minute),
             crawl_delay=host_delay(0.0, manners.crawl_delay) if options.obey_robots else 0.0,
             throttle=manners.throttle.delay if options.throttle else 0.0,
-            others=max((wish.delay for wish in others), default=0.0),
+            others=max((policy.delay for policy in others), default=0.0),
             connections=shared.connections,
-            allowed=min([options.concurrency, *(wish.connections for wish in others)]),
+            allowed=min([options.concurrency, *(policy.connections for policy in others)]),
             robots_asked=options.obey_robots and self._memory.is_being_fetched(origins_of(host)),
             trouble=trouble,
         )
