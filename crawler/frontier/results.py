@@ -19,6 +19,7 @@ MARK_FRESH_S = 5.0  # a tick is assumed to be on its way for this long without l
 FIRST_READ_REPORTS = 8
 MAX_FIRST_READ_BYTES = 4 * 1024 * 1024  # no further reports are read if the first ones are larger
 LOCK_TTL_S = 12.0  # the lock of a dead tick expires after this
+MS_PER_S = 1000
 
 
 class ReleaseResult(Enum):
@@ -141,7 +142,7 @@ class Results:
 
     def acquire_lock(self, token: str, seconds: float = LOCK_TTL_S) -> bool:
         """Take or renew the tick lock."""
-        answer = scripts.run(self._redis, "lock_acquire", [self._keys.lock], [token, int(seconds * 1000)])
+        answer = scripts.run(self._redis, "lock_acquire", [self._keys.lock], [token, int(seconds * MS_PER_S)])
         return bool(answer == 1)
 
     def release_lock_if_clean(self, token: str) -> ReleaseResult:

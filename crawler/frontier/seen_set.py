@@ -8,6 +8,7 @@ probability of about 10^-12.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from struct import Struct
 from typing import cast
 
 from redis import Redis
@@ -16,6 +17,7 @@ from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 
 KEYS_PER_CALL = 2000  # keeps Lua's unpack and Redis's argument lists short
+_NUMBER_AND_SHARD = Struct(">qH")  # the first ten bytes of a key
 SHARD_COUNT = 16384  # sets of up to 512 numbers are packed: enough for eight million URLs
 
 
@@ -46,8 +48,9 @@ class SeenSet:
 def _numbers(keys: Sequence[bytes]) -> Iterator[int]:
     """Shard and number of each key, one after the other."""
     for key in keys:
-        yield int.from_bytes(key[8:10]) % SHARD_COUNT
-        yield int.from_bytes(key[:8], signed=True)
+        number, shard = _NUMBER_AND_SHARD.unpack_from(key)
+        yield shard % SHARD_COUNT
+        yield number
 
 
 # The dead letters of a crawl: failed pages, and when they failed. The table lists them permanently (`Page.given_up`);

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 import msgspec
+from django.db import DataError
 
 from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
-from crawler.core.crawl.messages import PageResult, SliceReport, decode_report
+from crawler.core.crawl.messages import PageResult, SliceReport, decode_report, unstorable
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
@@ -28,6 +29,9 @@ MAX_REPORTS_PER_READ = 256
 RESULTS_PER_TRANSACTION = 256  # approximate; bounds the time and memory of a transaction
 LINKS_PER_TRANSACTION = 20_000  # the same
 SITEMAP_PAGES_PER_TRANSACTION = 5_000  # the same
+
+REFUSED_VALUES = (DataError, OverflowError, UnicodeEncodeError)
+"""What databases and their drivers raise for a value that a column cannot hold."""
 
 BetweenTransactions = Callable[[], object]
 """Called between transactions so that the tick can renew its lock."""
@@ -92,6 +96,28 @@ def _still_leased(
 
 def process_results(
     context: TickContext, results: Sequence[PageResult], requests: int = 0, between: BetweenTransactions = do_nothing
+) -> None:
+    """Store these results, in one transaction unless there are long sitemaps. If the database refuses a value, nothing
+    was stored but pages of long sitemaps, which may be inserted again (rule R2): the results are stored by halves,
+    until the one with this value is alone, whose page is closed as malformed. So it costs no other page its result, and
+    the crawl does not stop at it."""
+    try:
+        _process_results(context, results, requests, between)
+    except REFUSED_VALUES:
+        match results:
+            case []:
+                raise
+            case [result]:
+                log.exception("the result of page %s cannot be stored", result.id)
+                _process_results(context, [unstorable(result)], requests, between)
+            case _:
+                half = len(results) // 2
+                process_results(context, results[:half], requests, between)
+                process_results(context, results[half:], 0, between)
+
+
+def _process_results(
+    context: TickContext, results: Sequence[PageResult], requests: int, between: BetweenTransactions
 ) -> None:
     """1. Fill in unchanged pages from the response cache. 2. Decide per result: retry or close. 3. Look up which links
     may be new. 4. Commit. 5. Only then add the links to the seen-set (rule R2b), failed pages to the dead letters, and

@@ -206,7 +206,7 @@ def signs_of(crawl: Crawl, frontier: Frontier, now: float, waiting: Callable[[],
         pipe.get(keys.tick)
         lock_ms, lined_up, results, leases, overdue, next_lease, first, raw, closing, ticked = pipe.execute()
     mark, last = Mark.read(raw), TickEnd.read(ticked)
-    losses = [now + lock_ms / 1000 + EXPIRY_SLACK_S] if lock_ms >= 0 else []
+    losses = [now + lock_ms / MS_PER_S + EXPIRY_SLACK_S] if lock_ms >= 0 else []
     losses += [look_at for _, look_at in next_lease]
     losses += [mark.sent_at + MARK_FRESH_S + EXPIRY_SLACK_S] if mark is not None else []
     return Signs(

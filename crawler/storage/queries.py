@@ -14,6 +14,7 @@ from crawler.core.crawl.discovery import Place
 from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
+from crawler.storage.bulk import is_among
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _open_rows(crawl: UUID, ids: Iterable[int]) -> QuerySet[Page]:
     """The open ones of these pages. The condition on the crawl is an expression that no index covers: SQLite would use
     the index of open pages and read a million of them to find these few."""
     rows = Page.objects.alias(of=Coalesce("crawl_id", "crawl_id"))
-    return rows.filter(id__in=list(ids), status=Page.OPEN, of=crawl)
+    return rows.filter(is_among("crawler_page.id", ids), status=Page.OPEN, of=crawl)
 
 
 def _open(rows: QuerySet[Page]) -> Iterator[OpenPage]:

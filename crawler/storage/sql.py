@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -18,129 +17,175 @@ from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.core.urls.normalise import key_of
 from crawler.models import Crawl, Page, Usage
-
-ROWS_PER_INSERT = 58  # rows a statement; 17 values each stay under SQLite's smallest limit of 999
-LISTED_ROWS_PER_INSERT = 199  # 5 values each
+from crawler.storage.bulk import Row, Statement
 
 _json = msgspec.json.Encoder().encode
 
-Value = Callable[[PageResult], Any]
-
-_CLOSED_WITH: dict[str, Value] = {
-    "outcome": lambda result: result.outcome.value,
-    "http_status": attrgetter("http_status"),
-    "content_type": lambda result: storable(result.content_type)[:100],
-    "title": lambda result: storable(result.title),
-    "redirect_to": attrgetter("redirect_to"),
-    "bytes": attrgetter("bytes"),
-    "elapsed_ms": attrgetter("elapsed_ms"),
-    "attempts": attrgetter("attempt"),
-    "fetched_at": lambda result: _time(result.fetched_at),
-    "error": lambda result: storable(result.error),
-    "given_up": is_dead_letter,
-    "directives": lambda result: storable(result.directives),
-    "not_followed": attrgetter("not_followed"),
-    "reused": attrgetter("reused"),
+_CLOSED_WITH = {
+    "outcome": "text",
+    "http_status": "smallint",
+    "content_type": "text",
+    "title": "text",
+    "redirect_to": "text",
+    "bytes": "bigint",
+    "elapsed_ms": "integer",
+    "attempts": "smallint",
+    "fetched_at": "timestamptz",
+    "error": "text",
+    "given_up": "boolean",
+    "directives": "text",
+    "not_followed": "integer",
+    "reused": "boolean",
 }
-"""Column of a page -> its value when the page is closed."""
+"""Columns that are set when a page is closed."""
 
-_CLOSE = f"""
-    UPDATE crawler_page SET status = 1, {", ".join(f"{column} = %s" for column in _CLOSED_WITH)}
-    WHERE id = %s AND status = 0
-"""  # noqa: S608 (the names of columns)
+_CLOSE = Statement(
+    f"""
+    UPDATE crawler_page SET status = 1, {", ".join(f"{column} = {{{column}}}" for column in _CLOSED_WITH)} {{rows}}
+    WHERE id = {{page}} AND status = 0
+    """,  # noqa: S608 (the names of columns)
+    {"page": "bigint", **_CLOSED_WITH},
+)
 
 
 def close_rows(results: Iterable[PageResult]) -> int:
-    """Close the open ones of these pages; returns how many."""
-    with connection.cursor() as cursor:
-        cursor.executemany(_CLOSE, [(*_values(_CLOSED_WITH, result), result.id) for result in results])
-        closed: int = cursor.rowcount
-    return closed
+    """Close the open ones of these pages, each named once; returns how many."""
+    return _CLOSE.run([_closed(result) for result in results])
 
 
-def _values(columns: Mapping[str, Value], result: PageResult) -> list[Any]:
-    return [value_of(result) for value_of in columns.values()]
+def _closed(result: PageResult) -> Row:
+    return {
+        "page": result.id,
+        "outcome": result.outcome.value,
+        "http_status": result.http_status,
+        "content_type": storable(result.content_type)[:100],
+        "title": storable(result.title),
+        "redirect_to": result.redirect_to,
+        "bytes": result.bytes,
+        "elapsed_ms": result.elapsed_ms,
+        "attempts": result.attempt,
+        "fetched_at": _time(result.fetched_at),
+        "error": storable(result.error),
+        "given_up": is_dead_letter(result),
+        "directives": storable(result.directives),
+        "not_followed": result.not_followed,
+        "reused": result.reused,
+    }
 
 
-_NOTE_ATTEMPT = """
-    UPDATE crawler_page SET attempts = %s, due_at = %s, put_off = %s, error = %s WHERE id = %s AND status = 0
-"""
+_NOTE_ATTEMPT = Statement(
+    """
+    UPDATE crawler_page SET attempts = {attempts}, due_at = {due_at}, put_off = {put_off}, error = {error} {rows}
+    WHERE id = {page} AND status = 0
+    """,
+    {
+        "page": "bigint",
+        "attempts": "smallint",
+        "due_at": "double precision",
+        "put_off": "smallint",
+        "error": "text",
+    },
+)
 
 
 def note_attempts(results: Iterable[tuple[PageResult, float, int | None]]) -> None:
     """Store the failed attempts of these pages, when each is due again (epoch seconds), and the status of the response
     with that Retry-After."""
-    rows = [
-        (result.attempt, due_at, put_off, storable(_reason(result)), result.id) for result, due_at, put_off in results
-    ]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(_NOTE_ATTEMPT, rows)
+    _NOTE_ATTEMPT.run(
+        [
+            {
+                "page": result.id,
+                "attempts": result.attempt,
+                "due_at": due_at,
+                "put_off": put_off,
+                "error": storable(_reason(result)),
+            }
+            for result, due_at, put_off in results
+        ]
+    )
 
 
 def _reason(result: PageResult) -> str:
     return result.error or (f"it answered {result.http_status}" if result.http_status else "")
 
 
-_INSERT = """
-    INSERT INTO crawler_page (crawl_id, key, url, status, depth, hops, parent_id, outcome, error, kind, priority, rel,
-        linked, in_sitemap, lastmod, trap_id, expires_at, attempts, deaths, died_with, due_at, given_up, content_type,
-        title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
-    VALUES {rows} ON CONFLICT DO NOTHING
-"""
-_NEW = "0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false"  # the last columns of a page that was not requested yet
-_ROW = f"({', '.join(['%s'] * 17)}, {_NEW})"
-_LISTED_ROW = f"(%s, %s, %s, 0, 0, 0, NULL, '', '', '{PAGE}', %s, '', true, false, '', NULL, %s, {_NEW})"
-
-
-_STORE_LINKS = """
-    INSERT INTO crawler_pagelinks (page_id, crawl_id, keys, packed) VALUES (%s, %s, %s, %s)
-    ON CONFLICT (page_id) DO UPDATE SET keys = excluded.keys, packed = excluded.packed
-"""
+_STORE_LINKS = Statement(
+    """
+    INSERT INTO crawler_pagelinks (page_id, crawl_id, keys, packed) SELECT {page}, {crawl}, {keys}, {packed} {rows}
+    WHERE true ON CONFLICT (page_id) DO UPDATE SET keys = excluded.keys, packed = excluded.packed
+    """,
+    {"page": "bigint", "crawl": "uuid", "keys": "bytea", "packed": "bytea"},
+)
 
 
 def store_links(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Store the links of these pages, in place of those of an earlier response."""
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    rows = [(result.id, crawl_id, result.link_keys, result.linkage) for result in results if result.link_keys]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(_STORE_LINKS, rows)
+    crawl_id = _crawl_id(crawl)
+    _STORE_LINKS.run(
+        [
+            {"page": result.id, "crawl": crawl_id, "keys": result.link_keys, "packed": result.linkage}
+            for result in results
+            if result.link_keys
+        ]
+    )
 
 
-_METADATA: dict[str, Value] = {
-    "headers": lambda result: storable(result.headers),
-    "first_byte_ms": attrgetter("first_byte_ms"),
-    "description": lambda result: storable(result.facts.description),
-    "h1": lambda result: storable(result.facts.h1),
-    "h1_count": attrgetter("facts.h1_count"),
-    "canonical": attrgetter("facts.canonical"),
-    "canonicals": attrgetter("facts.canonicals"),
-    "digest": attrgetter("facts.digest"),
-    "sketch": attrgetter("facts.sketch"),
-    "words": attrgetter("facts.words"),
-    "insecure": lambda result: _as_json(result.facts.insecure),
-    "malformed": lambda result: _as_json(_malformed(result.facts)) if result.facts.malformed else None,
-    "fields": lambda result: _as_json(result.facts.fields),
-    "notes": lambda result: _as_json(result.facts.notes),
-    "kept": lambda result: _as_json(result.kept),
+_METADATA = {
+    "headers": "text",
+    "first_byte_ms": "integer",
+    "description": "text",
+    "h1": "text",
+    "h1_count": "integer",
+    "canonical": "text",
+    "canonicals": "integer",
+    "digest": "bytea",
+    "sketch": "bytea",
+    "words": "integer",
+    "insecure": "jsonb",
+    "malformed": "jsonb",
+    "fields": "jsonb",
+    "notes": "jsonb",
+    "kept": "jsonb",
 }
-"""Column of the metadata of a page -> its value."""
+"""Columns of the metadata of a page."""
 
-_STORE_METADATA = f"""
+_STORE_METADATA = Statement(
+    f"""
     INSERT INTO crawler_pagefacts (page_id, crawl_id, {", ".join(_METADATA)})
-    VALUES ({", ".join(["%s"] * (2 + len(_METADATA)))})
-    ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _METADATA)}
-"""  # noqa: S608 (the names of columns)
+    SELECT {{page}}, {{crawl}}, {", ".join(f"{{{column}}}" for column in _METADATA)} {{rows}}
+    WHERE true ON CONFLICT (page_id) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _METADATA)}
+    """,
+    {"page": "bigint", "crawl": "uuid", **_METADATA},
+)
 
 
 def store_facts(crawl: UUID, results: Iterable[PageResult]) -> None:
     """Store headers and metadata of pages with a response, in place of those of an earlier response."""
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    rows = [(result.id, crawl_id, *_values(_METADATA, result)) for result in results if result.http_status is not None]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(_STORE_METADATA, rows)
+    crawl_id = _crawl_id(crawl)
+    rows = [{"crawl": crawl_id, **_metadata(result)} for result in results if result.http_status is not None]
+    _STORE_METADATA.run(rows)
+
+
+def _metadata(result: PageResult) -> Row:
+    facts = result.facts
+    return {
+        "page": result.id,
+        "headers": storable(result.headers),
+        "first_byte_ms": result.first_byte_ms,
+        "description": storable(facts.description),
+        "h1": storable(facts.h1),
+        "h1_count": facts.h1_count,
+        "canonical": facts.canonical,
+        "canonicals": facts.canonicals,
+        "digest": facts.digest,
+        "sketch": facts.sketch,
+        "words": facts.words,
+        "insecure": _as_json(facts.insecure),
+        "malformed": _as_json(_malformed(facts)) if facts.malformed else None,
+        "fields": _as_json(facts.fields),
+        "notes": _as_json(facts.notes),
+        "kept": _as_json(result.kept),
+    }
 
 
 def _malformed(facts: Facts) -> dict[str, Any]:
@@ -163,88 +208,140 @@ def _storable_in(value: Any) -> Any:
             return value
 
 
+_INSERTED = {
+    "crawl_id": "uuid",
+    "key": "bytea",
+    "url": "text",
+    "status": "smallint",
+    "depth": "integer",
+    "hops": "smallint",
+    "parent_id": "bigint",
+    "outcome": "text",
+    "error": "text",
+    "kind": "text",
+    "priority": "smallint",
+    "rel": "text",
+    "linked": "boolean",
+    "in_sitemap": "boolean",
+    "lastmod": "text",
+    "trap_id": "bigint",
+    "expires_at": "double precision",
+}
+"""Columns of a page that differ when it is inserted."""
+
+_LISTED = {"crawl_id": "uuid", "key": "bytea", "url": "text", "priority": "smallint", "expires_at": "double precision"}
+"""Of these, those that differ for pages of a list: that saves time with a million of them."""
+
+_START = {
+    "status": "0",
+    "depth": "0",
+    "hops": "0",
+    "parent_id": "NULL",
+    "outcome": "''",
+    "error": "''",
+    "kind": f"'{PAGE}'",
+    "rel": "''",
+    "linked": "true",
+    "in_sitemap": "false",
+    "lastmod": "''",
+    "trap_id": "NULL",
+}
+"""Column -> literal, of a start page."""
+
+
+def _insert_statement(types: Mapping[str, str]) -> Statement:
+    values = ", ".join(f"{{{column}}}" if column in types else _START[column] for column in _INSERTED)
+    return Statement(
+        f"""
+        INSERT INTO crawler_page ({", ".join(_INSERTED)}, attempts, deaths, died_with, due_at, given_up, content_type,
+            title, redirect_to, bytes, elapsed_ms, directives, not_followed, reused)
+        SELECT {values}, 0, 0, '', 0, false, '', '', '', 0, 0, '', 0, false {{rows}}
+        WHERE true ON CONFLICT DO NOTHING
+        """,
+        types,
+    )
+
+
+_INSERT, _INSERT_LISTED = _insert_statement(_INSERTED), _insert_statement(_LISTED)
+
+
 def insert(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
     """Insert pages whose key is new; returns how many. Rows that exist are marked as linked, or as listed in a
     sitemap."""
-    chunks = (found[at : at + ROWS_PER_INSERT] for at in range(0, len(found), ROWS_PER_INSERT))
-    return sum(_insert_or_note(crawl, chunk, expires_at) for chunk in chunks)
+    crawl_id = _crawl_id(crawl.id)
+    inserted = _INSERT.run([_row(page, crawl_id, expires_at) for page in found])
+    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
+        _note_ways(crawl_id, found)
+    return inserted
 
 
 def insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
-    """The same for pages of a list, whose rows differ in few columns: that saves time with a million of them."""
-    chunks = (entries[at : at + LISTED_ROWS_PER_INSERT] for at in range(0, len(entries), LISTED_ROWS_PER_INSERT))
-    return sum(_insert_listed(crawl, chunk, expires_at) for chunk in chunks)
-
-
-def _insert_or_note(crawl: Crawl, found: Sequence[Discovery], expires_at: float | None) -> int:
-    inserted = _insert_rows(crawl.id, found, expires_at)
-    if inserted < len(found) and crawl.chosen.uses_sitemaps:  # without sitemaps every row is linked
-        _note_ways(crawl.id, found)
-    return inserted
-
-
-_LIST = """
-    UPDATE crawler_page SET in_sitemap = true, lastmod = listed.column2 FROM (VALUES {rows}) AS listed
-    WHERE crawl_id = %s AND key = listed.column1 AND NOT in_sitemap
-"""
-
-
-def _note_ways(crawl: UUID, found: Sequence[Discovery]) -> None:
-    """The first sitemap that names a page counts; the priority of a page that has a row does not change."""
-    linked = [page.key for page in found if page.linked and page.kind == PAGE]
-    Page.objects.filter(crawl_id=crawl, key__in=linked, linked=False).update(linked=True)
-    listed = [page for page in found if page.in_sitemap]
-    if listed:
-        values = [value for page in listed for value in (page.key, page.lastmod[:40])]
-        crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-        with connection.cursor() as cursor:
-            cursor.execute(_LIST.format(rows=", ".join(["(%s, %s)"] * len(listed))), [*values, crawl_id])
-
-
-def _insert_rows(crawl: UUID, pages: Sequence[Discovery], expires_at: float | None) -> int:
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    values = [value for page in pages for value in (crawl_id, *_row(page), expires_at)]
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT.format(rows=", ".join([_ROW] * len(pages))), values)
-        inserted: int = cursor.rowcount
-    return inserted
-
-
-def _insert_listed(crawl: UUID, entries: Sequence[Entry], expires_at: float | None) -> int:
-    crawl_id = Crawl._meta.pk.get_db_prep_value(crawl, connection)
-    values = [
-        value for entry in entries for value in (crawl_id, key_of(entry.url), entry.url, entry.priority, expires_at)
-    ]
-    with connection.cursor() as cursor:
-        cursor.execute(_INSERT.format(rows=", ".join([_LISTED_ROW] * len(entries))), values)
-        inserted: int = cursor.rowcount
-    return inserted
-
-
-def _row(page: Discovery) -> tuple[Any, ...]:
-    status = Page.OPEN if page.outcome is None else Page.CLOSED
-    outcome = page.outcome.value if page.outcome else ""
-    return (
-        page.key,
-        page.url,
-        status,
-        page.depth,
-        page.hops,
-        page.parent_id,
-        outcome,
-        page.error,
-        page.kind,
-        page.priority,
-        page.rel,
-        page.linked,
-        page.in_sitemap,
-        page.lastmod[:40],
-        page.trap_id,
+    """The same for pages of a list."""
+    crawl_id = _crawl_id(crawl)
+    return _INSERT_LISTED.run(
+        [
+            {
+                "crawl_id": crawl_id,
+                "key": key_of(entry.url),
+                "url": entry.url,
+                "priority": entry.priority,
+                "expires_at": expires_at,
+            }
+            for entry in entries
+        ]
     )
+
+
+_LINK = Statement(
+    "UPDATE crawler_page SET linked = true {rows} WHERE crawl_id = {crawl} AND crawler_page.key = {key} AND NOT linked",
+    {"crawl": "uuid", "key": "bytea"},
+)
+_LIST = Statement(
+    """
+    UPDATE crawler_page SET in_sitemap = true, lastmod = {lastmod} {rows}
+    WHERE crawl_id = {crawl} AND crawler_page.key = {key} AND NOT in_sitemap
+    """,
+    {"crawl": "uuid", "key": "bytea", "lastmod": "text"},
+)
+
+
+def _note_ways(crawl_id: Any, found: Sequence[Discovery]) -> None:
+    """The first sitemap that names a page counts; the priority of a page that has a row does not change."""
+    _LINK.run([{"crawl": crawl_id, "key": page.key} for page in found if page.linked and page.kind == PAGE])
+    _LIST.run([{"crawl": crawl_id, "key": page.key, "lastmod": page.lastmod[:40]} for page in found if page.in_sitemap])
+
+
+def _row(page: Discovery, crawl_id: Any, expires_at: float | None) -> Row:
+    return {
+        "crawl_id": crawl_id,
+        "key": page.key,
+        "url": page.url,
+        "status": Page.OPEN if page.outcome is None else Page.CLOSED,
+        "depth": page.depth,
+        "hops": page.hops,
+        "parent_id": page.parent_id,
+        "outcome": page.outcome.value if page.outcome else "",
+        "error": page.error,
+        "kind": page.kind,
+        "priority": page.priority,
+        "rel": page.rel,
+        "linked": page.linked,
+        "in_sitemap": page.in_sitemap,
+        "lastmod": page.lastmod[:40],
+        "trap_id": page.trap_id,
+        "expires_at": expires_at,
+    }
+
+
+def _crawl_id(crawl: UUID) -> Any:
+    """The id as the database stores it: SQLite as text."""
+    return Crawl._meta.pk.get_db_prep_value(crawl, connection)
 
 
 def storable(text: str) -> str:
     """Text that both databases accept: PostgreSQL refuses NUL, SQLite half a surrogate pair."""
+    if text.isascii() and "\0" not in text:
+        return text
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 

@@ -21,18 +21,19 @@ from redis import Redis
 
 from crawler import clock as shared_clock
 from crawler.fetcher import batch, loop, result_buffer, work_stealing
-from crawler.frontier.keys import RECONCILED
+from crawler.frontier import results
+from crawler.frontier.keys import NOTIFY_COMING, RECONCILED
 from crawler.manager import idle_poller, reconcile
 from crawler.queueing import queues
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
 
-_SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
+_SLOWER = 1000  # times; Redis's own clock goes on, and what the table times must not expire because the machine is slow
 
 _AGE = """
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local left, span = redis.call('PTTL', key), ARGV[1]
-  if key == ARGV[2] then span = span * ARGV[3] end
+  if key == ARGV[2] or key == ARGV[3] or key:match('^crawler:%x+%-[%x-]+:lock$') then span = span * ARGV[4] end
   if left > 0 then redis.call('PEXPIRE', key, left - span) end
 end
 """
@@ -60,7 +61,7 @@ class GivenClock:
         span = float(seconds)
         now, limit = self._read()
         self.set(now + span, limit)
-        queues.connection().eval(_AGE, 0, str(int(span * 1000)), RECONCILED, str(_SLOWER))
+        queues.connection().eval(_AGE, 0, str(int(span * 1000)), RECONCILED, NOTIFY_COMING, str(_SLOWER))
         if now + span > limit:
             os._exit(TOO_LATE)
 
@@ -119,9 +120,12 @@ def live_by(clock: GivenClock) -> None:
         (Redis, "time", lambda redis, **options: clock.redis_time()),
         (idle_poller.poll_while_idle, "__defaults__", (clock.await_job, clock.now, clock.pass_by)),
         (reconcile, "MS_PER_S", reconcile.MS_PER_S * _SLOWER),
+        (results, "MS_PER_S", results.MS_PER_S * _SLOWER),
+        (queues, "NOTIFY_RESEND_MS", queues.NOTIFY_RESEND_MS * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
         (batch, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
         (work_stealing, "check_interval", lambda quiet_s: 600.0),  # the same
+        (loop, "LINGER_S", 0.0),  # the same
         (loop, "ThreadPoolExecutor", Threads),
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
         (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),

@@ -16,7 +16,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html.page_metadata import Facts
 from crawler.core.url_lists.entries import Entry
 from crawler.models import Crawl, Page, PageFacts
-from crawler.storage import queries, sql, writer
+from crawler.storage import bulk, queries, sql, writer
 from crawler.storage.writer import Retry
 
 pytestmark = pytest.mark.django_db
@@ -103,7 +103,7 @@ def test_two_crawls_may_hold_the_same_url(crawl: Crawl) -> None:
 
 
 def test_more_pages_than_fit_one_statement(crawl: Crawl) -> None:
-    names = [str(number) for number in range(2 * sql.ROWS_PER_INSERT + 7)]
+    names = [str(number) for number in range(2 * bulk.ROWS_PER_STATEMENT + 7)]
     tallies = writer.apply(crawl.id, [], [], found(*names), NOW).tallies
     assert tallies.discovered == 2 + len(names)
     assert_counters_match_rows(crawl)
@@ -267,7 +267,7 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
     options = CrawlOptions(page_ttl=60.0).to_plain()
     started, listed = (Crawl.objects.create(start_urls=[START], options=options, round_began_at=began) for _ in "ab")
     writer.open_start_pages(started, [START], now)
-    entries = [Entry(number, f"{START}{number}", 5) for number in range(sql.LISTED_ROWS_PER_INSERT)]
+    entries = [Entry(number, f"{START}{number}", 5) for number in range(bulk.ROWS_PER_STATEMENT)]
     assert (
         writer.open_listed_pages(listed.id, [Entry(1, START, 5), *entries, Entry(9, START, 9)], now) == len(entries) + 1
     )

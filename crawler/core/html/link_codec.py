@@ -11,11 +11,12 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from crawler.core.urls.normalise import key_of, origin_of
+from crawler.core.urls.normalise import MAX_CACHED_LENGTH, MAX_CACHED_LINKS, key_of, origin_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -62,7 +63,11 @@ def short_key(url: str) -> bytes:
 
 
 def keys(targets: Sequence[str]) -> bytes:
-    return b"".join([key_of(url)[:KEY_BYTES] for url in targets])
+    """The short keys of these pages. A site's pages share their navigation: the keys of short URLs are cached."""
+    return b"".join([_known_key(url) if len(url) <= MAX_CACHED_LENGTH else short_key(url) for url in targets])
+
+
+_known_key = lru_cache(maxsize=MAX_CACHED_LINKS)(short_key)
 
 
 def number(key: bytes) -> int:
@@ -87,8 +92,11 @@ def packed(targets: Sequence[str], links: Occurrences, page: str) -> bytes:
     urls = [url[cut:] if url.startswith(there) else url for url in targets]
     known, numbers = 0, list[int]()
     for place in links.places:
-        numbers.append(0 if place == known else place + 1)
-        known += place == known
+        if place == known:
+            known += 1
+            numbers.append(0)
+        else:
+            numbers.append(place + 1)
     plain = _encoder.encode((urls, numbers, links.texts, links.rels))
     return _compressor.compress(plain, zstd.ZstdCompressor.FLUSH_FRAME)  # whole frames, also of several threads
 

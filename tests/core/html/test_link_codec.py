@@ -68,6 +68,11 @@ def test_each_link_is_found_at_its_place(links: list[str]) -> None:
     ]
 
 
+def test_the_keys_of_short_and_of_long_urls_are_those_that_are_looked_for() -> None:
+    urls = ["https://example.com/a", f"https://example.com/{'b' * 3000}", "https://example.com/a"]
+    assert link_codec.keys(urls) == b"".join(map(link_codec.short_key, urls))
+
+
 def test_a_key_that_only_seems_to_be_there_is_not_found() -> None:
     keys = bytes(range(2 * KEY_BYTES))
     assert list(link_codec.places(keys, keys[3 : 3 + KEY_BYTES])) == []
