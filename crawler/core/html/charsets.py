@@ -75,9 +75,11 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 def utf_8(body: bytes, content_type: str = "") -> bytes:
     """The text of a page as `decode` reads it, in UTF-8: the body itself, when it is that already."""
-    if encoding_of(body, content_type) == "utf-8" and _is_utf_8(body):
-        return body.removeprefix(_mark_of(body))
-    return decode(body, content_type).encode("utf-8", "replace")
+    declared = _declared(body, content_type)
+    text = body.removeprefix(_mark_of(body))
+    if declared in (None, "utf-8") and _is_utf_8(body):
+        return text
+    return text.decode(declared or _FALLBACK, "replace").encode("utf-8", "replace")
 
 
 def encoding_of(body: bytes, content_type: str = "") -> str:
@@ -91,11 +93,15 @@ def encoding_of(body: bytes, content_type: str = "") -> str:
     Unknown labels are ignored. Source: https://html.spec.whatwg.org/#determining-the-character-encoding; its
     step 4 depends on the user's language, which is not known here.
     """
+    return _declared(body, content_type) or ("utf-8" if _is_utf_8(body) else _FALLBACK)
+
+
+def _declared(body: bytes, content_type: str) -> str | None:
+    """Steps 1 to 3 of `encoding_of`."""
     mark = _mark_of(body)
     if mark:
         return dict(_BYTE_ORDER_MARKS)[mark]
-    declared = _in_header(content_type) or _in_markup(body[:_PRESCAN_BYTES].decode("latin-1"))
-    return declared or _sniffed(body)
+    return _in_header(content_type) or _in_markup(body[:_PRESCAN_BYTES].decode("latin-1"))
 
 
 def _mark_of(body: bytes) -> bytes:
@@ -139,10 +145,6 @@ def _codec(label: str) -> str | None:
 def _readable(codec: str) -> str:
     """Markup in single bytes is not UTF-16, even if labelled so; browsers read it as UTF-8."""
     return "utf-8" if codec.startswith("utf-16") else codec
-
-
-def _sniffed(body: bytes) -> str:
-    return "utf-8" if _is_utf_8(body) else _FALLBACK
 
 
 def _is_utf_8(body: bytes) -> bool:

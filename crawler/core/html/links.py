@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.core.html import page_metadata
-from crawler.core.html.document import MOST_TAGS, Document, attribute, collapsed, document_of
+from crawler.core.html.document import MOST_TAGS, Document, Element, attribute, collapsed, document_of
 from crawler.core.html.link_codec import NO_OCCURRENCES, Occurrences
 from crawler.core.html.page_metadata import MAX_HREF, MAX_MALFORMED, Facts, Malformed, problem_of, rel_of
 from crawler.core.urls.normalise import linker, normalise
@@ -33,8 +33,9 @@ MAX_TEXT_RATIO = 4  # characters of all anchor texts that are read, per byte of 
 MAX_NESTED_LINKS = 8  # HTML does not allow a link in a link
 _SAMPLE_INTERVAL = 64  # elements; one of so many is checked for nesting
 
-_LINKS = "a[href], area[href], iframe[src], frame[src], link[rel][href]"
-_SOUGHT = f"{_LINKS}, base[href], meta[content], {page_metadata.AT_LARGE}"
+# Every element is compared with each alternative of a query, so there are few; the attribute comes first, because most
+# elements do not have it.
+_SOUGHT = f"[href]:is(a, area, base, link[rel]), [src]:is(iframe, frame), meta[content], {page_metadata.AT_LARGE}"
 _WITH_REL = frozenset({"a", "area"})
 _FOLLOWED_RELATIONS = frozenset({"next", "prev", "alternate", "canonical"})
 # https://html.spec.whatwg.org/#shared-declarative-refresh-steps
@@ -72,15 +73,14 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     document = html if isinstance(html, Document) else document_of(html)
     page = document.tree
     nodes = page.css(_SOUGHT)  # one query is faster than one for each element
-    tags = [node.tag for node in nodes]
-    at_large = [node for node, tag in zip(nodes, tags, strict=True) if tag != "a"]
+    elements = [(node, node.tag) for node in nodes]  # the tag is read once: each time, it is decoded
+    at_large = [element for element in elements if element[1] != "a"]
     broken = _Broken()
     base, metas = _base_and_metas(at_large, url, broken)
     # The latter is faster, but keeps a copy of the text for the lifetime of the tree.
     read = LexborNode.text if document.size > page_metadata.PIECE else LexborNode.text_lexbor
-    found = _links_of(
-        nodes, tags, base, _Reader(read, 0 if _are_nested(nodes) else MAX_TEXT_RATIO * document.size), broken
-    )
+    reader = _Reader(read, 0 if _are_nested(nodes) else MAX_TEXT_RATIO * document.size)
+    found = _links_of(elements, base, reader, broken)
     title = _title_of(page)
     facts = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
     if broken.number:
@@ -108,20 +108,21 @@ class _Broken:
             self.links.append(Malformed(written[:MAX_HREF], text, rel, problem))
 
 
-def _base_and_metas(nodes: Iterable[LexborNode], url: str, broken: _Broken) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _base_and_metas(elements: Iterable[Element], url: str, broken: _Broken) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The base of the page's links, and its meta elements by name."""
     base: str | None = None
     metas: list[tuple[str, str]] = []
-    for node in nodes:
-        match node.tag:
-            case "base" if base is None:
-                written = attribute(node, "href")
-                base = normalise(written, url)
-                if base is None and (problem := problem_of(written, url)):
-                    broken.add(written, "", "", f"{problem} (it is the base of the page's links)")
-                base = base or url
-            case "meta" if len(metas) < MAX_METAS and "name" in node.attrs:
-                metas.append((attribute(node, "name"), attribute(node, "content")))
+    for node, tag in elements:
+        if tag == "meta" and len(metas) < MAX_METAS:
+            attributes = node.attributes
+            if "name" in attributes:
+                metas.append((attributes["name"] or "", attributes.get("content") or ""))
+        elif tag == "base" and base is None:
+            written = attribute(node, "href")
+            base = normalise(written, url)
+            if base is None and (problem := problem_of(written, url)):
+                broken.add(written, "", "", f"{problem} (it is the base of the page's links)")
+            base = base or url
     return base or url, tuple(metas)
 
 
@@ -156,9 +157,7 @@ class _Found(NamedTuple):
     cut: str  # why some are missing
 
 
-def _links_of(
-    nodes: Iterable[LexborNode], tags: Iterable[str | None], base: str, reader: _Reader, broken: _Broken
-) -> _Found:
+def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _Broken) -> _Found:
     """Every link among these elements; malformed ones are added to `broken`."""
     targets: dict[str, int] = {}  # with their places
     places, texts, rels = list[int](), list[str](), dict[int, str]()
@@ -166,8 +165,8 @@ def _links_of(
     problems: dict[str, str] = {}  # reference -> why
     to_link, (read, words_room) = linker(base), reader
     room, cut = MAX_CHARACTERS, ""
-    for node, tag in zip(nodes, tags, strict=True):
-        attributes = node.attributes  # reading all takes less time than one by name
+    for node, tag in elements:
+        attributes = node.attributes  # reading all takes less time than two by name
         written = (tag == "a" and attributes.get("href")) or _reference_in(tag, attributes)
         if written is None:
             continue
@@ -221,10 +220,8 @@ def _always_with_rel(found: _Found) -> dict[str, str]:
     away = dict[int, str]()
     for link, rel in rels.items():
         away.setdefault(places[link], rel)
-    for link, place in enumerate(places):
-        if link not in rels:
-            away.pop(place, None)
-    return {url: away[place] for place, url in enumerate(found.targets) if place in away}
+    near = {place for link, place in enumerate(places) if place in away and link not in rels}
+    return {url: away[place] for place, url in enumerate(found.targets) if place in away and place not in near}
 
 
 def _picture_in(node: LexborNode) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from crawler.core.html.document import Document, attribute, collapsed
+from crawler.core.html.document import Document, Element, attribute, collapsed
 from crawler.core.html.simhash import MAX_WORDS, sketch_of, words_of
 from crawler.core.urls.normalise import MAX_URL_LENGTH, normalise, resolve
 
@@ -113,9 +113,8 @@ AT_LARGE = f"h1, {', '.join(sorted(_UNSEEN))}"
 """The elements that `facts_of` needs beside those with links."""
 
 _SOURCES = "img, script, iframe, audio, video, source, track, embed, input"
+_INSECURE = f"[src^='http:' i]:is({_SOURCES}), object[data^='http:' i], link[rel~='stylesheet' i][href^='http:' i]"
 _SHOWN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed"
-_INSECURE = ", ".join(f"{name}[src^='http:' i]" for name in _SOURCES.split(", ")) + ", object[data^='http:' i]"
-_STYLES = "link[rel~='stylesheet' i][href^='http:' i]"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -142,7 +141,7 @@ NOTHING = Facts()
 
 def facts_of(
     document: Document,
-    at_large: Sequence[LexborNode],
+    at_large: Sequence[Element],
     metas: Iterable[tuple[str, str]],
     base: str,
     url: str,
@@ -161,12 +160,13 @@ def facts_of(
     4. Equal texts of fewer than LITTLE_TEXT characters mean little if pages have pictures or scripts.
     5. With `sketches` the words of the visible text are counted and hashed, see `core.html.simhash`.
     """
-    canonicals = [node for node in at_large if node.tag == "link" and "canonical" in _words(attribute(node, "rel"))]
-    headings = [node for node in at_large if node.tag == "h1"]
+    canonicals = [node for node, tag in at_large if tag == "link" and "canonical" in _words(attribute(node, "rel"))]
+    headings = [node for node, tag in at_large if tag == "h1"]
+    unseen = [node for node, tag in at_large if tag in _UNSEEN]
     page = document.tree
     insecure = _insecure(page) if url.startswith("https:") else ()
-    has_scripts = any(node.tag == "script" for node in at_large)
-    text = _visible_text(document, at_large)
+    text = _visible_text(document, unseen)
+    has_scripts = any(tag == "script" for _, tag in at_large)
     shows_more = len(text) < LITTLE_TEXT and (has_scripts or page.css_first(_SHOWN) is not None)
     digest = _digest(text)
     spoken, count = words_of(page.body.text(separator=" "), MAX_WORDS) if sketches and page.body else (None, None)
@@ -195,11 +195,10 @@ def _first_words(headings: Iterable[LexborNode]) -> str:
     return next((words for node in headings if (words := collapsed(node.text(), MAX_HEADING))), "")
 
 
-def _visible_text(document: Document, at_large: Sequence[LexborNode]) -> str:
+def _visible_text(document: Document, unseen: Sequence[LexborNode]) -> str:
     body = document.tree.body
-    for node in reversed(at_large):  # children before their parents, which remove them
-        if node.tag in _UNSEEN:
-            node.remove()
+    for node in reversed(unseen):  # children before their parents, which remove them
+        node.remove()
     if body is None:
         return ""
     # The former is faster, but keeps a copy of the text for the lifetime of the tree.
@@ -218,7 +217,7 @@ def _digest(text: str) -> bytes:
 def _insecure(page: LexborHTMLParser) -> tuple[str, ...]:
     found = dict.fromkeys(
         (attribute(node, "href") or attribute(node, "src") or attribute(node, "data"))[:MAX_ADDRESS]
-        for node in page.css(f"{_INSECURE}, {_STYLES}")
+        for node in page.css(_INSECURE)
     )
     return tuple(found)[:MAX_INSECURE]
 

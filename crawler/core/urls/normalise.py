@@ -19,11 +19,14 @@ MAX_URL_LENGTH = 4096
 
 _MAX_ENCODED_LENGTH = 3 * MAX_URL_LENGTH  # a longer one is too long in any decoding
 
-MAX_CACHED_LINKS = 20_000  # per process; some 5 MB
+MAX_CACHED_LINKS = 20_000  # per process; some 5 MB, and as much for their keys
 MAX_CACHED_LENGTH = 250  # characters of a link, or of a folder; so the cache has at most 20 MB
 
 _SCHEMES = ("http://", "https://")
 _BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
+# A path that joining leaves as it is: no segment begins with a dot, or is empty, and nothing has to be encoded.
+_PLAIN_SEGMENTS = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?"
+_PLAIN_PATH = re.compile(rf"(/|(?:\.\./)*)({_PLAIN_SEGMENTS}(?:\?[A-Za-z0-9._~=&/-]+)?)#?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PERCENT_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -100,7 +103,19 @@ def linker(base: str) -> Callable[[str], str | None]:
 
 @lru_cache(maxsize=MAX_CACHED_LINKS)
 def _looked_up(reference: str, folder: str) -> str | None:
-    return normalise(reference, folder)
+    plain = _PLAIN_PATH.fullmatch(reference)
+    return _joined(plain[1], plain[2], folder) if plain else normalise(reference, folder)
+
+
+def _joined(begin: str, path: str, folder: str) -> str:
+    """A plain path, behind "/" or any number of "../", in this folder. Most links are such; the parser of URLs takes
+    three times as long."""
+    root = folder.index("/", 8)
+    if begin == "/":
+        return folder[: root + 1] + path
+    for _ in range(len(begin) // len("../")):
+        folder = folder[: max(root, folder.rfind("/", 0, len(folder) - 1)) + 1]
+    return folder + path
 
 
 def href_of(url: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -19,6 +22,9 @@ from tests.fuzz.mutation import filled
 
 PAGES = sorted((Path(__file__).parents[2] / "data" / "pages").glob("*.html"))
 URL = "https://docs.example/manual/"
+HAS_THE_WORDS = 42  # exit code; no death of a process looks like it
+FORKING = multiprocessing.get_context("forkserver")  # each process begins with what is loaded once
+FORKING.set_forkserver_preload([__name__])
 WRITERS = [writer for writer in (markdown.compiled, markdown.in_python) if writer]
 LINKED_CODE = re.compile(
     r"\[`[^`]+`\]\(([^ )]+)"
@@ -157,17 +163,22 @@ def test_tags_that_are_text_are_not_read_as_tags(tag: str) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("times", [15, 120, 1000, 6000])
 def test_nesting_neither_ends_the_process_nor_loses_words(part: str, times: int) -> None:
-    """In a thread whose stack is as small as it is on macOS: html-to-markdown goes down by recursion."""
-    program = (
-        "import sys, threading; threading.stack_size(512 * 1024)\n"
-        "from crawler.core.html.main_content import markdown_of\n"
-        "html, out = sys.stdin.buffer.read(), []\n"
-        "thread = threading.Thread(target=lambda: out.append(markdown_of(html, 'https://example.com/')))\n"
-        "thread.start(); thread.join(); print('below' in out[0] or 'object' in out[0])"
-    )
-    html = f"<p>object {part * times}below".encode()
-    done = subprocess.run([sys.executable, "-c", program], input=html, capture_output=True, check=True)
-    assert done.stdout.strip() == b"True"
+    """html-to-markdown goes down by recursion."""
+    process = FORKING.Process(target=write_with_a_small_stack, args=(f"<p>object {part * times}below".encode(),))
+    process.start()
+    process.join()
+    assert process.exitcode == HAS_THE_WORDS
+
+
+def write_with_a_small_stack(html: bytes) -> NoReturn:
+    """In a thread whose stack is as small as it is on macOS."""
+    written: list[str] = []
+    threading.stack_size(512 * 1024)
+    thread = threading.Thread(target=lambda: written.append(main_content.markdown_of(html, URL)))
+    thread.start()
+    thread.join()
+    has_words = bool(written) and ("below" in written[0] or "object" in written[0])
+    sys.exit(HAS_THE_WORDS if has_words else 1)
 
 
 @pytest.mark.parametrize("part", [b"<pre>", b"<a href=x>", b"<td>x", b"<li>x", b"<p style=x>", b"<img src=x alt='y'>"])

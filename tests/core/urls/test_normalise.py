@@ -33,6 +33,31 @@ DELIMITERS = (":", "443", "80", "/", "\\", ".", "..", "?", "#", "&", "=", "+", "
 ENCODINGS = ("%", "%2", "%2e", "%2E", "65", "%41", "%7e", "%c3%a9", "%00", "%25", "%%", "a", "A", "f")
 ODDITIES = ("é", "\x00", "\ud800", "\udfff", "\uffff", "\u00ad")
 PIECES = st.sampled_from([*PARTS, *DELIMITERS, *ENCODINGS, *ODDITIES])
+PATH_PIECES = (
+    "../",
+    "./",
+    "..",
+    ".",
+    "/",
+    "//",
+    "a",
+    "b.html",
+    "c-d_e~",
+    ".hidden",
+    "x..y",
+    "?",
+    "q=1&r",
+    "#",
+    "%7e",
+    "é",
+)
+FOLDERS = (
+    "http://a.b/",
+    "https://a.b/c/d/e.html?f",
+    "http://a.b:81/c//d/",
+    "http://a.b/%20/c%2Fd/e..",
+    "http://[::1]//",
+)
 URLISH = st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join))
 PATHISH = st.lists(PIECES, max_size=12).map(lambda pieces: "https://example.com/" + "".join(pieces))
 
@@ -235,6 +260,11 @@ def test_a_start_url_is_either_taken_or_refused_with_a_reason(typed: str) -> Non
 def test_a_link_that_is_looked_up_is_what_it_would_be_resolved_to(reference: str, page: str, other: str) -> None:
     bases = [base for base in (normalise(page), normalise(other), PAGE) if base]
     assert [linker(base)(reference) for base in bases] == [normalise(reference, base) for base in bases]
+
+
+@given(st.lists(st.sampled_from(PATH_PIECES), max_size=8).map("".join), st.sampled_from(FOLDERS))
+def test_a_plain_path_is_joined_as_the_url_standard_says(reference: str, base: str) -> None:
+    assert linker(base)(reference) == normalise(reference, base)
 
 
 @pytest.mark.parametrize("reference", ["", "?x", "#", "http:", "http:?x", "ht\ntp:?x", " ?x", "http:?a://b", "https:x"])

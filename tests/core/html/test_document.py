@@ -1,0 +1,70 @@
+"""The quick checks of a page before it is parsed find whatever the exact and slow ones find."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.core.html.document import (
+    _LEFT_OPEN,
+    _MAY_BE_CROWDED,
+    _MAY_BE_LEFT_OPEN,
+    MAX_ATTRIBUTES,
+    _may_be_crowded,
+    document_of,
+)
+from tests.fuzz.mutation import filled
+
+TAGS = (
+    b"<em ",
+    b"<EM\n",
+    b"<b/",
+    b"<code a=b>",
+    b"<i class='x y'>",
+    b"<strong>",
+    b"<font size=1",
+    b"<span>",
+    b"<a x>",
+    b"<p>",
+)
+ENDS = (b"</em>", b"</EM >", b"</Em>", b"</b>", b"</code\t>", b"</i>", b"</span>", b"</a>", b"</em", b"</")
+PIECES = (b"<", b">", b'"', b"'", b"=", b" ", b"/", b"x", b"a=", b'a="b"', b"='c>'", b"\n", b"words", b"\xe9", b"<br>")
+MARKUP = st.lists(st.sampled_from([*TAGS, *ENDS, *PIECES]), max_size=16).map(b"".join)
+
+
+@given(MARKUP)
+def test_a_style_that_is_left_open_is_found_by_the_automaton(html: bytes) -> None:
+    assert _MAY_BE_LEFT_OPEN.search(html) or not _LEFT_OPEN.search(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<p>words < and > words",
+        b"<em>no attributes",
+        b"<em class=a>words<br>and <a href='x y'>a link</a></em>",
+        b'<CODE CLASS="a b=c"><span class=pre>x</span></CODE >',
+        b"<i\nid=x title='\xe9'>words</i\n><img src=x><embed a=b><spanner x=y>",
+    ],
+)
+def test_closed_styles_do_not_need_the_slow_check(html: bytes) -> None:
+    assert not _MAY_BE_LEFT_OPEN.search(html)
+
+
+def test_a_style_is_closed_by_its_end_tag_in_other_letters() -> None:
+    assert document_of(filled(b"", b"<FONT color=c%d>words</font><p>", b"", 150_000)).is_whole
+    assert not document_of(filled(b"", b"<FONT color=c%d>words</fond><p>", b"", 150_000)).is_whole
+
+
+@given(MARKUP)
+def test_a_quoted_tag_end_is_found_by_the_quick_check(html: bytes) -> None:
+    assert _may_be_crowded(html) is bool(_MAY_BE_CROWDED.search(html))
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+@pytest.mark.parametrize("before", [0, 1, 2 * MAX_ATTRIBUTES - 1, 2 * MAX_ATTRIBUTES, 7001])
+def test_a_long_tag_is_found_wherever_it_begins(before: int, missing: int) -> None:
+    tag = b"<a" + b" " * (2 * MAX_ATTRIBUTES - 2 - missing)
+    for around in (b">" * before, (b"x" * 999 + b">") * (before // 1000) + b">" * (before % 1000)):
+        assert _may_be_crowded(around + tag + b">" + around) is (not missing)
