@@ -10,6 +10,7 @@ Protocol: a JSON array a line on stdin, a JSON value a line on stdout.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -95,15 +96,19 @@ class Forker:
 
 def serve() -> None:
     """Until there is no more input."""
-    from crawler import worker  # sets up Django, which a test that imports this module has done already
+    # Both are slow to import, and a test that imports this module needs neither; the second sets up Django.
+    from rq.cli import main
+
+    from crawler import worker
 
     assert worker
+    gc.freeze()  # or the collector of each worker looks through all that is loaded, and so copies it
     for line in sys.stdin:
         match json.loads(line):
             case ["fork", log, *command]:
                 answer = os.fork()
                 if answer == 0:
-                    work(log, command)
+                    work(main, log, command)
                 with suppress(OSError):  # it has done so itself
                     os.setpgid(answer, answer)
             case ["poll", pid]:
@@ -112,10 +117,8 @@ def serve() -> None:
         print(json.dumps(answer), flush=True)
 
 
-def work(log: str, command: list[str]) -> NoReturn:
+def work(main: Callable[[], Any], log: str, command: list[str]) -> NoReturn:
     """What the command would do in a process of its own: group, streams, arguments and random numbers are new."""
-    from rq.cli import main  # slow to import
-
     os.setpgid(0, 0)
     nothing, written = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for descriptor, number in ((nothing, 0), (written, 1), (written, 2)):

@@ -32,6 +32,7 @@ from tests.forking import ForkedWorker, Forker
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds after which a crawl that should have finished is stuck
 OWN_WORKER = ("rq", "worker", "-w", "crawler.worker.Worker", "crawl", "fetch")
+STOCK_WORKER = ("rq", "worker", "crawl", "fetch")
 
 T = TypeVar("T")
 
@@ -96,9 +97,17 @@ class Stack:
 
     def start_worker(self) -> subprocess.Popen[bytes] | ForkedWorker:
         """One of the project's. What matters is what it does, and not how it starts."""
+        return self._start(*OWN_WORKER)
+
+    def start_stock_worker(self) -> subprocess.Popen[bytes] | ForkedWorker:
+        """RQ's own. Forked, it has loaded already what the work-horse of each of its jobs would load anew;
+        `tests/acceptance/test_stock_workers.py` has one that has not."""
+        return self._start(*STOCK_WORKER)
+
+    def _start(self, *command: str) -> subprocess.Popen[bytes] | ForkedWorker:
         if self.forker is None or self.forker.env != self.env:
-            return self.spawn(*OWN_WORKER)
-        worker = self.forker.fork(self.folder / "processes.log", *OWN_WORKER)
+            return self.spawn(*command)
+        worker = self.forker.fork(self.folder / "processes.log", *command)
         self.children.append(worker)
         return worker
 

@@ -38,6 +38,7 @@ MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no furthe
 MAX_LINK_CHARACTERS = 150  # of a link in the return value
 MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
 MAX_STEALING_S = 180.0  # after this the job takes no further batch, so that it ends
+LINGER_S, LINGER_LOOK_S = 0.3, 0.01  # how long and how often a forked job with nothing left looks for more
 
 connection_pool = ConnectionPool()
 """Connections this worker keeps between two slices, of one job or of two."""
@@ -133,10 +134,12 @@ class _Job:
         self._summary = Summary()  # of those that are over
         self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
         self._order = count()
-        self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]]] = queue.SimpleQueue()
+        self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]] | None] = queue.SimpleQueue()
         self._running = 0
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
+        self._lingers = queues.is_forked()
+        self._idle_since: float | None = None
 
     def add(self, run: BatchRun) -> None:
         self._runs.append(run)
@@ -156,13 +159,11 @@ class _Job:
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
         threads = ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="slice")
-        stealer = WorkStealer()
+        stealer = WorkStealer(lambda: self._steps.put(None))
         look_at = self._began + stealer.interval()
         try:
             with stealer:
-                while (
-                    self._heap or self._running or stealer.is_busy()
-                ) and self._release_on_shutdown() is not Phase.LEAVE:
+                while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
                     self._begin_steps(threads, is_cut_off)
                     self._process_steps(look_at)
                     if time.monotonic() >= look_at:
@@ -173,6 +174,33 @@ class _Job:
         for run in tuple(self._runs):
             run.end_all()
             self._finish_run(run)
+
+    def _goes_on(self, stealer: WorkStealer) -> bool:
+        if self._heap or self._running or stealer.is_busy():
+            self._idle_since = None
+            return True
+        return self._lingers and self._finds_more(stealer)
+
+    def _finds_more(self, stealer: WorkStealer) -> bool:
+        """Take the next tick or batch instead of leaving it to the next fork; False if there was none for a while, or
+        another kind of job waits."""
+        now = time.monotonic()
+        self._idle_since = self._idle_since or now
+        is_late = now - self._began >= MAX_STEALING_S or now - self._idle_since >= LINGER_S
+        if is_late or queues.stop_request.is_set():
+            return False
+        batch, others_wait = stealer.take_next()
+        if batch is not None:
+            self._claim(batch)
+        elif not stealer.is_busy():
+            time.sleep(LINGER_LOOK_S)
+        return not others_wait
+
+    def _claim(self, batch: Batch) -> None:
+        """Add a batch that was taken out of the queue, unless it is in other hands."""
+        run = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
+        if run is not None:
+            self.add(run)
 
     def _release_on_shutdown(self) -> Phase:
         """On shutdown, end the slices that wait, and later also abort the requests under way."""
@@ -197,9 +225,7 @@ class _Job:
         has_room = self._running <= MAX_THREADS * 3 // 4 and len(self._heap) + self._running <= MAX_SLICES
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._heap or self._running)):
-            stolen = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
-            if stolen is not None:
-                self.add(stolen)
+            self._claim(batch)
 
     def _begin_steps(self, threads: ThreadPoolExecutor, is_cut_off: Callable[[], bool]) -> None:
         while self._heap and self._running < MAX_THREADS:
@@ -220,9 +246,11 @@ class _Job:
     def _process_steps(self, look_at: float) -> None:
         """Process the slices whose threads are done, or wait for one until something else is due."""
         try:
-            self._step_done(*self._steps.get(timeout=self._wait_s(look_at)))
+            step = self._steps.get(timeout=self._wait_s(look_at))
             while True:
-                self._step_done(*self._steps.get_nowait())
+                if step is not None:  # else a tick is over
+                    self._step_done(*step)
+                step = self._steps.get_nowait()
         except queue.Empty:
             pass
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
@@ -41,7 +41,8 @@ def check_interval(quiet_s: float) -> float:
 class WorkStealer:
     """Runs one tick at a time in a thread of its own, so that no page waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_tick_done: Callable[[], None]) -> None:
+        self._on_tick_done = on_tick_done
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tick")
         self._tick: Future[None] | None = None
         self._waited_at = time.monotonic()  # when a job was last seen to wait
@@ -64,13 +65,29 @@ class WorkStealer:
             if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
                 crawl = queues.steal_tick(left_over)
                 if crawl is not None:
-                    self._tick = self._thread.submit(_tick, crawl)
+                    self._run_tick(crawl)
             if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
                 batch = queues.steal_batch(left_over)
                 if batch is not None:
                     yield batch
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
+
+    def take_next(self) -> tuple[Batch | None, bool]:
+        """Take the first queued tick, which is run, and the first queued batch, without leaving them to other workers;
+        and whether another kind of job waits for this worker."""
+        try:
+            jobs = [job for job in queues.next_jobs() if not queues.is_poller(job)]
+            if not self.is_busy() and (crawl := queues.steal_tick(jobs)) is not None:
+                self._run_tick(crawl)
+            return queues.steal_batch(jobs), any(map(queues.is_of_another_kind, jobs))
+        except RedisError as error:
+            log.warning("the queues could not be looked at: %s", error)
+            return None, True
+
+    def _run_tick(self, crawl: str) -> None:
+        self._tick = self._thread.submit(_tick, crawl)
+        self._tick.add_done_callback(lambda _: self._on_tick_done())
 
     def _waiting_since(self, looks: int) -> list[str]:
         return [job for job, seen in self._checks.items() if seen >= looks]

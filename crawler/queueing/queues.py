@@ -6,6 +6,7 @@ Jobs are enqueued by dotted name, so that nothing here imports `crawler.jobs`. A
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import threading
 import time
@@ -33,8 +34,10 @@ CRAWL, FETCH = "crawl", "fetch"
 log = logging.getLogger(__name__)
 
 _JOB_TIMEOUT_S = 300
+_TICK_PREFIX, _BATCH_PREFIX = "manage-", "fetch-"  # of job ids
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
+NOTIFY_RESEND_MS = 10_000  # a notify job that has not begun after this is sent again: RQ may lose a job
 _PAGE_NOTICES_LOCK_MS = 20_000  # longer than one delivery of page notices takes
 _POLLER_PREFIX = "watch-"
 _TAIL_JOBS = 64  # jobs at the end of a queue that are searched for idle pollers
@@ -192,9 +195,9 @@ def _queued_pollers() -> list[str]:
 
 
 def send_notify() -> None:
-    """Enqueue the job that delivers the outbox, unless one was sent within the last seconds: RQ may lose a job."""
+    """Enqueue the job that delivers the outbox, unless one was sent just now."""
     job = new_id("notify")
-    if connection().set(keys.NOTIFY_COMING, job, nx=True, ex=10):
+    if connection().set(keys.NOTIFY_COMING, job, nx=True, px=NOTIFY_RESEND_MS):
         data = _job_data("crawler.jobs.notify", job, "deliver the notices of crawls")
         with connection().pipeline() as pipe:
             _queue(CRAWL).enqueue_many([data], pipeline=pipe)
@@ -246,15 +249,20 @@ def next_jobs() -> list[str]:
         return [job.decode() for jobs in pipe.execute() for job in jobs]
 
 
+def is_of_another_kind(job: str) -> bool:
+    """Whether the job is neither a tick nor a batch."""
+    return not job.startswith((_TICK_PREFIX, _BATCH_PREFIX))
+
+
 def steal_tick(among: Sequence[str]) -> str | None:
     """Take the first tick `among` these jobs out of RQ's queue, to be run by the caller; returns its crawl."""
-    job = _steal(CRAWL, "manage-", among)
+    job = _steal(CRAWL, _TICK_PREFIX, among)
     return str(job.args[0]) if job is not None else None
 
 
 def steal_batch(among: Sequence[str]) -> Batch | None:
     """Take the first batch `among` these jobs out of RQ's queue, to be claimed by the caller."""
-    job = _steal(FETCH, "fetch-", among)
+    job = _steal(FETCH, _BATCH_PREFIX, among)
     return Batch.from_plain(job.args[0]) if job is not None else None
 
 
@@ -308,6 +316,15 @@ def stop_listener() -> Callable[[], bool]:
         return bool(connection().hexists(key, "shutdown_requested_date"))
 
     return is_stopping
+
+
+def is_forked() -> bool:
+    """Whether the job of this process has it to itself: a stock worker forks for each job, which takes 0.3 seconds."""
+    job = get_current_job()
+    if job is None or job.worker_name is None:
+        return False
+    pid = connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "pid")
+    return pid is not None and int(pid) != os.getpid()
 
 
 def waiting_jobs() -> dict[str, int]:

@@ -24,17 +24,13 @@ def slow_site() -> Site:
     return site
 
 
-def start_stock(stack: Stack) -> Any:
-    return stack.spawn("rq", "worker", "crawl", "fetch")
-
-
 def assert_complete(stack: Stack, receipt: dict[str, object]) -> None:
     same = {name: value for name, value in EXPECTED.items() if name != "retries"}  # lost attempts count as retries
     assert {name: receipt[name] for name in same} == same
     assert len(stack.rows("SELECT * FROM crawler_notice")) == 1
 
 
-@pytest.mark.parametrize("start", [Stack.start_worker, start_stock])
+@pytest.mark.parametrize("start", [Stack.start_worker, Stack.start_stock_worker])
 def test_workers_killed_in_the_middle_lose_nothing(stack: Stack, start: Callable[[Stack], Any]) -> None:
     """Both workers die with pages in hand; the next one is enough, though it is sent no job."""
     with slow_site().serving() as site:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import json
 
+import pytest
+from django.core.management import call_command
+
 from tests.site import Site
 from tests.stack import Stack
 
@@ -15,13 +18,18 @@ PAGES = {"/": HOME, "/a": "<a href=/gone>3</a>", "/drawn": "<a href=//>Nowhere</
 PAGES = {path: f"<!DOCTYPE html><html><body>{html}</body></html>" for path, html in PAGES.items()}
 
 
-def test_every_link_is_told_and_none_vanishes(stack: Stack) -> None:
+def test_every_link_is_told_and_none_vanishes(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     stack.start_worker()
     with Site(PAGES).serving() as site:
         crawl = stack.start(site.url)
         stack.wait_until_finished(crawl)
-    exported = stack.run("python", "manage.py", "export", str(crawl), "--format", "links.csv").stdout
-    lines = [list(line.values()) for line in csv.DictReader(exported.splitlines())]
+
+    def told_by(command: str, *words: str) -> list[str]:
+        """The lines on stdout."""
+        stack.within(lambda: call_command(command, str(crawl), *words))
+        return capsys.readouterr().out.splitlines()
+
+    lines = [list(line.values()) for line in csv.DictReader(told_by("export", "--format", "links.csv"))]
     home = f"{site.url}/"
     assert [[line[1].removeprefix(site.url), *line[2:]] for line in lines if line[0] == home] == [
         ["/a", "Menu", "", "200", ""],
@@ -36,16 +44,10 @@ def test_every_link_is_told_and_none_vanishes(stack: Stack) -> None:
     assert [line[1:] for line in lines if line[0] == f"{site.url}/drawn"] == [
         ["//", "Nowhere", "", "malformed", "not a valid URL: no host"]
     ]
-    assert reported(stack, str(crawl), "malformed-links") == [
+    malformed = [json.loads(line) for line in told_by("report", "malformed-links", "--json")]
+    assert [(row["page"], row["written"], row["text"]) for row in malformed] == [
         (home, "htp:/x", "Typo"),
         (home, "http://[::1", "Bracket"),
         (f"{site.url}/drawn", "//", "Nowhere"),
     ]
-    broken = stack.run("python", "manage.py", "report", str(crawl), "broken-links", "--json").stdout
-    assert [json.loads(line)["text"] for line in broken.splitlines()] == ["1", "2", "3"]
-
-
-def reported(stack: Stack, crawl: str, report: str) -> list[tuple[str, str, str]]:
-    told = stack.run("python", "manage.py", "report", crawl, report, "--json").stdout
-    rows = [json.loads(line) for line in told.splitlines()]
-    return [(row["page"], row["written"], row["text"]) for row in rows]
+    assert [json.loads(line)["text"] for line in told_by("report", "broken-links", "--json")] == ["1", "2", "3"]

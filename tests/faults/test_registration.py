@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -17,10 +18,9 @@ from crawler.queueing import queues
 from crawler.queueing.workers import keep_registered, live_workers, worker_count
 from crawler.worker import REGISTER_INTERVAL_S, Worker
 from tests.site import Site, page
-from tests.stack import OWN_WORKER, ROOT, Stack
+from tests.stack import ROOT, Stack
 
 PROTOCOL = ROOT / "docs" / "protocol.md"
-STOCK_WORKER = ("rq", "worker", "crawl", "fetch")
 ROW = re.search(r"^\| `redis: emptied`, workers idle or busy \|.*\| (\d+) s \|$", PROTOCOL.read_text(), re.MULTILINE)
 assert ROW is not None, "docs/protocol.md does not say who knows the workers again"
 PROMISED = float(ROW[1])  # seconds
@@ -73,18 +73,18 @@ def test_it_is_seen_to_while_a_job_is_at_work_and_not_after_its_death(worker: Wo
     assert known(queues.connection()) == []
 
 
-@pytest.mark.parametrize("command", [OWN_WORKER, STOCK_WORKER], ids=["the project's", "stock"])
-def test_redis_is_emptied_while_a_crawl_waits(shared_stack: Stack, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("start", [Stack.start_worker, Stack.start_stock_worker], ids=["the project's", "stock"])
+def test_redis_is_emptied_while_a_crawl_waits(shared_stack: Stack, start: Callable[[Stack], Any]) -> None:
     """The project's worker says by itself that it is there, RQ's has a job that says so."""
     stack = shared_stack
     with Site({"/": page("/a"), "/a": page()}).serving() as site:
         stack.start(f"{site.url}/", delay=3600.0)
-        workers = [stack.start_worker() if command is OWN_WORKER else stack.spawn(*command) for _ in range(2)]
+        workers = [start(stack) for _ in range(2)]
         stack.wait_for(lambda: site.hits["/robots.txt"] > 0)
         stack.wait_for(lambda: both_watch(stack.redis))
         stack.redis.flushall()
         stack.wait_for(lambda: len(listening_to_both(stack.redis)) == 2)
-        if command is OWN_WORKER:
+        if start is Stack.start_worker:
             assert {pid for _, pid, _ in known(stack.redis)} == {worker.pid for worker in workers}
 
 

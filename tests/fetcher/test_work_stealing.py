@@ -67,16 +67,46 @@ def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -
     assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
 
 
+@pytest.mark.site({"/": page("/a"), "/a": page("/b"), "/b": page()})
+def test_the_job_of_a_worker_that_forks_goes_on_while_there_is_work(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues, "is_forked", lambda: True)
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    assert bench.state() == "finished"
+    assert bench.site.hits["/b"] == 1
+
+
+@pytest.mark.site({"/": page("/a"), "/a": page()})
+def test_it_ends_when_the_worker_has_something_else_to_do(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues, "is_forked", lambda: True)
+    bench.start()
+    bench.work("crawl", at_most=1)
+    queues.send_notify()
+    bench.work("fetch", at_most=1)
+    assert bench.state() == "running"
+    assert bench.site.hits["/a"] == 0
+
+
+def test_the_job_of_a_worker_that_does_not_fork_is_over_with_its_batch(bench: Bench) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    bench.work("fetch", at_most=1)
+    assert bench.state() == "running"
+
+
 def test_what_a_free_worker_would_take_at_once_is_left_to_it(bench: Bench) -> None:
     bench.start()
-    with WorkStealer() as helper:
+    with WorkStealer(lambda: None) as helper:
         assert list(helper.steal(wants_batch=True)) == []
         assert bench.jobs("crawl") == [f"manage the crawl of {bench.site.host}"]
 
 
 def test_a_tick_that_waits_at_the_second_look_is_done(bench: Bench) -> None:
     bench.start()
-    with WorkStealer() as helper:
+    with WorkStealer(lambda: None) as helper:
         _look(helper)
         _look(helper)
     assert bench.jobs("crawl") == []
@@ -87,7 +117,7 @@ def test_a_batch_is_stolen_by_one_job_and_only_if_it_has_capacity(bench: Bench) 
     bench.start()
     bench.work("crawl", at_most=1)
     waiting = queues.next_jobs()
-    with WorkStealer() as helper:
+    with WorkStealer(lambda: None) as helper:
         assert [list(helper.steal(wants_batch=False)) for _ in range(3)] == [[], [], []]
         (batch,) = helper.steal(wants_batch=True)
     assert batch.crawl == str(bench.crawl.id)

@@ -125,6 +125,18 @@ class PageResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     kept: dict[str, Any] = {}  # content format -> [object, offset, length], or a sentence why it is not kept
 
 
+def unstorable(result: PageResult) -> PageResult:
+    """The result that closes a page whose own result holds a value the database refuses."""
+    return PageResult(
+        id=result.id,
+        attempt=result.attempt,
+        outcome=Outcome.MALFORMED,
+        requests=result.requests,
+        fetched_at=result.fetched_at,
+        error="the response holds a value that cannot be stored",
+    )
+
+
 class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a fetch job pushes to the results list, once or several times per slice."""
 
