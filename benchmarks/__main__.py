@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import compare, flat, idle, load, million, reports
+from benchmarks import against, collect, compare, flat, idle, latency, load, million, reports
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
@@ -13,11 +13,14 @@ from crawler.core.errors import CrawlerError
 
 COMMANDS = {
     "compare": compare.main,
+    "against": against.main,
     "million": million.main,
     "flat": flat.main,
     "reports": reports.main,
     "load": load.main,
     "idle": idle.main,
+    "latency": latency.main,
+    "collect": collect.main,
 }
 
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.figures import OURS
 from benchmarks.idle import MOST_PERCENT, STATES
+from benchmarks.latency import CONNECTIONS, PAGES, SECONDS
 from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.crawl.options import CrawlOptions
@@ -19,7 +21,7 @@ QUICK_ROUNDS, QUICK_GENERATED, QUICK_URLS = 1, 500, 20_000
 URLS, URLS_A_HOST, LEAST_HOSTS = 1_000_000, 100, 1_000
 
 _TEXT = """\
-Crawl two real manuals and a generated site by this project, Scrapy, Crawlee and `wget -r` in turn, and tell how they
+Crawl three real manuals and a generated site by this project, Scrapy, Crawlee and `wget -r` in turn, and tell how they
 compare. Everything is served, kept and ended on this machine; nothing listens but on loopback."""
 _MILLION = (
     "Fetch a list of a million URLs on ten thousand hosts, politely, and hold the receipt against what must come out."
@@ -34,37 +36,58 @@ kind of page meanwhile. Everything is its own and is ended. The exit code is 1 w
 _IDLE = f"""\
 Start workers that have nothing to do, and tell what each costs: CPU time, Redis commands, SQL transactions.
 Everything is its own and is ended. The exit code is 1 when one takes more than {MOST_PERCENT} % of a core."""
+_LATENCY = """\
+Crawl a generated site that takes its time for each answer, at several sizes over several numbers of connections, and
+tell how near to the best possible time each crawl comes. The exit code is 1 when a page was not got."""
+_COLLECT = """\
+Crawl the generated site without workers, and tell what storing a page costs the crawl manager: statements, CPU time of
+the database's server and of the manager, and time."""
 _EXAMPLES = """\
 examples:
-  bin/bench                            five rounds, some twenty minutes
-  bin/bench --quick                    one round in a minute, without the Python manual, PostgreSQL and stock workers
+  bin/bench                            five rounds, of which the first has the OpenJDK documentation, too
+  bin/bench --quick                    one round in a minute, without the long manuals, PostgreSQL and stock worker
   bin/bench --tools ours wget          only these two
+  bin/bench --against main --manuals postgresql --rounds 10    what a change does to speed and CPU time
   bin/bench million --urls 20000       a list of URLs on many hosts (--quick: the same)
   bin/bench flat --pages 10000 --pages 1000000
   bin/bench reports --postgres         pages and reports of a large crawl (without --postgres: SQLite)
   bin/bench load                       a hundred people, two hundred crawls, 20,000 jobs: a minute and a half
-  bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do"""
+  bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do
+  bin/bench collect --postgres         the tick's cost of a page (without --postgres: SQLite)
+  bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
 
 def parse(arguments: Sequence[str]) -> Namespace:
     """With `what`: the name of a measurement. Ends the process when they make no sense, and after --help."""
     what = arguments[0] if arguments and arguments[0] in _COMMANDS else "compare"
     words = arguments if what == "compare" else arguments[1:]
-    chosen = _COMMANDS.get(what, _compare)().parse_args(words)
+    parser = _COMMANDS.get(what, _compare)()
+    chosen = parser.parse_args(words)
     chosen.what = what
+    if what == "compare" and chosen.against:
+        chosen.what = "against"
+        chosen.tools = chosen.tools or [OURS]
+        if len(chosen.tools) > 1 or not chosen.tools[0].startswith(OURS):
+            parser.error("--against compares two versions of one tool: ours, ours-postgresql or ours-stock")
+        if chosen.postgres or chosen.chart or chosen.strict:
+            parser.error("--against takes neither --postgres URL nor --chart nor --strict")
     return _settled(chosen)
 
 
 def _settled(chosen: Namespace) -> Namespace:
     """What `--quick` makes of that which was not said."""
-    if chosen.what == "compare":
+    if chosen.what in ("compare", "against"):
         chosen.rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
         if chosen.generated is None:
             chosen.generated = QUICK_GENERATED if chosen.quick else GENERATED
         names = [tool.name for tool in ALL if not (chosen.quick and tool.name in (POSTGRESQL, STOCK))]
         chosen.tools = chosen.tools or names
+        chosen.once = [manual.name for manual in MANUALS if manual.is_large] if chosen.manuals is None else []
         if chosen.manuals is None:
             chosen.manuals = [manual.name for manual in MANUALS if not (chosen.quick and manual.is_long)]
+    elif chosen.what == "latency":
+        chosen.pages = chosen.pages or [*(PAGES[:1] if chosen.quick else PAGES)]
+        chosen.connections = chosen.connections or [*CONNECTIONS]
     elif chosen.what == "idle":
         chosen.states = chosen.states or list(STATES)
     elif chosen.what == "million":
@@ -86,10 +109,17 @@ def _compare() -> ArgumentParser:
     parser.add_argument("--tools", nargs="+", choices=names, metavar="TOOL", help=", ".join(names))
     parser.add_argument("--sites", type=Path, metavar="DIR", help="where the manuals' packages are unpacked already")
     manuals = [manual.name for manual in MANUALS]
-    parser.add_argument("--manuals", nargs="*", choices=manuals, metavar="NAME", help=f"{', '.join(manuals)}, or none")
+    parser.add_argument(
+        "--manuals", nargs="*", choices=manuals, metavar="NAME", help=f"{', '.join(manuals)}, or none *"
+    )
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="do not install Scrapy and Crawlee")
     parser.add_argument("--postgres", metavar="URL", help="an empty database for the row with PostgreSQL")
-    _add_common(parser, timeout=600, chart=ROOT / "docs/images/bench.svg")
+    parser.add_argument(
+        "--against",
+        metavar="REF",
+        help="not the peers, but this version and that of a commit, branch or tag in turn; --tools: one of ours",
+    )
+    _add_common(parser, timeout=1200, chart=ROOT / "docs/images/bench.svg")
     return parser
 
 
@@ -150,7 +180,41 @@ def _idle() -> ArgumentParser:
     return parser
 
 
-_COMMANDS = {"million": _million, "flat": _flat, "reports": _reports, "load": _load, "idle": _idle}
+def _latency() -> ArgumentParser:
+    parser = _parser("bin/bench latency", _LATENCY)
+    usual = ", ".join(f"{pages:,}" for pages in PAGES)
+    parser.add_argument("--quick", action="store_true", help=f"{PAGES[0]} pages only")
+    parser.add_argument("--pages", type=_positive, action="append", metavar="N", help=f"default: {usual} *")
+    usual = ", ".join(map(str, CONNECTIONS))
+    parser.add_argument("--connections", type=_positive, action="append", metavar="N", help=f"default: {usual} *")
+    parser.add_argument("--latency", type=float, default=SECONDS, metavar="S", help=_default("seconds of an answer"))
+    parser.add_argument("--rounds", type=_positive, default=1, metavar="N", help=_default("of each"))
+    parser.add_argument("--workers", type=_positive, default=WORKERS, metavar="N", help=_default("of ours"))
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help=_default("seconds a crawl may take"))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured, crawl by crawl")
+    parser.add_argument("--python", metavar="FILE", help="the Python that it runs under")
+    _add_option(parser)
+    return parser
+
+
+def _collect() -> ArgumentParser:
+    parser = _parser("bin/bench collect", _COLLECT)
+    parser.add_argument("--pages", type=_positive, default=5_000, metavar="N", help=_default("of the site"))
+    parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
+    _add_postgres(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
+_COMMANDS = {
+    "million": _million,
+    "flat": _flat,
+    "reports": _reports,
+    "load": _load,
+    "idle": _idle,
+    "latency": _latency,
+    "collect": _collect,
+}
 
 
 def _parser(name: str, text: str) -> ArgumentParser:
@@ -169,6 +233,10 @@ def _add_postgres(parser: ArgumentParser) -> None:
 
 def _add_watching(parser: ArgumentParser) -> None:
     parser.add_argument("--every", type=float, default=5.0, metavar="S", help=_default("seconds between two looks"))
+    _add_option(parser)
+
+
+def _add_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--option", type=_option, action="append", default=[], metavar="NAME=JSON", help="any option of the crawl *"
     )

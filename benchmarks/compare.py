@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import sys
 import tempfile
 import time
 from argparse import Namespace
-from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +15,9 @@ from benchmarks import chart, ours, report, services, sites, tools
 from benchmarks.figures import Run, judged, summarised
 from benchmarks.ours import Failed
 from benchmarks.peers import environment
+from benchmarks.rounds import Entrant, rounds
 from benchmarks.services import Unavailable
-from benchmarks.sites import MANUALS, Manual, Served
+from benchmarks.sites import MANUALS, Manual
 from benchmarks.tools import POSTGRESQL, Terms, Tool
 
 
@@ -28,20 +27,21 @@ def main(chosen: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as stack:
         work = Path(name)
         python = _python(chosen, problems)
-        manuals = _manuals(chosen, problems)
-        database = _postgresql(chosen, python, work, stack, problems)
-        terms = Terms(python, chosen.concurrency, chosen.workers, chosen.timeout, work, database)
+        manuals = manuals_of(chosen, problems)
+        database, server = _postgresql(chosen, python, work, stack, problems)
+        terms = Terms(python, chosen.concurrency, chosen.workers, chosen.timeout, work, database, server)
         entrants = _entrants(chosen, python, database, problems)
         served = stack.enter_context(sites.served(manuals, chosen.generated, work))
         began = time.monotonic()
         try:
-            _rounds(served, entrants, terms, chosen.rounds, runs, problems)
+            each = [Entrant(tool, terms) for tool in entrants]
+            rounds(served, each, chosen.rounds, runs, problems, turns=True, once=chosen.once)
         except KeyboardInterrupt:
             problems.append("interrupted: what is told is what was done until then")
         titles = {site.name: site.title for site in served}
     summaries = summarised(runs)
     results = judged(summaries)
-    told = report.Report(titles, summaries, results, problems, _circumstances(chosen, time.monotonic() - began))
+    told = report.Report(titles, summaries, results, problems, circumstances(chosen, time.monotonic() - began))
     print(report.table(told))
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
@@ -51,38 +51,6 @@ def main(chosen: Namespace) -> int:
         chosen.chart.write_text(chart.bars(report.bars(told)))
     has_missed = any(not result.is_met for result in results if not result.target.is_stretch)
     return 1 if chosen.strict and (has_missed or problems) else 0
-
-
-def _rounds(
-    served: Sequence[Served],
-    entrants: Sequence[Tool],
-    terms: Terms,
-    rounds: int,
-    runs: list[Run],
-    problems: list[str],
-) -> None:
-    """Each round has every tool on every site, and begins with another tool, so that none has always the same before
-    it. A tool that failed on a site is left out there from then on."""
-    failed = set[tuple[str, str]]()
-    for number in range(1, rounds + 1):
-        shift = (number - 1) % len(entrants)
-        for site in served:
-            for tool in (*entrants[shift:], *entrants[:shift]):
-                if (tool.name, site.name) in failed:
-                    continue
-                _say(f"round {number} of {rounds}: {tools.TITLES[tool.name]} on the {site.title}", end=" ... ")
-                folder = Path(tempfile.mkdtemp(prefix=f"{tool.name}-", dir=terms.work))
-                try:
-                    run = tool.crawl(site, terms, folder, number)
-                except Failed as failure:
-                    failed.add((tool.name, site.name))
-                    problems.append(f"{tools.TITLES[tool.name]} on the {site.title}: {failure}")
-                    _say(f"failed: {failure}")
-                    continue
-                finally:
-                    shutil.rmtree(folder, ignore_errors=True)
-                runs.append(run)
-                _say(f"{run.pages:,} pages in {run.seconds:.2f} s")
 
 
 def _python(chosen: Namespace, problems: list[str]) -> Path:
@@ -95,7 +63,7 @@ def _python(chosen: Namespace, problems: list[str]) -> Path:
     return Path(sys.executable)
 
 
-def _manuals(chosen: Namespace, problems: list[str]) -> list[tuple[Manual, Path]]:
+def manuals_of(chosen: Namespace, problems: list[str]) -> list[tuple[Manual, Path]]:
     found = []
     for manual in MANUALS:
         if manual.name not in chosen.manuals:
@@ -107,10 +75,12 @@ def _manuals(chosen: Namespace, problems: list[str]) -> list[tuple[Manual, Path]
     return found
 
 
-def _postgresql(chosen: Namespace, python: Path, work: Path, stack: ExitStack, problems: list[str]) -> str | None:
-    """The address of a database with our tables in it, or None."""
+def _postgresql(
+    chosen: Namespace, python: Path, work: Path, stack: ExitStack, problems: list[str]
+) -> tuple[str | None, int | None]:
+    """The address of a database with our tables in it, and the process of its server where we started it."""
     if POSTGRESQL not in chosen.tools:
-        return None
+        return None, None
     try:
         if not environment.can_import(python, "psycopg"):
             raise Unavailable("its driver psycopg is not installed (requirements-bench.txt)")
@@ -118,8 +88,8 @@ def _postgresql(chosen: Namespace, python: Path, work: Path, stack: ExitStack, p
         ours.migrate(python, ours.environment_of(work, python, ours.NO_REDIS, url))
     except (Unavailable, Failed) as reason:
         problems.append(f"the row with PostgreSQL is left out: {reason}")
-        return None
-    return url
+        return None, None
+    return url, None if chosen.postgres else services.postgresql_pid(work)
 
 
 def _entrants(chosen: Namespace, python: Path, database: str | None, problems: list[str]) -> list[Tool]:
@@ -129,13 +99,13 @@ def _entrants(chosen: Namespace, python: Path, database: str | None, problems: l
             continue
         reason = tools.missing(tool.name, lambda module: environment.can_import(python, module))
         if reason:
-            problems.append(f"{tools.TITLES[tool.name]} is left out: {reason}")
+            problems.append(f"{tool.title} is left out: {reason}")
         else:
             entrants.append(tool)
     return entrants
 
 
-def _circumstances(chosen: Namespace, seconds: float) -> dict[str, object]:
+def circumstances(chosen: Namespace, seconds: float) -> dict[str, object]:
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "python": platform.python_version(),
@@ -146,7 +116,3 @@ def _circumstances(chosen: Namespace, seconds: float) -> dict[str, object]:
         "workers": chosen.workers,
         "seconds": round(seconds, 1),
     }
-
-
-def _say(line: str, end: str = "\n") -> None:
-    print(line, end=end, file=sys.stderr, flush=True)

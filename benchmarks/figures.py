@@ -10,6 +10,25 @@ OURS = "ours"
 
 
 @dataclass(frozen=True)
+class Cpu:
+    """CPU time by who used it, all in one unit."""
+
+    crawler: float  # our workers; a peer's process, and what it started
+    redis: float = 0.0
+    database: float = 0.0  # its server's processes; SQLite works within the workers
+
+    @property
+    def total(self) -> float:
+        return self.crawler + self.redis + self.database
+
+    def minus(self, other: Cpu) -> Cpu:
+        return Cpu(self.crawler - other.crawler, self.redis - other.redis, self.database - other.database)
+
+    def times(self, factor: float) -> Cpu:
+        return Cpu(self.crawler * factor, self.redis * factor, self.database * factor)
+
+
+@dataclass(frozen=True)
 class Run:
     """One tool over one site, once."""
 
@@ -20,11 +39,17 @@ class Run:
     pages: int  # HTML pages it got
     links: int | None = None  # links it stored; None = it stores none
     process_seconds: float | None = None  # from the start of the program to its exit; None = not measured
+    cpu: Cpu | None = None  # seconds, of the crawl; None = this system does not tell
 
     @property
     def rate(self) -> float:
         """Pages a second."""
         return self.pages / self.seconds
+
+    @property
+    def cpu_ms(self) -> Cpu | None:
+        """Milliseconds a page."""
+        return None if self.cpu is None or not self.pages else self.cpu.times(1000 / self.pages)
 
 
 @dataclass(frozen=True)
@@ -41,6 +66,8 @@ class Summary:
     slowest: float
     rate: float  # pages a second, the median of the runs
     process_seconds: float | None
+    cpu_ms: Cpu | None  # a page, of each part the median
+    cpu_ms_total: float | None  # the median of the sums
 
     @property
     def spread(self) -> float:
@@ -92,6 +119,13 @@ def ratio(summaries: Sequence[Summary], site: str, peer: str, ours: str = OURS) 
     return rates[ours] / rates[peer] if ours in rates and peer in rates else None
 
 
+def cpu_ratio(summaries: Sequence[Summary], site: str, peer: str, ours: str = OURS) -> float | None:
+    """How many times as much CPU time a page we take as a peer; None when one of the two is not known."""
+    used = {summary.tool: summary.cpu_ms_total for summary in summaries if summary.site == site}
+    mine, theirs = used.get(ours), used.get(peer)
+    return mine / theirs if mine is not None and theirs else None
+
+
 def judged(summaries: Sequence[Summary], targets: Iterable[Target] = TARGETS) -> list[Judged]:
     """The targets these runs can tell of."""
     found = ((target, ratio(summaries, target.site, target.peer)) for target in targets)
@@ -102,6 +136,7 @@ def _summary(runs: Sequence[Run]) -> Summary:
     seconds = [run.seconds for run in runs]
     processes = [run.process_seconds for run in runs if run.process_seconds is not None]
     links = [run.links for run in runs if run.links is not None]
+    used = [run.cpu_ms for run in runs if run.cpu_ms is not None]
     return Summary(
         site=runs[0].site,
         tool=runs[0].tool,
@@ -113,4 +148,12 @@ def _summary(runs: Sequence[Run]) -> Summary:
         slowest=max(seconds),
         rate=median(run.rate for run in runs),
         process_seconds=median(processes) if processes else None,
+        cpu_ms=_middle(used) if used else None,
+        cpu_ms_total=median(one.total for one in used) if used else None,
+    )
+
+
+def _middle(used: Sequence[Cpu]) -> Cpu:
+    return Cpu(
+        median(one.crawler for one in used), median(one.redis for one in used), median(one.database for one in used)
     )

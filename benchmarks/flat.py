@@ -12,8 +12,19 @@ from benchmarks import chart, ours, sites
 from benchmarks.services import cores
 from benchmarks.watching import MIB, Watched, panels, rate_between, watched
 
-_ROW = "{:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>10} {:>11}"
-_HEAD = ("pages", "seconds", "pages/s", "10-30 %", "70-90 %", "Redis MiB", "bytes/page", "worker", "table/page")
+_ROW = "{:>10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>10} {:>10} {:>11}"
+_HEAD = (
+    "pages",
+    "seconds",
+    "pages/s",
+    "CPU ms",
+    "10-30 %",
+    "70-90 %",
+    "Redis MiB",
+    "bytes/page",
+    "worker",
+    "table/page",
+)
 
 
 def main(chosen: Namespace) -> int:
@@ -58,6 +69,7 @@ def row(pages: int, done: Watched) -> str:
         f"{pages:,}",
         f"{done.seconds:.1f}",
         f"{pages / done.seconds:,.0f}",
+        "" if done.cpu is None else f"{1000 * done.cpu.total / pages:.2f}",
         *("" if rate is None else f"{rate:,.0f}" for rate in rates),
         f"{redis_bytes / MIB:.1f}",
         f"{(redis_bytes - samples[0].redis_bytes) / pages:,.0f}",

@@ -10,7 +10,7 @@ import threading
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,6 +20,7 @@ import django
 import redis
 
 from benchmarks import ours
+from benchmarks.processes import cpu_seconds
 from benchmarks.services import LOOPBACK, own_postgresql
 
 STATES = {
@@ -111,9 +112,9 @@ def _brought_about(state: str, site: str) -> Iterator[None]:
 def _measured(state: str, stack: ours.Stack, seconds: float) -> Cost:
     with redis.Redis.from_url(stack.redis_url) as client:
         pids = [worker.pid for worker in stack.workers]
-        began, before = time.monotonic(), (_commands(client), _cpu_seconds(pids), _transactions())
+        began, before = time.monotonic(), (_commands(client), cpu_seconds(pids), _transactions())
         time.sleep(seconds)
-        after, lasted = (_commands(client), _cpu_seconds(pids), _transactions()), time.monotonic() - began
+        after, lasted = (_commands(client), cpu_seconds(pids), _transactions()), time.monotonic() - began
     done = None if after[2] is None or before[2] is None else after[2] - before[2]
     return Cost(state, len(pids), lasted, after[1] - before[1], after[0] - before[0], done)
 
@@ -134,20 +135,6 @@ def _transactions() -> int | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()")
         return int(cursor.fetchone()[0])
-
-
-def _cpu_seconds(pids: Iterable[int]) -> float:
-    """Used so far by these processes and their children, those that have ended among them (proc(5))."""
-    stats = dict[int, Sequence[str]]()
-    for folder in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            stats[int(folder.parent.name)] = folder.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-    roots = set(pids)
-    ticks = sum(sum(map(int, stats[pid][11:15])) for pid in roots if pid in stats)
-    ticks += sum(int(fields[11]) + int(fields[12]) for fields in stats.values() if int(fields[1]) in roots)
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

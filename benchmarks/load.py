@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, TextIO
 
 import django
 
+from benchmarks.processes import cpu_seconds
 from benchmarks.reports import database, migrate
 from benchmarks.services import GRACE, LOOPBACK, cores, free_port, own_redis
-from benchmarks.watching import cpu_seconds
 from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
@@ -37,9 +37,9 @@ def _of_the_page(name: str) -> float:
     return float(script.partition(f"const {name} = ")[2].partition(";")[0])
 
 
-EVERY = _of_the_page("EVERY") / 1000  # seconds between two looks of an open page
-SHARE = _of_the_page("SHARE")  # a pause is at least so many times as long as the look before it
-SELDOM = _of_the_page("SELDOM") / 1000  # seconds, if that is less
+EVERY = _of_the_page("POLL_MS") / 1000  # seconds between two looks of an open page
+SHARE = _of_the_page("PAUSE_FACTOR")  # a pause is at least so many times as long as the look before it
+SELDOM = _of_the_page("MAX_POLL_MS") / 1000  # seconds, if that is less
 
 
 class Asked(NamedTuple):
@@ -133,7 +133,7 @@ def main(chosen: Namespace) -> int:
         children = services.enter_context(Children(GRACE))
         web = _start(chosen, children, work, port)
         notebook, fewest = _watched(chosen, stage, port)
-        used = sum(cpu_seconds(pid) for pid in web)
+        used = cpu_seconds([web])
         held = Held(fewest, stage.running())
     asked = notebook.all()
     _tell(chosen, asked, used, held.jobs)
@@ -142,8 +142,8 @@ def main(chosen: Namespace) -> int:
     return 1 if missed or any(one.trouble for one in asked) else 0
 
 
-def _start(chosen: Namespace, children: Children, work: Path, port: int) -> list[int]:
-    """The lines of the Procfile for the web and the workers, once the web answers; the process ids of the web."""
+def _start(chosen: Namespace, children: Children, work: Path, port: int) -> int:
+    """The lines of the Procfile for the web and the workers, once the web answers; the process id of the web."""
     lines = dict(line.split(": ", 1) for line in (ROOT / "Procfile").read_text().splitlines() if ": " in line)
     environment = {
         **os.environ,
@@ -163,7 +163,7 @@ def _start(chosen: Namespace, children: Children, work: Path, port: int) -> list
             raise TimeoutError(f"the web did not answer within {PATIENCE:g} s: {(work / 'log').read_text()[-500:]}")
         time.sleep(0.1)
     time.sleep(1.0)  # the workers are up, too
-    return _family(web.pid)
+    return web.pid
 
 
 def _answers(port: int) -> bool:
@@ -171,19 +171,6 @@ def _answers(port: int) -> bool:
         return _ask(port, Question("", "GET", "/healthz", {}))[0] == 200
     except (OSError, HTTPException):
         return False
-
-
-def _family(pid: int) -> list[int]:
-    """The process and its children: gunicorn's master and its workers."""
-    found = [pid]
-    for folder in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = folder.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(folder.parent.name))
-    return found
 
 
 def _watched(chosen: Namespace, stage: Any, port: int) -> tuple[Notebook, int]:

@@ -13,8 +13,9 @@ from typing import Any
 
 from benchmarks import chart, ours, sites
 from benchmarks.crowd import Crowd
+from benchmarks.processes import cpu_seconds
 from benchmarks.services import cores, free_port
-from benchmarks.watching import MIB, Watched, cpu_seconds, panels, rate_between, watched
+from benchmarks.watching import MIB, Watched, panels, rate_between, watched
 
 MINUTES = 45  # in which a million are to be done on two cores
 AT_ITS_BEST = 1_000_000
@@ -35,7 +36,7 @@ def main(chosen: Namespace) -> int:
         ):
             given = {"list": str(file), "options": dict(chosen.option)}
             done = watched(stack, given, chosen.every, chosen.timeout)
-            served_for = cpu_seconds(server)
+            served_for = cpu_seconds([server])
     wrong = differences(done.receipt, crowd.expected())
     print(told(crowd, done, served_for, wrong))
     if chosen.json:
@@ -82,9 +83,13 @@ def told(crowd: Crowd, done: Watched, served_for: float, wrong: list[str]) -> st
         f"{receipt['retries']:,} retries",
         *(f"           {line}" for line in wrong),
         "at most    " + ", ".join(f"{name} {size / MIB:,.0f} MiB" for name, size in peak.items()),
-        f"CPU        workers {done.cpu_seconds:.0f} s, {1000 * done.cpu_seconds / crowd.urls:.2f} ms a URL; "
-        f"the hosts' server {served_for:.0f} s",
     ]
+    if done.cpu:
+        used = done.cpu.times(1000 / crowd.urls)
+        lines.append(
+            f"CPU        workers {done.cpu.crawler:.0f} s, {used.crawler:.2f} ms a URL; Redis {done.cpu.redis:.0f} s, "
+            f"{used.redis:.2f} ms a URL; the hosts' server {served_for:.0f} s"
+        )
     if early and late:
         lines.append(f"steadiness {early:,.0f} a second from 10 to 30 %, {late:,.0f} from 60 to 80 %")
     if crowd.urls >= AT_ITS_BEST:

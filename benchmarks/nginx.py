@@ -30,7 +30,7 @@ http {{
   access_log off;
   sendfile on;
   keepalive_requests 1000000;
-  open_file_cache max=10000;
+  open_file_cache max=20000;
   index index.html;
 {servers}}}
 """

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 
+from benchmarks import processes
+from benchmarks.figures import Cpu
 from benchmarks.services import GRACE, own_redis
 from crawler.launch.process_group import Children
 from settings.environment import ROOT
@@ -52,17 +54,42 @@ class Stack:
     redis_url: str
     children: Children
     workers: Sequence[subprocess.Popen[bytes]]
+    redis_pid: int
+    database_pid: int | None = None  # of a database server of our own
+    root: Path = ROOT  # of the version that is measured
 
     def crawl(self, given: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-        """What the driver says last. `given` as in `benchmarks.driver`."""
-        return _last_line(self.lines(given, timeout))
+        """What the driver says last, and `cpu`: CPU seconds until then (None = not told). `given` as in
+        `benchmarks.driver`."""
+        before, found = self.cpu(), None
+        for line in self.lines(given, timeout):
+            if line.get("over"):
+                used = self.cpu()
+                found = {**line, "cpu": used.minus(before) if used and before else None}
+        if found is None:
+            raise Failed("the driver ended without a word")
+        return found
+
+    def cpu(self) -> Cpu | None:
+        """Seconds that all a crawl keeps busy has used so far; None where the system does not tell, and with a
+        database server that we have not started. The driver's own process is not in it, but what its looks at the table
+        cost the server is."""
+        is_elsewhere = "DATABASE_URL" in self.environment and self.database_pid is None
+        if is_elsewhere or not processes.ARE_TOLD:
+            return None
+        database = [] if self.database_pid is None else [self.database_pid]
+        return Cpu(
+            processes.cpu_seconds(worker.pid for worker in self.workers),
+            processes.cpu_seconds([self.redis_pid]),
+            processes.cpu_seconds(database),
+        )
 
     def lines(self, given: Mapping[str, Any], timeout: float) -> Iterator[dict[str, Any]]:
         """What the driver says, as it says it."""
         said = self.folder / "driver.log"
         with said.open("wb") as output:
             command = [str(self.python), "-P", "-m", "benchmarks.driver", json.dumps(given)]
-            driver = self.children.start(command, output=output, directory=ROOT, environment=self.environment)
+            driver = self.children.start(command, output=output, directory=self.root, environment=self.environment)
         deadline = time.monotonic() + timeout
         with said.open() as text:
             while True:
@@ -88,22 +115,24 @@ def stack(
     workers: int,
     worker: Worker = Worker.OWN,
     database_url: str | None = None,
+    database_pid: int | None = None,
     settings: Mapping[str, str] | None = None,
+    root: Path = ROOT,
 ) -> Iterator[Stack]:
     """1. Redis, and the tables unless they are there; a database that is named has them. 2. Workers, until RQ knows
-    all of them. `settings`: variables for all of it."""
+    all of them. `settings`: variables for all of it. `root`: of the version that is measured."""
     folder.mkdir(parents=True, exist_ok=True)
     with own_redis(folder) as redis_url, Children(GRACE) as children:
-        environment = {**environment_of(folder, python, redis_url, database_url), **(settings or {})}
+        environment = {**environment_of(folder, python, redis_url, database_url, root), **(settings or {})}
         if database_url is None and not (folder / DATABASE).exists():
-            migrate(python, environment)
+            migrate(python, environment, root)
         with (folder / "workers.log").open("ab") as log:
             started = [
-                children.start([str(python), *COMMANDS[worker]], output=log, directory=ROOT, environment=environment)
+                children.start([str(python), *COMMANDS[worker]], output=log, directory=root, environment=environment)
                 for _ in range(workers)
             ]
-        _wait_for_workers(redis_url, workers, folder / "workers.log")
-        yield Stack(folder, python, environment, redis_url, children, started)
+        redis_pid = _wait_for_workers(redis_url, workers, folder / "workers.log")
+        yield Stack(folder, python, environment, redis_url, children, started, redis_pid, database_pid, root)
 
 
 def whole(url: str, options: Sequence[str], folder: Path, python: Path, timeout: float) -> float:
@@ -116,38 +145,48 @@ def whole(url: str, options: Sequence[str], folder: Path, python: Path, timeout:
         before = time.perf_counter() - began
         command = [str(python), "-P", "-m", "crawler.launch.crawl", url, "--allow-private", "--json", *options]
         environment = environment_of(folder, python, redis_url, None)
-        code, seconds = run(command, folder / "whole.log", environment, timeout)
-    if code:
+        ended = run(command, folder / "whole.log", environment, timeout)
+    if ended.code:
         raise Failed(last_words(folder / "whole.log"))
-    return before + seconds
+    return before + ended.seconds
 
 
-def run(command: Sequence[str], output: Path, environment: Mapping[str, str], timeout: float) -> tuple[int, float]:
-    """The exit code of a program that ends with us, however we end, and its seconds."""
+class Ended(NamedTuple):
+    """A program that has been run."""
+
+    code: int
+    seconds: float
+    cpu_seconds: float  # with those of all that it waited for
+
+
+def run(command: Sequence[str], output: Path, environment: Mapping[str, str], timeout: float) -> Ended:
+    """Runs a program that ends with us, however we end."""
     with Children(GRACE) as children, output.open("wb") as log:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), processes.ended_cpu_seconds()
         process = children.start(command, output=log, directory=ROOT, environment=environment)
         alarm = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
         alarm.daemon = True
         alarm.start()
         try:
             code = process.wait()  # without a timeout: with one, Python looks only every 50 ms
-            seconds = time.perf_counter() - began
+            seconds, used = time.perf_counter() - began, processes.ended_cpu_seconds() - used
         finally:
             alarm.cancel()
     if seconds >= timeout:
         raise Failed(f"not finished after {timeout:g} s")
-    return code, seconds
+    return Ended(code, seconds, used)
 
 
-def environment_of(folder: Path, python: Path, redis_url: str, database_url: str | None) -> dict[str, str]:
+def environment_of(
+    folder: Path, python: Path, redis_url: str, database_url: str | None, root: Path = ROOT
+) -> dict[str, str]:
     """Of all the settings, only where things are: the rest is as it comes."""
     ours = ("CRAWLER_", "DJANGO_", "RQ_", "DATABASE_URL", "EMAIL_URL", "SECRET_KEY")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return {
         **kept,
         "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(root),
         "CRAWLER_DATA_DIR": str(folder),
         "REDIS_URL": redis_url,
         "RQ_REDIS_URL": redis_url,
@@ -155,18 +194,18 @@ def environment_of(folder: Path, python: Path, redis_url: str, database_url: str
     }
 
 
-def migrate(python: Path, environment: Mapping[str, str]) -> None:
+def migrate(python: Path, environment: Mapping[str, str], root: Path = ROOT) -> None:
     command: list[str | Path] = [python, "manage.py", "migrate", "--verbosity", "0"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failed((done.stderr.strip().splitlines() or ["migrate failed"])[-1])
 
 
-def with_tables(template: Path, folder: Path, python: Path) -> Path:
+def with_tables(template: Path, folder: Path, python: Path, root: Path = ROOT) -> Path:
     """The folder, with an empty database in it: made once as `template`, then copied."""
     if not (template / DATABASE).exists():
         template.mkdir(parents=True, exist_ok=True)
-        migrate(python, environment_of(template, python, NO_REDIS, None))
+        migrate(python, environment_of(template, python, NO_REDIS, None, root), root)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(template / DATABASE, folder / DATABASE)
     return folder
@@ -177,20 +216,14 @@ def last_words(log: Path) -> str:
     return lines[-1] if lines else "it said nothing"
 
 
-def _last_line(lines: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    last = None
-    for line in lines:
-        last = line
-    if last is None or not last.get("over"):
-        raise Failed("the driver ended without a word")
-    return last
-
-
-def _wait_for_workers(redis_url: str, wanted: int, log: Path) -> None:
+def _wait_for_workers(redis_url: str, wanted: int, log: Path) -> int:
+    """The process id of the Redis that knows them."""
     deadline = time.monotonic() + PATIENCE
     with redis.Redis.from_url(redis_url) as client:
         while client.scard("rq:workers") < wanted:
             if time.monotonic() > deadline:
                 raise Failed(f"the workers did not start: {last_words(log)}")
             time.sleep(0.05)
+        redis_pid = int(client.info("server")["process_id"])
     time.sleep(0.3)  # what they do between saying that they are there and waiting for a job
+    return redis_pid

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from benchmarks.chart import Bar, Group
-from benchmarks.figures import OURS, Judged, Run, Summary, ratio
+from benchmarks.figures import OURS, Cpu, Judged, Run, Summary, ratio
 from benchmarks.tools import TITLES
 
-_ROW = "  {:<28} {:>7} {:>9} {:>9} {:>17} {:>6} {:>10} {:>10} {:>9}"
-_HEAD = ("", "pages", "pages/s", "seconds", "fastest..slowest", "spread", "ours is", "links", "process")
+_ROW = "  {:<30} {:>7} {:>8} {:>8} {:>16} {:>6} {:>8} {:>7}  {:<22} {:>10} {:>7}"
+_HEAD = (
+    "",
+    "pages",
+    "pages/s",
+    "seconds",
+    "fastest..slowest",
+    "spread",
+    "ours is",
+    "CPU ms",
+    "crawler + Redis + DB",
+    "links",
+    "process",
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,7 @@ class Report:
     judged: Sequence[Judged]
     problems: Sequence[str]
     circumstances: Mapping[str, object]
+    tools: Mapping[str, str] = field(default_factory=lambda: TITLES)  # their titles, by their names
 
 
 def table(report: Report) -> str:
@@ -42,7 +55,12 @@ def target_line(report: Report, result: Judged) -> str:
     kind = "stretch" if target.is_stretch else "target"
     verdict = "met" if result.is_met else "MISSED"
     site = report.titles.get(target.site, target.site)
-    return f"{verdict:<7} {site}: {result.ratio:.1f} x {TITLES[target.peer]} ({kind}: {target.times:g} x)"
+    return f"{verdict:<7} {site}: {result.ratio:.1f} x {report.tools[target.peer]} ({kind}: {target.times:g} x)"
+
+
+def parts_of(used: Cpu) -> str:
+    """Of the CPU time: workers, Redis, the database's server."""
+    return f"{used.crawler:.2f} + {used.redis:.2f} + {used.database:.2f}"
 
 
 def as_json(report: Report, runs: Sequence[Run]) -> str:
@@ -65,7 +83,7 @@ def bars(report: Report) -> list[Group]:
         Group(
             title[:1].upper() + title[1:],
             tuple(
-                Bar(TITLES[summary.tool], summary.rate, is_ours=summary.tool.startswith(OURS))
+                Bar(report.tools[summary.tool], summary.rate, is_ours=summary.tool.startswith(OURS))
                 for summary in report.summaries
                 if summary.site == name
             ),
@@ -78,13 +96,15 @@ def bars(report: Report) -> list[Group]:
 def _row(report: Report, row: Summary) -> str:
     times = ratio(report.summaries, row.site, row.tool)
     return _ROW.format(
-        TITLES[row.tool],
+        report.tools[row.tool],
         f"{row.pages:,}",
         f"{row.rate:,.0f}",
         f"{row.seconds:.2f}",
         f"{row.fastest:.2f}..{row.slowest:.2f}",
         f"{row.spread:.0%}",
         f"{times:.2f} x" if times is not None and row.tool != OURS else "",
+        "" if row.cpu_ms_total is None else f"{row.cpu_ms_total:.2f}",
+        "" if row.cpu_ms is None or row.cpu_ms.crawler == row.cpu_ms_total else parts_of(row.cpu_ms),
         "none" if row.links is None else f"{row.links:,}",
         "" if row.process_seconds is None else f"{row.process_seconds:.2f}",
     ).rstrip()

@@ -64,6 +64,11 @@ def own_postgresql(folder: Path) -> Iterator[str]:
         yield f"postgres://bench@{LOOPBACK}:{port}/postgres"
 
 
+def postgresql_pid(folder: Path) -> int:
+    """The first process of the server that `own_postgresql` runs for this folder; all the others are below it."""
+    return int((folder / "postgresql" / "postmaster.pid").read_text().splitlines()[0])
+
+
 def _programs() -> Path:
     """The folder of the server's programs; Debian keeps them off the PATH."""
     newest_first = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)

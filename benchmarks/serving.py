@@ -1,17 +1,21 @@
 """Serves the generated site, the hosts of the list, or a folder, on loopback: `python -m benchmarks.serving --help`.
 
 It is to cost little beside the crawler it is measured with: one process, HTTP/1.1 with connections kept, answers made
-in one piece, nothing read of a request but its path. It says its port on standard output once it listens.
+in one piece, nothing read of a request but its path. It says its port on standard output once it listens, and with
+`--latency` what it saw, as JSON, when it ends.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import mimetypes
 import signal
 import socket
+import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -21,7 +25,7 @@ from benchmarks.generated import WORDS, Site
 from tests.sim.server import make_room
 
 HEAD_END = b"\r\n\r\n"
-KEPT = 4_000  # answers of the generated site that are kept, some 50 MB
+KEPT = 6_400  # answers of the generated site that are kept, some 80 MB
 BACKLOG = 1024
 LOOPBACK = "127.0.0.1"
 
@@ -29,11 +33,33 @@ Reply = Callable[[str, str], tuple[bytes, float]]
 """From the address that is asked and the path to the whole answer, and the seconds it takes."""
 
 
+@dataclass
+class Seen:
+    """What there was between the first request and the last answer, by the server's clock."""
+
+    requests: int = 0
+    first: float = 0.0  # seconds of some clock
+    last: float = 0.0
+    waiting: int = 0  # requests that have no answer yet
+    most_waiting: int = 0
+
+    def ask(self, now: float) -> None:
+        self.first = self.first if self.requests else now
+        self.requests += 1
+        self.waiting += 1
+        self.most_waiting = max(self.waiting, self.most_waiting)
+
+    def answer(self, now: float) -> None:
+        self.last = now
+        self.waiting -= 1
+
+
 class Visitor(asyncio.Protocol):
     """One connection. Requests are answered in turn; one that waits for its answer holds up those behind it."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, seen: Seen) -> None:
         self._reply = reply
+        self._seen = seen
         self._read = b""
         self._is_waiting = False
 
@@ -50,6 +76,7 @@ class Visitor(asyncio.Protocol):
         while not self._is_waiting and HEAD_END in self._read:
             head, _, self._read = self._read.partition(HEAD_END)
             method, target = head.split(b" ", 2)[:2]
+            self._seen.ask(time.monotonic())
             answer, seconds = self._reply(self._host, target.decode("latin-1"))
             if method == b"HEAD":
                 answer = answer[: answer.index(HEAD_END) + len(HEAD_END)]
@@ -66,6 +93,7 @@ class Visitor(asyncio.Protocol):
         self._go_on()
 
     def _send(self, answer: bytes, closes: bool) -> None:
+        self._seen.answer(time.monotonic())
         if self._transport.is_closing():
             return  # whoever asked has hung up
         self._transport.write(answer)
@@ -82,7 +110,9 @@ def answer_of(status: int, body: bytes, kind: str = "text/html; charset=utf-8", 
 MISSING = answer_of(404, b"<title>Not here</title>")
 
 
-def site_reply(site: Site) -> Reply:
+def site_reply(site: Site, latency: float = 0.0) -> Reply:
+    """`latency`: seconds of each answer."""
+
     @lru_cache(KEPT)
     def answer(path: str) -> bytes:
         page = site.page_at(path)
@@ -91,7 +121,7 @@ def site_reply(site: Site) -> Reply:
     if site.pages <= KEPT:
         for path in site:
             answer(path)
-    return lambda _, path: (answer(path), 0.0)
+    return lambda _, path: (answer(path), latency)
 
 
 def folder_reply(folder: Path) -> Reply:
@@ -130,18 +160,20 @@ def crowd_reply(many: crowd.Crowd) -> Reply:
     return reply
 
 
-async def serve(reply: Reply, addresses: list[str], silent: list[str], port: int) -> None:
-    """Until SIGTERM. Of the silent ones the system takes the connections, and nobody ever looks at them."""
+async def serve(reply: Reply, addresses: list[str], silent: list[str], port: int) -> Seen:
+    """What was seen until SIGTERM. Of the silent ones the system takes the connections; nobody ever looks at them."""
     loop = asyncio.get_running_loop()
     over = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, over.set)
     loop.add_signal_handler(signal.SIGINT, over.set)
+    seen = Seen()
     unheard = [socket.create_server((address, port), backlog=BACKLOG) for address in silent]
-    servers = [await loop.create_server(lambda: Visitor(reply), one, port, backlog=BACKLOG) for one in addresses]
+    servers = [await loop.create_server(lambda: Visitor(reply, seen), one, port, backlog=BACKLOG) for one in addresses]
     print(servers[0].sockets[0].getsockname()[1], flush=True)
     await over.wait()
     for listener in unheard:
         listener.close()
+    return seen
 
 
 def main() -> None:
@@ -149,13 +181,17 @@ def main() -> None:
     parser.add_argument("what", choices=("site", "crowd", "folder"))
     parser.add_argument("--pages", type=int, default=1000, help="of the generated site, or URLs of the list")
     parser.add_argument("--hosts", type=int, default=10_000, help="of the list")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds of each answer of the generated site")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--port", type=int, default=0)
     chosen = parser.parse_args()
     if chosen.what != "crowd":
-        reply = site_reply(Site(chosen.pages, chosen.seed)) if chosen.what == "site" else folder_reply(chosen.folder)
-        asyncio.run(serve(reply, [LOOPBACK], [], chosen.port))
+        site = Site(chosen.pages, chosen.seed)
+        reply = site_reply(site, chosen.latency) if chosen.what == "site" else folder_reply(chosen.folder)
+        seen = asyncio.run(serve(reply, [LOOPBACK], [], chosen.port))
+        if chosen.latency:
+            print(json.dumps(asdict(seen)), flush=True)
         return
     many = crowd.Crowd(chosen.pages, chosen.hosts, chosen.seed)
     by_health = {health: list[str]() for health in crowd.Health}

@@ -25,6 +25,7 @@ import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it finds only its own folder
 
+from benchmarks.processes import cpu_seconds
 from crawler.launch.services import find_program
 from tests.sim.crawl import finding, start_crawl, start_workers, summary
 from tests.sim.serving import free_port, serving
@@ -52,10 +53,10 @@ def main() -> int:
         with serving(world, Path(name)) as web:
             start_workers(stack, chosen.workers)
             print(f"{chosen.hosts} hosts, seed {chosen.seed}, {chosen.workers} workers, delay {chosen.delay:g} s")
-            cpu = _cpu_seconds(stack)
+            cpu = cpu_seconds(worker.pid for worker in stack.children)
             crawl = start_crawl(stack, world.start_urls(), terms, **dict(chosen.option))
             is_finished = _wait(stack, crawl, chosen.timeout)
-            cpu = _cpu_seconds(stack) - cpu
+            cpu = cpu_seconds(worker.pid for worker in stack.children) - cpu
             found = finding(stack, web, crawl, terms) if is_finished else None
             said = "" if found else stack.run("python", "manage.py", "why", str(crawl), check=False).stdout
         if chosen.keep:
@@ -106,15 +107,6 @@ def _wait(stack: Stack, crawl: UUID, seconds: float) -> bool:
             return True
         time.sleep(0.2)
     return False
-
-
-def _cpu_seconds(stack: Stack) -> float:
-    """What the workers have used so far: utime and stime of proc(5)."""
-    ticks = 0
-    for worker in stack.children:
-        fields = Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

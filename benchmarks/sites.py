@@ -1,11 +1,13 @@
-"""Knows the sites that are crawled: two manuals out of Debian's packages, and the generated one; serves them all."""
+"""Knows the sites that are crawled: three manuals out of Debian's packages, and the generated one; serves them all."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from urllib.request import urlopen
 from benchmarks import nginx
 from benchmarks.generated import Site
 from benchmarks.services import GRACE, LOOPBACK, PATIENCE, Unavailable, free_port
+from benchmarks.serving import Seen
 from crawler.launch.process_group import Children
 from settings.environment import ROOT
 
@@ -30,7 +33,9 @@ class Manual:
     name: str
     title: str
     package: str  # Debian's
-    is_long: bool = False  # peers take most of a minute for it
+    place: str  # of its index.html in the package
+    is_long: bool = False  # peers take most of a minute for it, or longer
+    is_large: bool = False  # ten thousand pages
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,16 @@ class Served:
 
 
 MANUALS = (
-    Manual("postgresql", "PostgreSQL manual", "postgresql-doc-15"),
-    Manual("python", "Python manual", "python3.11-doc", is_long=True),
+    Manual("postgresql", "PostgreSQL manual", "postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html"),
+    Manual("python", "Python manual", "python3.11-doc", "usr/share/doc/python3.11-doc/html", is_long=True),
+    Manual(
+        "openjdk",
+        "OpenJDK documentation",
+        "openjdk-17-doc",
+        "usr/share/doc/openjdk-17-jre-headless/api",
+        is_long=True,
+        is_large=True,
+    ),
 )
 
 
@@ -51,26 +64,28 @@ def unpacked(manual: Manual, folder: Path) -> Path:
 
     Raises Unavailable where there is no apt, or it does not know the package.
     """
-    root = root_in(folder, manual.package)
+    root = root_in(folder, manual)
     if root is not None:
         return root
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise Unavailable("there is no apt here to fetch it with")
     folder.mkdir(parents=True, exist_ok=True)
     print(f"Fetching Debian's package {manual.package} ...", file=sys.stderr, flush=True)
-    _run(["apt-get", "-qq", "download", manual.package], folder)
-    package = next(folder.glob(f"{manual.package}_*.deb"))
-    target = folder / manual.package
-    _run(["dpkg-deb", "-x", str(package), str(target)], folder)
-    root = root_in(folder, manual.package)
+    with tempfile.TemporaryDirectory(prefix="unpacking-", dir=folder) as name:  # half a package is never taken for it
+        partial = Path(name)
+        _run(["apt-get", "-qq", "download", manual.package], partial)
+        _run(["dpkg-deb", "-x", str(next(partial.glob("*.deb"))), str(partial / "whole")], partial)
+        shutil.rmtree(folder / manual.package, ignore_errors=True)
+        (partial / "whole").rename(folder / manual.package)
+    root = root_in(folder, manual)
     if root is None:
-        raise Unavailable(f"the package {manual.package} has no index.html")
+        raise Unavailable(f"the package {manual.package} has no {manual.place}/index.html")
     return root
 
 
-def root_in(folder: Path, package: str) -> Path | None:
+def root_in(folder: Path, manual: Manual) -> Path | None:
     """Where the manual begins, in whichever folder below this one the package was unpacked."""
-    found = sorted(folder.glob(f"*/usr/share/doc/{package}/html/index.html"))
+    found = sorted(folder.glob(f"*/{manual.place}/index.html"))
     return found[0].parent.resolve() if found else None
 
 
@@ -118,16 +133,37 @@ def written(site: Site, folder: Path) -> Path:
 @contextmanager
 def served_crowd(urls: int, hosts: int, port: int, work: Path) -> Iterator[int]:
     """The hosts of the list on this port; gives the pid of their server."""
-    with Children(GRACE) as children, (work / "servers.log").open("wb") as log:
-        command = _serving("crowd", "--pages", str(urls), "--hosts", str(hosts), "--port", str(port))
-        server = children.start(command, output=log, directory=ROOT)
-        said = work / "servers.log"
+    command = _serving("crowd", "--pages", str(urls), "--hosts", str(hosts), "--port", str(port))
+    with _listening(command, work / "servers.log") as server:
+        yield server.pid
+
+
+@contextmanager
+def served_slowly(pages: int, latency: float, log: Path) -> Iterator[str]:
+    """The address of a generated site whose every answer takes so many seconds. Nothing is asked of it here, so that
+    the first request is the crawler's; when the block has ended, `seen_by` reads what there was."""
+    port = free_port()
+    command = _serving("site", "--pages", str(pages), "--latency", str(latency), "--port", str(port))
+    with _listening(command, log):
+        yield url_of(port)
+
+
+def seen_by(log: Path) -> Seen:
+    return Seen(**json.loads(log.read_text().splitlines()[-1]))
+
+
+@contextmanager
+def _listening(command: Sequence[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server, once it has said its port."""
+    with Children(GRACE) as children, said.open("wb") as log:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        server = children.start(command, output=log, directory=ROOT, environment=environment)
         deadline = time.monotonic() + PATIENCE
         while not said.read_text().strip().isdecimal():
             if server.poll() is not None or time.monotonic() > deadline:
-                raise Unavailable(f"the hosts of the list cannot be served: {said.read_text().strip()}")
+                raise Unavailable(f"{' '.join(command[3:])} does not listen: {said.read_text().strip()}")
             time.sleep(0.1)
-        yield server.pid
+        yield server
 
 
 def url_of(port: int) -> str:

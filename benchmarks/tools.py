@@ -6,24 +6,16 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import ours
-from benchmarks.figures import OURS, Run
+from benchmarks.figures import OURS, Cpu, Run
 from benchmarks.ours import Failed, Worker
 from benchmarks.sites import Served
 from settings.environment import ROOT
 
 POSTGRESQL, STOCK = "ours-postgresql", "ours-stock"
-TITLES: Mapping[str, str] = {
-    OURS: "Site Crawler",
-    POSTGRESQL: "Site Crawler, PostgreSQL",
-    STOCK: "Site Crawler, stock workers",
-    "scrapy": "Scrapy",
-    "crawlee": "Crawlee (Parsel)",
-    "wget": "wget -r",
-}
 PEERS = {"scrapy": "benchmarks.peers.scrapy_crawl", "crawlee": "benchmarks.peers.crawlee_crawl"}
 WGET_ENDS = (0, 8)  # 8: a server answered with an error, as it does for each broken link
 
@@ -38,11 +30,14 @@ class Terms:
     timeout: float  # seconds a crawl may take
     work: Path
     postgresql: str | None = None  # the address of an empty database
+    postgresql_pid: int | None = None  # of its server, where that is our own
+    root: Path = ROOT  # of the version of this project that is measured
 
 
 @dataclass(frozen=True)
 class Tool:
     name: str
+    title: str
     crawl: Callable[[Served, Terms, Path, int], Run]
     """One crawl, in a folder of its own, in this round. Raises Failed."""
 
@@ -54,20 +49,26 @@ def options_of(terms: Terms) -> dict[str, object]:
 
 def own(site: Served, terms: Terms, folder: Path, number: int) -> Run:
     """Once with the workers up, and once from nothing as `bin/crawl` does it, for the time of the whole process."""
-    found = _crawled(OURS, Worker.OWN, None, site, terms, folder, number)
+    found = quick(site, terms, folder, number)
     words = ["--delay", "0", "--concurrency", str(terms.concurrency), "--ignore-robots"]
     words += ["--workers", str(terms.workers)]
     again = ours.with_tables(terms.work / "template", folder / "whole", terms.python)
     process_seconds = ours.whole(site.url, words, again, terms.python, terms.timeout)
-    return Run(site.name, OURS, number, found.seconds, found.pages, found.links, process_seconds)
+    return replace(found, process_seconds=process_seconds)
+
+
+def quick(site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    """With the workers up, and no more."""
+    return _crawled(OURS, Worker.OWN, site, terms, folder, number)
 
 
 def own_on_postgresql(site: Served, terms: Terms, folder: Path, number: int) -> Run:
-    return _crawled(POSTGRESQL, Worker.OWN, terms.postgresql, site, terms, folder, number)
+    return _crawled(POSTGRESQL, Worker.OWN, site, terms, folder, number)
 
 
 def stock(site: Served, terms: Terms, folder: Path, number: int) -> Run:
-    return _crawled(STOCK, Worker.STOCK, None, site, terms, folder, number)
+    """One bare `rq worker crawl fetch`, however many workers of our own class the others have."""
+    return _crawled(STOCK, Worker.STOCK, site, replace(terms, workers=1), folder, number)
 
 
 def scrapy(site: Served, terms: Terms, folder: Path, number: int) -> Run:
@@ -82,21 +83,22 @@ def wget(site: Served, terms: Terms, folder: Path, number: int) -> Run:
     """It keeps the files, and no links. Its process is so small that its start counts for nothing."""
     target = folder / "files"
     command = ["wget", "-r", "-l", "inf", "-nv", "-nH", "-e", "robots=off", "-P", str(target), site.url]
-    code, seconds = ours.run(command, folder / "wget.log", os.environ, terms.timeout)
-    if code not in WGET_ENDS:
+    ended = ours.run(command, folder / "wget.log", os.environ, terms.timeout)
+    if ended.code not in WGET_ENDS:
         raise Failed(ours.last_words(folder / "wget.log"))
     pages = sum(1 for file in target.rglob("*") if file.name.endswith((".html", ".htm")))
-    return Run(site.name, "wget", number, seconds, pages, None, seconds)
+    return Run(site.name, "wget", number, ended.seconds, pages, None, ended.seconds, Cpu(ended.cpu_seconds))
 
 
 ALL = (
-    Tool(OURS, own),
-    Tool(POSTGRESQL, own_on_postgresql),
-    Tool(STOCK, stock),
-    Tool("scrapy", scrapy),
-    Tool("crawlee", crawlee),
-    Tool("wget", wget),
+    Tool(OURS, "Site Crawler", own),
+    Tool(POSTGRESQL, "Site Crawler, PostgreSQL", own_on_postgresql),
+    Tool(STOCK, "Site Crawler, one stock worker", stock),
+    Tool("scrapy", "Scrapy", scrapy),
+    Tool("crawlee", "Crawlee (Parsel)", crawlee),
+    Tool("wget", "wget -r", wget),
 )
+TITLES: Mapping[str, str] = {tool.name: tool.title for tool in ALL}
 
 
 def missing(name: str, can_import: Callable[[str], bool]) -> str | None:
@@ -108,16 +110,22 @@ def missing(name: str, can_import: Callable[[str], bool]) -> str | None:
     return None
 
 
-def _crawled(
-    name: str, worker: Worker, database_url: str | None, site: Served, terms: Terms, folder: Path, number: int
-) -> Run:
-    if database_url is None:
-        ours.with_tables(terms.work / "template", folder, terms.python)
-    given = {"urls": [site.url], "options": options_of(terms), "delete": database_url is not None}
-    given["must_be_empty"] = True
-    with ours.stack(folder, terms.python, workers=terms.workers, worker=worker, database_url=database_url) as stack:
+def _crawled(name: str, worker: Worker, site: Served, terms: Terms, folder: Path, number: int) -> Run:
+    is_postgresql = name == POSTGRESQL
+    if not is_postgresql:
+        ours.with_tables(terms.work / "template", folder, terms.python, terms.root)
+    given = {"urls": [site.url], "options": options_of(terms), "delete": is_postgresql, "must_be_empty": True}
+    with ours.stack(
+        folder,
+        terms.python,
+        workers=terms.workers,
+        worker=worker,
+        database_url=terms.postgresql if is_postgresql else None,
+        database_pid=terms.postgresql_pid if is_postgresql else None,
+        root=terms.root,
+    ) as stack:
         told = stack.crawl(given, terms.timeout)
-    return Run(site.name, name, number, told["seconds"], told["pages"], told["links"])
+    return Run(site.name, name, number, told["seconds"], told["pages"], told["links"], cpu=told["cpu"])
 
 
 def _peer(name: str, site: Served, terms: Terms, folder: Path, number: int) -> Run:
@@ -132,8 +140,9 @@ def _peer(name: str, site: Served, terms: Terms, folder: Path, number: int) -> R
         str(folder / "pages.jsonl"),
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    code, process_seconds = ours.run(command, log, environment, terms.timeout)
-    if code:
+    ended = ours.run(command, log, environment, terms.timeout)
+    if ended.code:
         raise Failed(ours.last_words(log))
     told = json.loads(ours.last_words(log))
-    return Run(site.name, name, number, told["seconds"], told["pages"], told["links"], process_seconds)
+    cpu = Cpu(told["cpu_seconds"])
+    return Run(site.name, name, number, told["seconds"], told["pages"], told["links"], ended.seconds, cpu)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, cast
 
 import redis
 
 from benchmarks.chart import Panel
+from benchmarks.figures import Cpu
 from benchmarks.ours import Failed, Stack
+from benchmarks.processes import resident
 
 QUEUES = ("rq:queue:crawl", "rq:queue:fetch")
 MIB = 1024 * 1024
@@ -41,7 +41,7 @@ class Sample:
 class Watched:
     samples: Sequence[Sample]
     end: Mapping[str, Any]  # what the driver said last, see `benchmarks.driver`
-    cpu_seconds: float  # of the workers
+    cpu: Cpu | None  # seconds; None = this system does not tell
 
     @property
     def seconds(self) -> float:
@@ -52,13 +52,14 @@ class Watched:
         return cast("Mapping[str, Any]", self.end["receipt"])
 
     def plain(self) -> dict[str, Any]:
-        return {**self.end, "cpu_seconds": round(self.cpu_seconds, 1), "samples": [asdict(one) for one in self.samples]}
+        used = asdict(self.cpu) if self.cpu else None
+        return {**self.end, "cpu": used, "samples": [asdict(one) for one in self.samples]}
 
 
 def watched(stack: Stack, given: Mapping[str, Any], every: float, timeout: float) -> Watched:
     """One crawl, looked at so often (seconds)."""
     samples, end = list[Sample](), None
-    before = _used(stack)
+    before = stack.cpu()
     with redis.Redis.from_url(stack.redis_url) as client:
         for line in stack.lines({**given, "every": every}, timeout):
             samples.append(_sample(line, client, stack))
@@ -66,7 +67,8 @@ def watched(stack: Stack, given: Mapping[str, Any], every: float, timeout: float
             end = line if line.get("over") else end
     if end is None:
         raise Failed("the driver ended without a word")
-    return Watched(samples, end, _used(stack) - before)
+    used = stack.cpu()
+    return Watched(samples, end, used.minus(before) if used and before else None)
 
 
 def rates(samples: Sequence[Sample]) -> list[tuple[float, float]]:
@@ -97,27 +99,6 @@ def panels(samples: Sequence[Sample]) -> list[Panel]:
         over_time("Memory of Redis, MiB", (sample.redis_bytes / MIB for sample in samples)),
         over_time("Memory of the largest worker, MiB", (sample.worker_bytes / MIB for sample in samples)),
     ]
-
-
-def resident(pid: int) -> int:
-    """Bytes a process has in memory (proc(5)); 0 where that cannot be told."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-def cpu_seconds(pid: int) -> float:
-    """What a process has used so far: utime and stime of proc(5)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _used(stack: Stack) -> float:
-    return sum(cpu_seconds(worker.pid) for worker in stack.workers)
 
 
 def _sample(line: Mapping[str, Any], client: redis.Redis, stack: Stack) -> Sample:

@@ -26,15 +26,22 @@ def prepared() -> Path | None:
     if python.exists() and stamp.exists() and stamp.read_text() == state:
         return python
     print(f"One-time set-up: installing what {REQUIREMENTS[-1]} pins into .bench/venv ...", file=sys.stderr, flush=True)
-    venv.create(folder, clear=True, with_pip=True)
-    command: list[str | Path] = [python, *_PIP, "--requirement", ROOT / REQUIREMENTS[-1]]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    if done.returncode:
-        sys.stderr.buffer.write(done.stdout)
+    if installed(folder, ROOT / REQUIREMENTS[-1]) is None:
         print("The peers could not be installed; pip's own words are above.", file=sys.stderr, flush=True)
         return None
     stamp.write_text(state)
     return python
+
+
+def installed(folder: Path, requirements: Path) -> Path | None:
+    """The Python of a new environment with what this file pins; None when pip failed, which has told why."""
+    python = folder / "bin" / "python"
+    venv.create(folder, clear=True, with_pip=True)
+    command: list[str | Path] = [python, *_PIP, "--requirement", requirements]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        sys.stderr.buffer.write(done.stdout)
+    return None if done.returncode else python
 
 
 def can_import(python: Path, module: str) -> bool:

@@ -15,6 +15,7 @@ from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 
 from benchmarks.peers.lines import Lines
+from benchmarks.processes import own_cpu_seconds
 
 
 class Site(Spider):
@@ -53,10 +54,10 @@ def main() -> None:
     }
     with Lines(file) as lines:
         process = CrawlerProcess(settings)
-        began = time.perf_counter()
+        began, used = time.perf_counter(), own_cpu_seconds()
         process.crawl(Site, url=url, lines=lines)
         process.start()
-        print(lines.report(time.perf_counter() - began))
+        print(lines.report(time.perf_counter() - began, own_cpu_seconds() - used))
 
 
 if __name__ == "__main__":

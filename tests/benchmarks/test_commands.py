@@ -21,7 +21,9 @@ def test_quick_is_less_of_what_was_not_said() -> None:
     assert parse(["million"]).urls == 1_000_000
     assert parse(["million"]).hosts == 10_000
     assert (parse(["million", "--quick"]).urls, parse(["million", "--quick"]).hosts) == (20_000, 1_000)
-    assert parse([]).manuals == ["postgresql", "python"]
+    assert parse([]).manuals == ["postgresql", "python", "openjdk"]
+    assert parse([]).once == ["openjdk"]
+    assert parse(["--manuals", "openjdk"]).once == []
     assert parse(["--quick"]).manuals == ["postgresql"]
     assert parse(["--quick", "--manuals", "python"]).manuals == ["python"]
     assert parse(["--manuals"]).manuals == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.figures import OURS, Run, Target, judged, ratio, summarised
+from benchmarks.figures import OURS, Cpu, Run, Target, judged, ratio, summarised
 
 
 def run(tool: str, seconds: float, *, site: str = "manual", pages: int = 100, number: int = 1) -> Run:
@@ -35,6 +35,22 @@ def test_the_ratio_is_of_pages_a_second_so_that_nobody_wins_by_leaving_pages_out
     assert ratio(summaries, "manual", "wget") == 2
     assert ratio(summaries, "manual", "scrapy") is None
     assert ratio(summaries, "elsewhere", "wget") is None
+
+
+def test_cpu_time_is_told_for_a_page_each_part_by_its_median() -> None:
+    used = [Cpu(0.1, 0.02, 0.01), Cpu(0.3, 0.01, 0.03), Cpu(0.2, 0.06, 0.02)]
+
+    (summary,) = summarised([Run("manual", OURS, 1, 1.0, 100, None, None, cpu) for cpu in used])
+
+    assert summary.cpu_ms == Cpu(pytest.approx(2), pytest.approx(0.2), pytest.approx(0.2))
+    assert summary.cpu_ms_total == pytest.approx(2.8)  # of 1.3, 3.4 and 2.8
+
+
+def test_where_no_cpu_time_is_told_there_is_none() -> None:
+    (summary,) = summarised([run(OURS, 1)])
+
+    assert (summary.cpu_ms, summary.cpu_ms_total) == (None, None)
+    assert Run("manual", OURS, 1, 1.0, 0, cpu=Cpu(1.0)).cpu_ms is None  # no pages
 
 
 @pytest.mark.parametrize(("seconds", "is_met"), [(6.0, True), (6.1, True), (5.9, False)])

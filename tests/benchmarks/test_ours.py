@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,19 @@ from benchmarks import ours
 
 
 def test_a_program_is_timed_from_its_start_to_its_exit(tmp_path: Path) -> None:
-    code, seconds = ours.run(["sh", "-c", "sleep 0.2; echo done; exit 3"], tmp_path / "log", os.environ, timeout=10)
+    ended = ours.run(["sh", "-c", "sleep 0.2; echo done; exit 3"], tmp_path / "log", os.environ, timeout=10)
 
-    assert code == 3
-    assert 0.2 <= seconds < 5
+    assert ended.code == 3
+    assert 0.2 <= ended.seconds < 5
     assert ours.last_words(tmp_path / "log") == "done"
+
+
+def test_cpu_time_of_a_program_is_that_of_all_it_started(tmp_path: Path) -> None:
+    work = "import time\nwhile time.process_time() < 0.2: pass"
+
+    ended = ours.run(["sh", "-c", f'{sys.executable} -c "{work}"; true'], tmp_path / "log", os.environ, timeout=20)
+
+    assert 0.2 <= ended.cpu_seconds < 2
 
 
 def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:

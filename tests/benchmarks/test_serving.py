@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from benchmarks.crowd import Crowd, Health, address, path
 from benchmarks.generated import Site
 from benchmarks.services import free_port
+from benchmarks.serving import Seen
 from benchmarks.sites import written
 from tests.stack import ROOT
 
@@ -47,6 +49,24 @@ def test_the_generated_site_is_served_over_one_connection() -> None:
         assert asked(connection, "/robots.txt")[0] == 404
         assert connection.sock is kept
         connection.close()
+
+
+def test_a_slow_site_tells_what_it_saw_between_the_first_request_and_the_last_answer() -> None:
+    command = [sys.executable, "-m", "benchmarks.serving", "site", "--pages", "5", "--latency", "0.1"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline())
+        connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=10) for _ in range(2)]
+        for connection in connections:
+            connection.request("GET", "/")
+        assert [connection.getresponse().read() for connection in connections] == [Site(5).html(0)] * 2
+        assert asked(connections[0], "/")[0] == 200
+        process.terminate()
+        seen = Seen(**json.loads(process.stdout.read()))
+    for connection in connections:
+        connection.close()
+    assert (seen.requests, seen.waiting, seen.most_waiting) == (3, 0, 2)
+    assert 0.2 <= seen.last - seen.first < 5
 
 
 def test_a_folder_is_served_as_a_site(tmp_path: Path) -> None:

@@ -1,0 +1,150 @@
+"""`bin/bench collect`: what a page costs the crawl manager when it stores results, in statements, CPU and time.
+
+The generated site is crawled without workers: its pages are parsed as a fetch job parses them, their reports are left
+in Redis, and only the step of the tick that stores them is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import django
+
+from benchmarks.generated import Site
+from benchmarks.reports import database, migrate
+from benchmarks.services import own_redis
+
+if TYPE_CHECKING:
+    from crawler.storage.queries import OpenPage  # models can be had once Django is set up
+
+HOST = "http://127.0.0.1"
+RESULTS_PER_REPORT = 16
+HEADERS = 'Server: nginx\nContent-Type: text/html; charset=utf-8\nCache-Control: max-age=60\nETag: "6543-21"'
+NS_PER_S = 1_000_000_000
+
+
+@dataclass
+class Cost:
+    """Of all measured pages together; times in seconds."""
+
+    pages: int = 0
+    links: int = 0
+    statements: int = 0
+    server_cpu: float = 0.0  # of PostgreSQL's process for this connection; SQLite has none
+    own_cpu: float = 0.0  # of this process: the manager, and SQLite
+    wall: float = 0.0
+
+    def line(self) -> str:
+        milliseconds = [f"{1000 * seconds / self.pages:.3f}" for seconds in (self.server_cpu, self.own_cpu, self.wall)]
+        figures = (f"{self.links / self.pages:.0f}", f"{self.statements / self.pages:.2f}", *milliseconds)
+        return _ROW.format(f"{self.pages:,}", *figures, f"{self.pages / self.wall:,.0f}")
+
+
+_ROW = "{:>8} {:>8} {:>14} {:>14} {:>14} {:>10} {:>9}"
+_HEAD = _ROW.format("pages", "links", "SQL a page", "server ms CPU", "manager ms CPU", "ms a page", "pages/s")
+
+
+def main(chosen: Namespace) -> int:
+    """1. Redis and a database of its own. 2. A crawl of so many pages. 3. Tell what they cost."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name, ExitStack() as services:
+        work = Path(name)
+        os.environ |= {"CRAWLER_DATA_DIR": str(work), "REDIS_URL": services.enter_context(own_redis(work))}
+        os.environ["DATABASE_URL"] = database(chosen, work, services)
+        os.environ["DJANGO_SETTINGS_MODULE"] = "settings.development"
+        django.setup()
+        migrate()
+        cost = crawled(chosen.pages, chosen.batch)
+    print(_HEAD, cost.line(), sep="\n")
+    if chosen.json:
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        chosen.json.write_text(json.dumps(asdict(cost), indent=1) + "\n")
+    return 0
+
+
+def crawled(pages: int, batch: int) -> Cost:
+    """Crawl the generated site, so many results a transaction."""
+    from crawler.core.crawl.options import CrawlOptions
+    from crawler.crawls.start import start_crawl
+    from crawler.manager.collect import collect
+    from crawler.manager.context import context_of
+    from crawler.storage import queries
+
+    site, cost, last = Site(pages), Cost(), 0
+    context = context_of(start_crawl([f"{HOST}/"], CrawlOptions(), allow_private=True))
+    while rows := queries.next_open(context.id, 5, last, batch, None):
+        last = rows[-1].id
+        reports = [
+            _report(site, rows[at : at + RESULTS_PER_REPORT], cost) for at in range(0, len(rows), RESULTS_PER_REPORT)
+        ]
+        context.frontier.redis.rpush(context.frontier.keys.results, *reports)
+        with _measured(cost):
+            while collect(context):
+                pass
+    context.crawl.refresh_from_db()
+    if (context.crawl.discovered, context.crawl.tallies.open) != (pages, 0):
+        raise SystemExit(f"{context.crawl.tallies.open} of {context.crawl.discovered} pages were not stored")
+    return cost
+
+
+def _report(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
+    """The report of a fetch job for these pages."""
+    from crawler.core.crawl.messages import PageTask, SliceReport, encode_report
+    from crawler.core.crawl.outcomes import Outcome
+    from crawler.fetcher.page import result_of
+    from crawler.http.fetcher import Fetched
+
+    results = []
+    for row in rows:
+        body = site.html(site.page_at(row.url.removeprefix(HOST)) or 0)
+        fetched = Fetched(
+            outcome=Outcome.SUCCESS,
+            http_status=200,
+            content_type="text/html",
+            content_type_header="text/html; charset=utf-8",
+            headers=HEADERS,
+            body=body,
+            bytes_read=len(body),
+            elapsed_ms=12,
+            first_byte_ms=11,
+            requests=1,
+        )
+        results.append(result_of(PageTask(row.id, row.url, 1), fetched, time.time()))
+        cost.links += len(results[-1].links)
+    cost.pages += len(results)
+    return encode_report(SliceReport(batch="bench", token="", slice=0, host=HOST, results=tuple(results)))
+
+
+@contextmanager
+def _measured(cost: Cost) -> Iterator[None]:
+    from django.db import connection
+
+    def counted(execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
+        cost.statements += len(parameters) if many else 1
+        return execute(sql, parameters, many, context)
+
+    began, worked, served = time.perf_counter(), time.process_time(), _server_seconds()
+    with connection.execute_wrapper(counted):
+        yield
+    cost.wall += time.perf_counter() - began
+    cost.own_cpu += time.process_time() - worked
+    cost.server_cpu += _server_seconds() - served
+
+
+def _server_seconds() -> float:
+    """CPU time so far of the process that serves this connection (proc(5), schedstat); 0 with SQLite."""
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return 0.0
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / NS_PER_S
