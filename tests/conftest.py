@@ -21,12 +21,14 @@ import redis
 from django.conf import settings
 from django.core.management.commands import flush, migrate
 from django.db import connections
+from syrupy.assertion import SnapshotAssertion
 
 from settings import environment
 from tests.emptying import empty
 from tests.forking import Forker
 from tests.postgresql import PostgresStack, serve_postgresql
 from tests.stack import Stack, new_database
+from tests.text_files import TextFile
 
 TESTS = Path(__file__).parent
 OF_TOOLS = {
@@ -191,6 +193,11 @@ def real_redis(redis_url: str, settings: object) -> Iterator[redis.Redis]:
     client.flushall()
     yield client
     client.close()
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(TextFile)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ from typing import Any
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
+from crawler.content import storage
+from crawler.content.shelf import Shelf, named
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome, of_status
@@ -156,3 +158,10 @@ def a_shop(*pages: str) -> Crawl:
         page = make_page(crawl, url, status=Page.CLOSED, outcome="2xx")
         PageFacts.objects.create(page_id=page.pk, crawl=crawl, fields=found.values, notes=found.notes)
     return crawl
+
+
+def kept_text(crawl: str) -> list[object]:
+    """Where the text of a page is kept: `PageFacts.kept["text"]`."""
+    shelf = Shelf(crawl, "batch")
+    places = shelf.put({"text": storage.packed(b"Hello")})
+    return list(named(places, shelf.clear())["text"])

@@ -20,9 +20,10 @@ from crawler.api.routes import progress
 from crawler.core.access.permissions import Right, Scope, Standing, may
 from crawler.models import ApiToken, Crawl, Schedule
 from tests.api.calling import ROOT, Caller, a_token
-from tests.api.test_routes import ROUTES, Route, asked, things_of
+from tests.api.test_routes import asked, things_of
 from tests.content.storages import kept_in
 from tests.factories import a_crawl, a_group, a_page, an_allowance
+from tests.routes import API, ApiRoute
 
 STANDINGS = {
     "stranger": Standing(),
@@ -36,7 +37,7 @@ CONTROLLED = ("/pause", "/resume", "/cancel", "/retry-failed", "/traps/release",
 OWNED = {("delete", "/crawls/{crawl_id}"), ("delete", "/schedules/{schedule_id}")}
 OWNED |= {("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 PERSONAL = ("/channels/", "/tokens/")  # nobody sees another's, not even a superuser
-OF_ONE = [route for route in ROUTES if route.of_one]
+OF_ONE = [route for route in API if route.of_one]
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,7 @@ def _kept_here(tmp_path: Path, settings: Any) -> None:
     kept_in(tmp_path, settings)
 
 
-def right_for(route: Route) -> Right | None:
+def right_for(route: ApiRoute) -> Right | None:
     """What the route takes; None = it is about what is one's own alone. A route that is not told of here fails."""
     if route.path.startswith(PERSONAL):
         return None
@@ -57,7 +58,7 @@ def right_for(route: Route) -> Right | None:
     return Right.CONTROL
 
 
-def expected(route: Route, standing: Standing) -> int:
+def expected(route: ApiRoute, standing: Standing) -> int:
     right = right_for(route)
     if right is None or not may(standing, Right.SEE):
         return 404

@@ -50,8 +50,7 @@ class Web:
         self.stack.start_worker()
 
     def start_stock_worker(self) -> None:
-        """By the very words the page shows."""
-        self.stack.spawn("rq", "worker", "crawl", "fetch")
+        self.stack.start_stock_worker()
 
 
 def press_link(tab: Page, link: str) -> None:

@@ -34,6 +34,7 @@ from tests.golden.masking import masked
 from tests.stack import OWN_WORKER, Stack
 
 FOLDER = os.environ.get("REAL_SITES")
+SITES = [manual for manual in MANUALS if not manual.is_large]
 SAMPLE_ROWS = 5
 SAMPLE_CHARACTERS = 1000  # of a row
 KEPT = (MARKDOWN,)
@@ -48,14 +49,14 @@ PAGE_ID = re.compile(
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not FOLDER, reason="REAL_SITES names no folder with the manuals")]
 
 
-@pytest.fixture(scope="module", params=MANUALS, ids=lambda manual: manual.name)
+@pytest.fixture(scope="module", params=SITES, ids=lambda manual: manual.name)
 def crawled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, redis_url: str
 ) -> Iterator[Crawled]:
     """One worker and one connection: so pages are fetched in the order in which they were found, and ids, parents and
     depths are always the same."""
     manual: Manual = request.param
-    root = root_in(Path(FOLDER or ""), manual.package)
+    root = root_in(Path(FOLDER or ""), manual)
     assert root is not None, f"{manual.package} is not unpacked in {FOLDER}"
     redis.Redis.from_url(redis_url).flushall()
     stack = Stack(tmp_path_factory.mktemp("golden"), redis_url)

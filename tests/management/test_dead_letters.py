@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from uuid import UUID
 
 import pytest
 
@@ -105,9 +104,3 @@ def test_a_page_that_is_not_of_this_crawl_ends_with_2_and_sends_nothing(
     assert exit_code("retry_failed", str(crawl.id), "--page", "http://site.test/busy", typed) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert len(given_up()) == 2
-
-
-@pytest.mark.parametrize("command", ["dead_letters", "retry_failed"])
-def test_an_unknown_id_ends_with_2(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert exit_code(command, str(UUID(int=7))) == 2
-    assert capsys.readouterr().err.startswith("There is no crawl ")

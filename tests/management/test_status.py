@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -71,11 +70,3 @@ def test_one_crawl_as_json_is_one_object_with_its_receipt(capsys: pytest.Capture
     crawl = make_crawl()
     call_command("status", str(crawl.id), "--json")
     assert json.loads(capsys.readouterr().out)["receipt"]["id"] == str(crawl.id)
-
-
-@pytest.mark.parametrize("typed", [str(UUID(int=7)), "nonsense", "../x"])
-def test_an_unknown_id_ends_with_2_and_one_line(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("status", typed)
-    assert ended.value.code == 2
-    assert capsys.readouterr() == ("", f"There is no crawl {typed!r}; `manage.py status` lists them.\n")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from uuid import UUID
 
 import pytest
 from django.core.management import call_command
@@ -51,11 +50,3 @@ def test_a_finished_crawl_is_finished(capsys: pytest.CaptureFixture[str]) -> Non
     crawl = make_crawl(state=State.FINISHED, discovered=1, outcomes={"2xx": 1})
     call_command("why", str(crawl.id))
     assert capsys.readouterr().out == "It is finished: no page is open.\n"
-
-
-@pytest.mark.parametrize("typed", [str(UUID(int=7)), "nonsense", "../x"])
-def test_an_unknown_id_ends_with_2_and_one_line(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        call_command("why", typed)
-    assert ended.value.code == 2
-    assert capsys.readouterr() == ("", f"There is no crawl {typed!r}; `manage.py status` lists them.\n")

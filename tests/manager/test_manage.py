@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.db.models import Sum
+from msgspec.structs import replace
 from rq import Queue
 
 from crawler.core.crawl.counters import adds_up
@@ -271,6 +273,29 @@ def test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set(
         context, [PageResult(id=start_page.id, attempt=1, outcome=Outcome.SUCCESS, http_status=200, links=(link,))]
     )
     assert context.frontier.seen.missing([Discovery(link, 1, 0, None).fact]) == [0]
+
+
+@pytest.mark.site({"/": page("/a", "/b", "/c", "/d")})
+def test_a_result_that_the_database_refuses_costs_no_other_page_its_own(bench: Bench) -> None:
+    bench.start()
+    for queue in ("crawl", "fetch", "crawl"):
+        bench.work(queue, at_most=1)
+    answered = {"attempt": 1, "outcome": Outcome.SUCCESS, "http_status": 200, "requests": 1, "bytes": 9}
+    results = [
+        PageResult(id=row.id, links=(f"{row.url}/more",), **answered)
+        for row in Page.objects.filter(status=Page.OPEN).order_by("id")
+    ]
+    results[2] = replace(results[2], bytes=2**63)
+    process_results(bench.context, results, requests=3)
+    closed = Page.objects.filter(id__in=[result.id for result in results]).order_by("id")
+    assert list(closed.values_list("status", "outcome")) == [(1, "2xx"), (1, "2xx"), (1, "malformed"), (1, "2xx")]
+    assert "cannot be stored" in closed[2].error
+    assert sorted(Page.objects.filter(status=Page.OPEN).values_list("parent_id", flat=True)) == [
+        result.id for place, result in enumerate(results) if place != 2
+    ]
+    crawl = fresh(bench)
+    assert crawl.tallies == queries.count_rows(crawl.id)
+    assert (crawl.requests, crawl.bytes) == (2 + 4 + 3, Page.objects.aggregate(sum=Sum("bytes"))["sum"])
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": Reply(status=429, headers={"Retry-After": "30"}), "/b": page()})

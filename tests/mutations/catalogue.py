@@ -62,8 +62,8 @@ MUTATIONS = (
         "close-unconditionally",
         "R2: a page is closed only while it is open",
         WRITER_SQL,
-        "    WHERE id = %s AND status = 0",
-        "    WHERE id = %s",
+        "    WHERE id = {{page}} AND status = 0",
+        "    WHERE id = {{page}}",
         "tests/storage/test_writer.py::test_a_closed_row_is_not_closed_again",
     ),
     Mutation(

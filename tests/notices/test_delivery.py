@@ -13,9 +13,7 @@ from crawler.http.fetcher import Limits
 from crawler.models import Delivery
 from crawler.notices import delivery as announcing
 from crawler.notices import outbox
-from crawler.notices.delivery import deliver_due
-from crawler.reports import text
-from crawler.reports.receipt import receipt_of
+from crawler.notices.delivery import deliver_due, message_of
 from tests.bench import Bench
 from tests.site import Reply
 
@@ -32,15 +30,7 @@ def test_a_mail_is_sent_once(bench: Bench) -> None:
     assert delivery.state == Delivery.DELIVERED
     deliver_due()
     (sent,) = mail.outbox
-    assert sent.to == ["me@example.com"]
-
-
-def test_the_mail_holds_the_receipt_of_the_command_line_and_where_to_read_more(bench: Bench) -> None:
-    finished(bench, notify_emails=("me@example.com",))
-    opening, receipt, address = mail.outbox[0].body.split("\n\n")
-    assert opening == "The crawl is finished."
-    assert f"{receipt}\n" == text.receipt_table(receipt_of(bench.crawl))
-    assert address.endswith(f"/crawls/{bench.crawl.id}/\n")
+    assert (sent.to, sent.body) == (["me@example.com"], message_of(delivery).text)
 
 
 @pytest.mark.site({"/": "", "/hook": Reply(status=503)})

@@ -5,50 +5,26 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.crawl.completion import State
 from crawler.reports.text import GONE, Verb, to_delete, to_retry, to_verb
 from tests.factories import make_crawl
+from tests.text_files import listed
 
 pytestmark = pytest.mark.django_db
 
-
-@pytest.mark.parametrize(
-    ("verb", "line"),
-    [
-        (Verb.PAUSE, "Paused. Dispatched pages are still processed; no further pages are requested."),
-        (Verb.RESUME, "Resumed. It goes on where it stopped."),
-        (Verb.CANCEL, "Cancelled. Open pages will not be requested any more."),
-    ],
-)
-def test_what_was_done_is_said(verb: Verb, line: str) -> None:
-    reply = to_verb(verb, moved=True, crawl_id=UUID(int=7))
-    assert (reply.line, reply.is_so) == (line, True)
+ALREADY = {(Verb.PAUSE, State.PAUSED), (Verb.RESUME, State.RUNNING), (Verb.CANCEL, State.CANCELLED)}
 
 
-@pytest.mark.parametrize(
-    ("verb", "state", "line", "is_so"),
-    [
-        (Verb.PAUSE, State.PAUSED, "It is paused already.", True),
-        (Verb.RESUME, State.RUNNING, "It is running already.", True),
-        (Verb.CANCEL, State.CANCELLED, "It was cancelled already.", True),
-        (Verb.PAUSE, State.FINISHED, "It is finished; there is nothing to pause.", False),
-        (Verb.RESUME, State.FINISHED, "It is finished; there is nothing to resume.", False),
-        (Verb.CANCEL, State.FINISHED, "It is finished; there is nothing to cancel.", False),
-        (Verb.PAUSE, State.CANCELLED, "It was cancelled; there is nothing to pause.", False),
-        (Verb.RESUME, State.CANCELLED, "It was cancelled; there is nothing to resume.", False),
-        # It could have been paused now, but it was not at the moment of the call.
-        (
-            Verb.PAUSE,
-            State.RUNNING,
-            "It is running: another user changed its state at the same time. Try again.",
-            False,
-        ),
-    ],
-)
-def test_where_nothing_was_to_be_done_the_state_says_why(verb: Verb, state: State, line: str, is_so: bool) -> None:
-    reply = to_verb(verb, moved=False, crawl_id=make_crawl(state=state).id)
-    assert (reply.line, reply.is_so) == (line, is_so)
+@pytest.mark.parametrize("verb", Verb)
+def test_each_reply_says_what_became_of_the_crawl(verb: Verb, golden: SnapshotAssertion) -> None:
+    """A state that is none of the verb's own is one that another user gave the crawl a moment ago."""
+    done = to_verb(verb, moved=True, crawl_id=UUID(int=7))
+    others = {state: to_verb(verb, moved=False, crawl_id=make_crawl(state=state).id) for state in State}
+    assert done.is_so
+    assert {state for state, reply in others.items() if reply.is_so} == {state for of, state in ALREADY if of == verb}
+    assert listed({"done": done.line, **{f"{state}": reply.line for state, reply in others.items()}}) == golden
 
 
 @pytest.mark.parametrize("verb", Verb)

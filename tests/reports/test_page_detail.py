@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.html.page_metadata import Facts
@@ -15,6 +17,7 @@ from crawler.reports import page_detail
 from crawler.reports.page_detail import page_report
 from tests.factories import make_crawl, make_page
 from tests.reports.pages import read_page
+from tests.text_files import listed
 
 pytestmark = pytest.mark.django_db
 SITE = "http://site.test"
@@ -112,70 +115,38 @@ def test_links_come_a_part_at_a_time(crawl: Crawl) -> None:
     assert (links_in["number"], urls(links_in["links"]), links_in["links"][0]["text"]) == (3, ["/1"], "words 1")
 
 
-def test_what_it_says_of_itself_is_told(crawl: Crawl) -> None:
-    facts = Facts(description="About", h1="Heading", h1_count=2, canonical=f"{SITE}/", canonicals=1, words=7)
-    page = read_page(crawl, f"{SITE}/", facts=facts, title="Start", headers="Server: x\nX-A: b", directives="noindex")
-    report = page_report(crawl, page)
-    assert report["headers"] == ["Server: x", "X-A: b"]
-    assert dict(page_detail.said(report)) == {
-        "Title": "Start",
-        "Description": "About",
-        "Heading (h1)": "Heading (the first of 2)",
-        "Canonical address": f"{SITE}/ (this page)",
-        "Directives": "noindex",
-        "Words": "7",
-    }
-    assert page_detail.unread(report) == ""
+def test_its_headers_are_lines(crawl: Crawl) -> None:
+    page = read_page(crawl, f"{SITE}/", headers="Server: x\nX-A: b")
+    assert page_report(crawl, page)["headers"] == ["Server: x", "X-A: b"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ({"status": 0, "outcome": ""}, "not been requested yet"),
-        ({"outcome": "timeout", "error": "no answer"}, "no response to read"),
-        ({"outcome": "2xx", "http_status": 200, "content_type": "text/html"}, "kept no metadata"),
-    ],
-)
-def test_what_was_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
-    report = page_report(crawl, make_page(crawl, f"{SITE}/", **{"status": 1, **fields}))
-    assert report["said"] is None
-    assert why in page_detail.unread(report)
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ({"content_type": "image/png"}, "no HTML"),
-        ({"kind": "sitemap", "content_type": "text/html"}, "no HTML"),
-        ({"outcome": "4xx", "http_status": 404}, "Only successful responses"),
-    ],
-)
-def test_what_was_answered_and_not_read_says_why(crawl: Crawl, fields: dict[str, Any], why: str) -> None:
-    report = page_report(crawl, read_page(crawl, f"{SITE}/", **fields))
-    assert report["said"] is None
-    assert why in page_detail.unread(report)
-
-
-def test_nothing_that_is_not_known_is_empty(crawl: Crawl) -> None:
-    report = page_report(crawl, make_page(crawl, f"{SITE}/", outcome="dns", status=1, error="no such host"))
-    known = [*page_detail.answered(report), *page_detail.found(report), *page_detail.said(report)]
-    assert all(text for _, text in known)
-    assert dict(known)["Outcome"] == "host name not found: no such host"
-    assert dict(known)["Status"] == "no response"
-
-
-def test_a_sitemaps_word_is_told_where_the_crawl_looked_at_sitemaps() -> None:
-    crawl = make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
-    page = make_page(crawl, f"{SITE}/", in_sitemap=True, linked=False, lastmod="2026-01-02")
-    known = dict(page_detail.found(page_report(crawl, page)))
-    assert known["Last modified, by the sitemap"] == "2026-01-02"
-    assert known["Linked from a page"] == "no: a sitemap alone leads here"
-    unlooked = make_crawl()
-    found = page_detail.found(page_report(unlooked, make_page(unlooked, f"{SITE}/")))
-    assert dict(found)["In a sitemap"].startswith("not known")
-
-
-def test_a_trap_is_named(crawl: Crawl) -> None:
+def pages() -> Iterator[tuple[str, Page]]:
+    """One of each kind of which there is something of its own to say."""
+    crawl, looked = make_crawl(), make_crawl(options=CrawlOptions(sitemaps=True).to_plain())
+    facts = Facts(description="About", h1="Heading", h1_count=2, canonical=f"{SITE}/read", canonicals=1, words=7)
     trap = Trap.objects.create(crawl=crawl, key=b"1", reason="dates", pattern="/calendar/*")
-    page = make_page(crawl, f"{SITE}/calendar/1", status=1, outcome="trap", trap_id=trap.pk)
-    assert ("Trap", "A calendar without end: /calendar/*") in page_detail.found(page_report(crawl, page))
+    unread = {"status": 1, "outcome": "2xx", "http_status": 200, "content_type": "text/html"}
+    yield "read", read_page(crawl, f"{SITE}/read", facts=facts, title="Start", directives="noindex")
+    yield "not requested yet", make_page(crawl, f"{SITE}/open")
+    yield "no answer", make_page(crawl, f"{SITE}/slow", status=1, outcome="timeout", error="no answer")
+    yield "no host", make_page(crawl, f"{SITE}/dns", status=1, outcome="dns", error="no such host")
+    yield "no metadata kept", make_page(crawl, f"{SITE}/old", **unread)
+    yield "a picture", read_page(crawl, f"{SITE}/a.png", content_type="image/png")
+    yield "a sitemap", read_page(crawl, f"{SITE}/sitemap", kind="sitemap")
+    yield "an error", read_page(crawl, f"{SITE}/gone", outcome="4xx", http_status=404)
+    yield "in a trap", make_page(crawl, f"{SITE}/calendar/1", status=1, outcome="trap", trap_id=trap.pk)
+    yield "of a sitemap alone", make_page(looked, f"{SITE}/", in_sitemap=True, linked=False, lastmod="2026-01-02")
+
+
+def told(report: dict[str, Any]) -> Iterator[str]:
+    known = [*page_detail.answered(report), *page_detail.found(report), *page_detail.said(report)]
+    yield from (f"{name}: {text}" for name, text in known)
+    yield page_detail.unread(report) or "It was read."
+
+
+def test_what_is_known_is_told_and_what_is_not_known_says_why(golden: SnapshotAssertion) -> None:
+    assert listed({kind: told(page_report(page.crawl, page)) for kind, page in pages()}) == golden
+
+
+def test_nothing_that_is_not_known_is_empty() -> None:
+    assert not any(line.endswith(": ") for _, page in pages() for line in told(page_report(page.crawl, page)))

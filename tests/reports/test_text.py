@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.crawl.completion import Ended, Limit
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Page
 from crawler.reports import text
+from tests.text_files import listed
 
 RECEIPT: dict[str, Any] = {
     "id": "5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5",
@@ -41,29 +43,15 @@ def test_a_page_without_an_outcome_is_open() -> None:
     assert text.outcome("") == "open"
 
 
-def test_the_receipt_is_an_aligned_table() -> None:
-    assert text.receipt_table(RECEIPT) == (
-        "Crawl        5a0a5a2e-1c5c-4a54-9a53-0f4a3ce0a6a5\n"
-        "State        finished\n"
-        "Start URL    http://site.test/\n"
-        "             http://other.test/\n"
-        "Time         1 min 5 s\n"
-        "Discovered   1,175 pages\n"
-        "  fetched    1,170 (200: 1,168, 404: 2)\n"
-        "  failed     1\n"
-        "  skipped    3 (forbidden by robots.txt: 3)\n"
-        "  cancelled  1\n"
-        "Requests     1,180, retries: 2\n"
-        "Received     15.3 MB\n"
-        "Notice to    me@site.test\n"
-    )
-
-
-def test_a_receipt_says_why_the_crawl_ended_and_how_long_it_ran() -> None:
-    more = {"elapsed_seconds": 3900.0, "ended": "limit", "ended_message": "Limit reached.", "limits": {"pages": 2}}
-    table = text.receipt_table({**RECEIPT, "seconds": 123.0, **more})
-    assert "\nState        finished\nEnded        Limit reached.\n" in table
-    assert "\nTime         ran 2 min 3 s (over 1 h 5 min, with pauses)\n" in table
+def test_a_receipt_is_an_aligned_table(golden: SnapshotAssertion) -> None:
+    paused = {"seconds": 123.0, "elapsed_seconds": 3900.0}
+    limited = {"ended": "limit", "ended_message": "Limit reached.", "limits": {"pages": 2}}
+    changes: dict[str, dict[str, Any]] = {
+        "finished": {},
+        "ended by a limit, after pauses": paused | limited,
+        "with open pages": {"discovered": 1185},
+    }
+    assert listed({name: text.receipt_table(RECEIPT | change) for name, change in changes.items()}) == golden
 
 
 def test_without_a_pause_there_is_one_time() -> None:
@@ -88,43 +76,22 @@ def test_the_end_of_a_crawl_is_told_in_a_few_words(receipt: dict[str, Any], told
     assert text.ended(receipt) == told
 
 
-def test_open_pages_are_in_the_receipt_while_there_are_some() -> None:
-    assert "\n  open       10\n" in text.receipt_table({**RECEIPT, "discovered": 1185})
+START_PAGES = [
+    Page(outcome="4xx", http_status=404),
+    Page(outcome="5xx", http_status=500, error="gave up"),
+    Page(outcome="connect", error="connection refused."),
+    Page(outcome="dns"),
+    Page(outcome="too_large", http_status=200),
+    Page(outcome="robots", error="robots.txt does not allow it"),
+    Page(outcome="cancelled"),
+]
 
 
-@pytest.mark.parametrize(
-    ("page", "said"),
-    [
-        (Page(outcome="4xx", http_status=404), "answered 404"),
-        (Page(outcome="5xx", http_status=500, error="gave up"), "answered 500"),
-        (Page(outcome="connect", error="connection refused."), "did not answer (connection refused)"),
-        (Page(outcome="dns"), "did not answer (host name not found)"),
-        (Page(outcome="too_large", http_status=200), "gave no usable answer (too large)"),
-        (
-            Page(outcome="robots", error="robots.txt does not allow it"),
-            "was not requested (robots.txt does not allow it)",
-        ),
-        (Page(outcome="cancelled"), "was not requested (cancelled)"),
-    ],
-)
-def test_a_start_url_without_anything_to_follow_says_what_happened(page: Page, said: str) -> None:
-    page.url = "http://site.test/"
-    told = text.start_trouble([page], 1)
-    assert told == f"The start URL http://site.test/ {said}, so there was nothing to follow."
-
-
-def test_several_start_urls_are_told_in_one_line() -> None:
-    troubled = [
-        Page(url="http://a.test/", outcome="4xx", http_status=404),
-        Page(url="http://b.test/", outcome="dns"),
-    ]
-    told = "http://a.test/ answered 404; http://b.test/ did not answer (host name not found)."
-    assert text.start_trouble(troubled, 2) == f"None of the 2 start URLs gave anything to follow: {told}"
-    assert text.start_trouble(troubled, 3) == f"2 of the 3 start URLs gave nothing to follow: {told}"
-
-
-def test_of_very_many_start_urls_the_first_are_named_and_the_others_counted() -> None:
-    troubled = [Page(url=f"http://{number}.test/", outcome="4xx", http_status=404) for number in range(7)]
-    told = text.start_trouble(troubled, 7)
-    assert told.startswith("None of the 7 start URLs gave anything to follow: http://0.test/ answered 404; ")
-    assert told.endswith("http://4.test/ answered 404; and 2 more.")
+def test_start_urls_without_anything_to_follow_are_told_in_one_line(golden: SnapshotAssertion) -> None:
+    for number, page in enumerate(START_PAGES):
+        page.url = f"http://{number}.test/"
+    told = {f"{page.outcome}, the only start URL": text.start_trouble([page], 1) for page in START_PAGES}
+    told["two of two"] = text.start_trouble(START_PAGES[:2], 2)
+    told["two of three"] = text.start_trouble(START_PAGES[:2], 3)
+    told["very many: some are named, the others counted"] = text.start_trouble(START_PAGES, len(START_PAGES))
+    assert listed(told) == golden

@@ -12,7 +12,8 @@ from django.urls import get_resolver
 from crawler.accounts.login_links import invite, link_for
 from crawler.models import AuditEntry
 from crawler.web.account.login import make_link
-from tests.web.test_access import TABLE, _address, patterns, people, shared
+from tests.routes import WEB
+from tests.web.test_access import address_of, people, shared
 
 __all__ = ["people", "shared"]  # fixtures
 
@@ -29,9 +30,9 @@ def test_nothing_is_done_by_a_form_that_is_not_ours(
     strict.force_login(people["root"])
     before = AuditEntry.objects.count()
     crawls, schedules = shared
-    for name, (_, sent, _) in TABLE.items():
-        response = strict.post(_address(name, crawls["usual"], schedules["usual"], sent))
-        assert response.status_code == 403, name
+    for route in WEB:
+        response = strict.post(address_of(route, crawls["usual"], schedules["usual"]))
+        assert response.status_code == 403, route
     assert AuditEntry.objects.count() == before
 
 
@@ -57,11 +58,11 @@ def test_nothing_is_done_by_looking(people: dict[str, Any], shared: Any, real_re
     browser = Client()
     browser.force_login(people["root"])
     crawls, schedules = shared
-    doing = [pattern.name for pattern in patterns() if pattern.name and TABLE[pattern.name][0] == "POST"]
-    looking = {"channel-change"}  # which shows its form
-    for name in set(doing) - looking:
-        response = browser.get(_address(name, crawls["usual"], schedules["usual"], TABLE[name][1]))
-        assert response.status_code == 405, name
+    shows_its_form = "channel-change"
+    for route in WEB:
+        if route.method == "POST" and route.name != shows_its_form:
+            response = browser.get(address_of(route, crawls["usual"], schedules["usual"]))
+            assert response.status_code == 405, route
 
 
 ELSEWHERE = [

@@ -16,9 +16,10 @@ from crawler.core.crawl.completion import State
 from crawler.exports.formats import FORMATS
 from crawler.models import Crawl
 from tests.api.calling import ROOT
-from tests.api.test_routes import ROUTES, things_of
+from tests.api.test_routes import things_of
 from tests.content.storages import kept_in
-from tests.web.test_access import TABLE, patterns
+from tests.routes import API, WEB
+from tests.web.test_access import patterns
 from tests.web.test_middleware import ERRORS, PLACE, STATIC, addresses
 
 COMPARED = ("Content-Type", "Content-Disposition", "Content-Security-Policy", "Location", "Allow")
@@ -44,11 +45,12 @@ def places(root: User, tmp_path: Path, settings: Any, real_redis: object) -> dic
 
 def there_is(places: dict[str, Any]) -> Iterator[str]:
     """Every address of the pages and of the API that GET opens, about things that are there."""
+    by_get = {route.name for route in WEB if route.method == "GET"}
     for pattern in patterns():
         given = {**places, "slug": "new"} if "comparison" in str(pattern.name) else places
-        if TABLE[str(pattern.name)][0] == "GET":
+        if pattern.name in by_get:
             yield "/" + PLACE.sub(lambda place, given=given: str(given[place[1]]), str(pattern.pattern))
-    for route in ROUTES:
+    for route in API:
         if route.method == "get":
             yield ROOT + route.path.format(**places)
     for export_format in FORMATS:

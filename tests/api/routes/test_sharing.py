@@ -12,8 +12,9 @@ from crawler.core.access.permissions import Scope
 from crawler.encryption import opened, seal
 from crawler.models import Crawl, Schedule
 from tests.api.calling import Caller, a_token
-from tests.api.test_routes import ROUTES, asked, kept_in, things_of
+from tests.api.test_routes import asked, kept_in, things_of
 from tests.factories import a_finished_crawl, a_group
+from tests.routes import API
 
 OWNERS = {("delete", "/crawls/{crawl_id}"), ("post", "/crawls/{crawl_id}/share"), ("post", "/crawls/{crawl_id}/keep")}
 """What is for a crawl's owner alone."""
@@ -63,7 +64,7 @@ def test_members_of_the_group_look_and_do_what_they_were_let(
     things = things_of(ann)
     Crawl.objects.update(group=group, group_controls=controls)
     member = Caller(a_token(bob, *Scope))
-    routes = [route for route in ROUTES if "{crawl_id}" in route.path and not route.path.endswith("/events")]
+    routes = [route for route in API if "{crawl_id}" in route.path and not route.path.endswith("/events")]
     for route in (route for route in routes if route.method != "get" or not controls):  # all may look: seen once
         is_owners = (route.method, route.path) in OWNERS
         refused = route.method != "get" and (is_owners or not controls)

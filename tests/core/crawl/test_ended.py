@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.crawl.completion import Ended, Limit, State, ended, limit_of_time, sentence, without_answer
 from crawler.core.crawl.counters import Tallies
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Category, Outcome
+from tests.text_files import listed
 
 OVER = [state for state in State if state.is_over]
 OPTIONS = CrawlOptions(max_pages=40, max_depth=2, max_bytes=10_000_000, deadline=7200.0, page_ttl=60.0)
@@ -84,33 +86,21 @@ def test_it_is_complete_only_if_nothing_was_left_out_and_all_answered(outcomes: 
         assert not {Outcome.LIMIT, Outcome.EXPIRED} & {outcome for outcome, number in outcomes.items() if number}
 
 
-@pytest.mark.parametrize(
-    ("counted", "limits", "told"),
-    [
-        (tallies(ok=3), {}, "Complete: every page has its outcome."),
-        (tallies(ok=3, dns=1), {}, "Complete, but 1 page gave no usable answer."),
-        (tallies(robots=1), {}, "Complete, but no page was fetched successfully."),
-        (tallies(ok=40, limit=1), {"pages": 1}, "Limit reached: 40 pages at most (1 page was not requested)."),
-        (
-            tallies(ok=38, timeout=2, limit=417),
-            {"pages": 400, "depth": 17},
-            "Limits reached: 40 pages at most (400 pages were not requested), 2 links from the start at most "
-            "(17 pages were not requested). 2 pages gave no usable answer.",
-        ),
-        (tallies(ok=3, limit=9), {"bytes": 9}, "Limit reached: 10.0 MB at most (9 pages were not requested)."),
-        (
-            tallies(ok=3, expired=5, limit=9),
-            {"deadline": 5, "depth": 9},
-            "The deadline of 2 h 0 min passed: 5 pages were not requested. "
-            "Limit reached: 2 links from the start at most (9 pages were not requested).",
-        ),
-        (tallies(ok=3, cancelled=6), {}, "Cancelled: 6 pages were not requested."),
-    ],
-)
-def test_the_reason_is_a_sentence(counted: Tallies, limits: dict[str, int], told: str) -> None:
-    reason = why(counted, limits)
-    assert reason is not None
-    assert sentence(reason, counted, limits, OPTIONS) == told
+SENTENCES: dict[str, tuple[Tallies, dict[str, int]]] = {
+    "complete": (tallies(ok=3), {}),
+    "one page failed": (tallies(ok=3, dns=1), {}),
+    "nothing was fetched": (tallies(robots=1), {}),
+    "a limit": (tallies(ok=40, limit=1), {"pages": 1}),
+    "two limits, and pages failed": (tallies(ok=38, timeout=2, limit=417), {"pages": 400, "depth": 17}),
+    "the limit on bytes": (tallies(ok=3, limit=9), {"bytes": 9}),
+    "the deadline, and a limit": (tallies(ok=3, expired=5, limit=9), {"deadline": 5, "depth": 9}),
+    "cancelled": (tallies(ok=3, cancelled=6), {}),
+}
+
+
+def test_the_reason_is_a_sentence(golden: SnapshotAssertion) -> None:
+    reasons = {name: why(*ending) for name, ending in SENTENCES.items()}
+    assert listed({name: sentence(reasons[name], *SENTENCES[name], OPTIONS) for name in SENTENCES}) == golden
 
 
 def test_pages_without_a_usable_answer_are_those_that_failed_or_may_answer_another_time() -> None:

@@ -5,11 +5,13 @@ import gzip
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from crawler.core.errors import BadInput
 from crawler.core.url_lists.entries import PROBED_LINES, Entry, Invalid, entries_of, priority_of
-from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, UNCLOSED, Columns
+from crawler.core.url_lists.reader import MAX_LENGTH, NOT_TEXT, NUL, TOO_LONG, Columns
 from crawler.core.urls.normalise import from_person
+from tests.text_files import listed
 
 URL = "https://example.com/"
 
@@ -34,14 +36,16 @@ def test_one_url_a_line_as_people_type_them() -> None:
     ]
 
 
-def test_what_is_no_url_keeps_its_line_number_and_says_why() -> None:
-    found = read(f"{URL}\nnonsense\nftp://example.com/\nme@example.com\nhttp://\n")
-    assert [(item.line, item.why) for item in found if isinstance(item, Invalid)] == [
-        (2, "'nonsense' is not a web address; give one such as https://example.com/."),
-        (3, "Only http and https can be crawled, not ftp: 'ftp://example.com/'."),
-        (4, "'me@example.com' looks like an e-mail address; give a web address such as https://example.com/."),
-        (5, "'http://' names no host; give a web address such as https://example.com/."),
-    ]
+LISTS = {
+    "urls.txt": f"{URL}\nnonsense\nftp://example.com/\nme@example.com\nhttp://\n",
+    "urls.csv": f'url,priority\n{URL},1\n{URL}a,11\n,3\n"{URL},1\nnonsense,2\n',
+}
+
+
+def test_what_cannot_be_used_keeps_its_line_number_and_says_why(golden: SnapshotAssertion) -> None:
+    invalid = {name: [item for item in read(text) if isinstance(item, Invalid)] for name, text in LISTS.items()}
+    told = {name: [f"{item.line}: {item.text!r}: {item.why}" for item in items] for name, items in invalid.items()}
+    assert listed(told) == golden
 
 
 def test_lines_that_cannot_be_read_are_told_and_passed_over() -> None:
@@ -83,16 +87,6 @@ def test_a_table_gives_urls_and_priorities_by_column() -> None:
     ]
 
 
-def test_rows_that_name_no_page_or_no_priority_say_so() -> None:
-    text = f'url,priority\n{URL},1\n{URL}a,11\n,3\n"{URL},1\nnonsense,2\n'
-    assert [(item.line, item.text, item.why) for item in read(text) if isinstance(item, Invalid)] == [
-        (3, "11", "'11' is no priority: give 0 (last) to 10 (first), or 0.0 to 1.0."),
-        (4, ",3", "Column 1, that of the URLs, is empty."),
-        (5, f'"{URL},1', UNCLOSED),
-        (6, "nonsense", "'nonsense' is not a web address; give one such as https://example.com/."),
-    ]
-
-
 def test_a_column_can_be_chosen() -> None:
     assert read(f"{URL}a;{URL}b;7\n", "-", Columns("2", "3")) == [Entry(1, f"{URL}b", 7)]
 
@@ -125,27 +119,28 @@ def test_priorities_are_whole_numbers_to_ten_or_shares_with_a_point(typed: str, 
     assert priority_of(typed) == priority
 
 
-def test_binary_noise_is_no_list() -> None:
-    assert "line 2 holds NUL bytes" in refusal(b"\x7fELF\n\0\0\nexample.com\n")
-    assert "neither UTF-8 nor Latin-1" in refusal(bytes(range(128, 256)) * 20)
-    assert "unpacked" in refusal(gzip.compress(b"x" * 99)[:20])
+PROSE = "Call me Ishmael\n"
+REFUSED: dict[str, str | bytes] = {
+    "a program": b"\x7fELF\n\0\0\nexample.com\n",
+    "bytes of no encoding": bytes(range(128, 256)) * 20,
+    "UTF-16 without its mark": URL.encode("utf-16-le"),
+    "gzip that breaks off": gzip.compress(b"x" * 99, mtime=0)[:20],
+    "prose": PROSE * 3,
+    "one line of prose": PROSE,
+    "prose, and a URL too late": PROSE * PROBED_LINES + URL,
+    "empty": "",
+    "blank lines": " \n\n",
+    "comments": "# later\n",
+    "names of columns": "url\n",
+}
 
 
-def test_text_without_a_url_is_no_list() -> None:
-    prose = "Call me Ishmael\n"
-    assert refusal(prose * 3).startswith(
-        "urls.txt is not a list of URLs: none of its first 3 lines can be used. Line 1: 'Call me Ishmael' is not"
-    )
-    assert "none of its first 1,000 lines can be used" in refusal(prose * PROBED_LINES + URL)
-    assert read(prose * (PROBED_LINES - 1) + URL)[-1] == Entry(PROBED_LINES, URL, 5)
-    assert "its only line cannot be used" in refusal(prose)
+def test_what_is_no_list_is_refused_with_advice(golden: SnapshotAssertion) -> None:
+    assert listed({name: refusal(content) for name, content in REFUSED.items()}) == golden
 
 
-def test_an_empty_list_is_no_list() -> None:
-    assert refusal("") == "urls.txt is not a list of URLs: it is empty."
-    assert refusal(" \n\n") == "urls.txt is not a list of URLs: it is empty."
-    assert "nothing but comments" in refusal("# later\n")
-    assert "nothing but comments or names of columns" in refusal("url\n")
+def test_a_url_among_the_first_lines_makes_a_list() -> None:
+    assert read(PROSE * (PROBED_LINES - 1) + URL)[-1] == Entry(PROBED_LINES, URL, 5)
 
 
 def test_a_list_with_too_many_lines_is_refused() -> None:
@@ -153,9 +148,8 @@ def test_a_list_with_too_many_lines_is_refused() -> None:
         list(entries_of([b"example.com\n" * 3], "urls.txt", max_lines=2))
 
 
-def test_utf_16_with_its_mark_is_read_and_without_it_refused_with_advice() -> None:
+def test_utf_16_with_its_mark_is_read() -> None:
     assert read(f"url\r\n{URL}é\r\n".encode("utf-16")) == [Entry(2, f"{URL}%C3%A9", 5)]
-    assert "Save it as text or CSV, in UTF-8." in refusal(URL.encode("utf-16-le"))
 
 
 @given(

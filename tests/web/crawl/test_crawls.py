@@ -13,7 +13,6 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from crawler.core.access.credentials import parse
-from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.encryption import seal
 from crawler.models import Crawl
@@ -225,22 +224,8 @@ def test_pages_forbid_scripts_and_styles_that_are_not_files_of_ours(as_ann: Clie
         assert "unsafe" not in policy
 
 
-def test_a_dead_redis_is_told_and_the_table_still_shown(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann)
-    status = as_ann.get(f"/crawls/{crawl.id}/status").json()
-    assert [alert["text"] for alert in status["lists"]["alerts"]] == [
-        "Redis does not answer, so nothing is fetched. The crawl goes on by itself once Redis is back."
-    ]
-    assert status["texts"]["discovered"] == "1"
-
-
 def test_a_state_is_never_kept_by_a_cache(as_ann: Client, ann: User) -> None:
     assert "no-store" in as_ann.get(f"/crawls/{a_crawl(ann).id}/status")["Cache-Control"]
-
-
-def test_a_paused_crawl_says_so(as_ann: Client, ann: User) -> None:
-    html = as_ann.get(f"/crawls/{a_crawl(ann, state=State.PAUSED).id}/").content.decode()
-    assert "Paused: no further pages are requested." in html
 
 
 def _gone(execute: Any, sql: str, *rest: Any) -> Any:

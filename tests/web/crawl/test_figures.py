@@ -38,16 +38,6 @@ def test_the_crawls_page_draws_its_speed_with_a_sentence_for_those_who_do_not_se
     assert "Pages closed a second, over 2.0 s: 30.0/s at most, 25.0/s at last." in html
 
 
-def test_a_crawl_that_has_just_begun_says_when_there_will_be_something(as_ann: Client, ann: User) -> None:
-    html = part_of(as_ann, a_crawl(ann))
-    assert "A line appears here a few seconds after the first pages have answered." in html
-    assert "why it is not finished" in html
-
-
-def test_a_crawl_that_was_over_at_once_says_that_there_is_no_line(as_ann: Client, ann: User) -> None:
-    assert "It was over too soon to draw a line." in part_of(as_ann, a_finished_crawl(ann))
-
-
 @pytest.mark.django_db
 def test_answers_are_statuses_and_the_reasons_why_there_is_none() -> None:
     crawl = a_finished_crawl(
@@ -139,11 +129,6 @@ def test_while_somebody_else_counts_the_last_count_is_shown_and_asked_for_again(
     html = part_of(as_ann, crawl)
     assert "example.com" in html
     assert 'hx-trigger="every ' in html
-
-
-def test_without_javascript_the_count_is_a_page_of_its_own(as_ann: Client, ann: User) -> None:
-    html = as_ann.get(reverse("crawl-figures", args=[a_crawl(ann).pk])).content.decode()
-    assert "<h1>Figures</h1>" in html
 
 
 def test_somebody_elses_figures_are_not_there(as_ann: Client) -> None:

@@ -35,10 +35,6 @@ def told(crawl: Crawl, **fields: object) -> Delivery:
     return Delivery.objects.create(notice=notice, **{**values, **where, **fields})
 
 
-def test_without_any_it_says_what_to_do(as_ann: Client, ann: User) -> None:
-    assert "No notices were sent yet" in log(as_ann, a_finished_crawl(ann))
-
-
 def test_each_delivery_stands_there_with_what_came_of_it(as_ann: Client, ann: User) -> None:
     crawl = a_finished_crawl(ann)
     told(crawl, answer="the mail server took it")

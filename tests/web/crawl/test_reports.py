@@ -11,12 +11,11 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
-from crawler.core.crawl.options import CrawlOptions
 from crawler.models import Crawl
 from crawler.reports.catalogue import entries as counted
 from crawler.reports.catalogue.entries import REPORTS
 from crawler.web.tables import paging
-from tests.factories import a_crawl, a_finished_crawl, a_person
+from tests.factories import a_finished_crawl, a_person
 from tests.reports.catalogue.factories import SITE, link, make
 
 
@@ -93,11 +92,6 @@ def test_what_cannot_be_opened_safely_is_no_link(as_ann: Client, crawl: Crawl) -
     assert 'href="javascript:' not in html
 
 
-@pytest.mark.parametrize(("slug", "said"), [("missing-titles", "Every page has a title."), ("orphans", "--sitemaps")])
-def test_none_and_unknown_are_told_apart(as_ann: Client, crawl: Crawl, slug: str, said: str) -> None:
-    assert said in html_at(as_ann, f"/crawls/{crawl.id}/reports/{slug}/")
-
-
 def test_a_report_comes_as_a_file_that_no_spreadsheet_runs(as_ann: Client, crawl: Crawl) -> None:
     response = as_ann.get(f"/crawls/{crawl.id}/reports/broken-links.csv")
     assert response["Content-Disposition"] == f'attachment; filename="broken-links-{crawl.id}.csv"'
@@ -112,11 +106,6 @@ def test_a_report_comes_as_a_file_that_no_spreadsheet_runs(as_ann: Client, crawl
 def test_a_report_comes_as_json_lines(as_ann: Client, crawl: Crawl) -> None:
     response = as_ann.get(f"/crawls/{crawl.id}/reports/depths.jsonl")
     assert [json.loads(line) for line in b"".join(response).splitlines()] == [{"depth": 0, "pages": 3}]  # type: ignore[arg-type]
-
-
-def test_a_crawl_that_runs_says_that_these_are_results_so_far(as_ann: Client, ann: User) -> None:
-    crawl = a_crawl(ann, options=CrawlOptions())
-    assert "the results so far" in html_at(as_ann, f"/crawls/{crawl.id}/reports/")
 
 
 ADDRESSES = ["", "broken-links/", "broken-links.csv", "broken-links/1/"]

@@ -15,7 +15,7 @@ from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
 from crawler.reports import page_table
-from tests.factories import a_crawl, a_finished_crawl, a_page, a_person
+from tests.factories import a_finished_crawl, a_page, a_person
 
 SITE = "https://example.com/"
 
@@ -134,10 +134,6 @@ def test_a_script_is_told_the_shortest_address(as_ann: Client, crawl: Crawl) -> 
     for typed, shortest in ((f"q=big&show=&sort=&{usual}", f"{address}?q=big"), (usual, address)):
         response = as_ann.get(f"{address}?{typed}", headers={"HX-Request": "true"})
         assert response["HX-Push-Url"] == shortest
-
-
-def test_a_crawl_that_has_just_begun_says_so(as_ann: Client, ann: User) -> None:
-    assert "No pages yet" in html_of(as_ann, a_crawl(ann))
 
 
 def test_unknown_orphans_are_not_called_none(as_ann: Client, crawl: Crawl) -> None:

@@ -1,0 +1,20 @@
+"""A page as a person reads it: its words, line by line."""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser
+
+from tests.golden.masking import masked
+
+SHOWN_MOMENT = re.compile(r"\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d(?::\d\d)? UTC")
+
+
+def words_of(html: str) -> list[str]:
+    """The lines below the head of a page, without what is hidden; ids and moments are masked."""
+    main = LexborHTMLParser(html).css_first("main")
+    for hidden in main.css("[hidden], script, svg"):
+        hidden.decompose()
+    lines = (" ".join(line.split()) for line in main.text(separator="\n").splitlines())
+    return [masked(SHOWN_MOMENT.sub("MOMENT", line), {}) for line in lines if line]
