@@ -147,6 +147,11 @@ def max_body_bytes() -> int:
     return int(settings.CRAWLER_MAX_BODY_MB * 1024 * 1024)
 
 
+def worker_connections() -> int:
+    """How many requests a worker has under way."""
+    return int(settings.CRAWLER_WORKER_CONNECTIONS)
+
+
 def page_seconds() -> float:
     """The time limit of one request for a page; a fetch job must end within minutes."""
     return float(settings.CRAWLER_PAGE_SECONDS)

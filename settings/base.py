@@ -110,6 +110,7 @@ CRAWLER_MAX_ATTEMPTS = int(environment.number("CRAWLER_MAX_ATTEMPTS", 3, least=1
 CRAWLER_MAX_HOST_STOP = environment.number("CRAWLER_MAX_HOST_STOP", 300, least=0.1)
 CRAWLER_RETRY_AFTER_WAIT = environment.number("CRAWLER_RETRY_AFTER_WAIT", 15, least=0)
 CRAWLER_STARTUP_TIMEOUT = environment.number("CRAWLER_STARTUP_TIMEOUT", 60, least=0)
+CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS", 256, least=1, most=900))
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 350, least=1)
 CRAWLER_DEAD_LETTER_HOURS = environment.number("CRAWLER_DEAD_LETTER_HOURS", 24, least=0.001)

@@ -1,7 +1,7 @@
 """The fetch job.
 
 loop           one fetch job: its batch, many hosts at a time
-batch          the batch: its lease, slices and results
+session        the batch: its lease, slices and reports
 slice          pages of one host, one after the other
 page           one page: request, parse, result
 robots_check   whether robots.txt allows a page

@@ -18,6 +18,7 @@ from crawler.core.urls.normalise import key_of
 from crawler.frontier.host_limiter import POLICY_RECHECK_S, HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
 from crawler.http.errors import Aborted
+from crawler.http.event_loop import sleep
 from crawler.queueing import queues
 
 
@@ -29,7 +30,7 @@ class RateLimited:
 
 
 class HostSlot:
-    """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` blocks."""
+    """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` waits."""
 
     def __init__(
         self, limiter: HostLimiter, host_states: HostStates, host: str, holder: str, policy: HostPolicy, now: Clock
@@ -99,14 +100,15 @@ class HostSlot:
         return None if grant.granted else RateLimited(grant.next_at)
 
     def wait_for_grant(self) -> bool:
-        """Block until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
+        """Wait until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
         False if that is further off than any delay."""
         until = self._now() + politeness.MAX_CRAWL_DELAY_S
         while (limited := self.take_grant()) is not None:
             if limited.at > until:
                 return False
-            if queues.stop_request.wait(max(0.0, limited.at - self._now())):
+            if queues.stop_request.is_set():
                 raise Aborted
+            sleep(max(0.0, limited.at - self._now()))
         return True
 
     def note_sent(self) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import heapq
 import logging
-import queue
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from typing import Any
@@ -20,20 +18,20 @@ from crawler import clock, conf
 from crawler.core.crawl.messages import Batch
 from crawler.core.installation.deployment import Phase, phase
 from crawler.crashpoints import crash_point
-from crawler.fetcher.batch import BatchRun
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
+from crawler.fetcher.session import FetchSession
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
+from crawler.http.errors import Aborted
+from crawler.http.event_loop import EventLoop
 from crawler.manager.reconcile import reconcile
 from crawler.queueing import queues
 from crawler.queueing.wakeups import wake
 
 log = logging.getLogger(__name__)
 
-MAX_THREADS = 128  # concurrent requests; with slow hosts most of them wait
-MAX_SLICES = 256  # concurrent slices; each keeps a connection open
 MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no further batch
 MAX_LINK_CHARACTERS = 150  # of a link in the return value
 MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
@@ -58,15 +56,15 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     see `work_stealing`.
     """
     memory_budget.limit_malloc()
-    run = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
-    if run is None:
+    session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool)
+    if session is None:
         _reconcile()
         return "the batch is in other hands"
     crash_point("fetch: batch claimed")
     if queues.is_idle():
-        wake(run.frontier, batch.site)
+        wake(session.frontier, batch.site)
     job = _Job(queues.stop_listener())
-    job.add(run)
+    job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat:
             job.work(lambda: heartbeat.lost.is_set() or queues.stop_request.is_set())
@@ -97,12 +95,12 @@ class Summary:
         self._first_links: list[str] = []
         self._places = dict[str, tuple[str, ...]]()  # crawl -> where its links are, in short lines
 
-    def add(self, run: BatchRun) -> None:
+    def add(self, session: FetchSession) -> None:
         """Count a batch that is over."""
-        self._outcomes += run.result_buffer.outcomes
-        self._links += run.result_buffer.links
-        self._first_links += run.result_buffer.first_links
-        keys = run.frontier.keys
+        self._outcomes += session.result_buffer.outcomes
+        self._links += session.result_buffer.links
+        self._first_links += session.result_buffer.first_links
+        keys = session.frontier.keys
         self._places[keys.crawl] = (
             f"Redis list {keys.results}",
             "once the manager has written them to the table:",
@@ -125,30 +123,31 @@ def _shortened(url: str) -> str:
 
 
 class _Job:
-    """The slices of one or more batches. A slice is in one place at a time: on the heap, waiting for its time; in a
-    thread; or in `_steps`, back from it. Only this thread moves them."""
+    """The slices of one or more batches, in one thread. A slice waits for its time on the heap, or is worked on in a
+    task of the event loop."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
-        self._runs: list[BatchRun] = []  # those at work; what is over is let go of, for a job may last for minutes
+        self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
-        self._heap: list[tuple[float, int, BatchRun, int]] = []  # moment, order, batch, slice number
+        self._heap: list[tuple[float, int, FetchSession, int]] = []  # moment, order, batch, slice number
         self._order = count()
-        self._steps: queue.SimpleQueue[tuple[BatchRun, int, Future[float | None]] | None] = queue.SimpleQueue()
-        self._running = 0
+        self._loop = EventLoop()
+        self._places = conf.worker_connections()
+        self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
         self._lingers = queues.is_forked()
         self._idle_since: float | None = None
 
-    def add(self, run: BatchRun) -> None:
-        self._runs.append(run)
-        for number in range(len(run.slices)):
-            self._schedule(0.0, run, number)
+    def add(self, session: FetchSession) -> None:
+        self._sessions.append(session)
+        for number in range(len(session.slices)):
+            self._schedule(0.0, session, number)
 
     def renew(self) -> bool:
-        for run in tuple(self._runs):  # in the heartbeat's thread
-            run.renew()
+        for session in tuple(self._sessions):  # in the heartbeat's thread
+            session.renew()
         if self._is_stopping():
             queues.stop_request.set()
         return True
@@ -158,22 +157,18 @@ class _Job:
 
     def work(self, is_cut_off: Callable[[], bool]) -> None:
         """Run until every slice is over, or the worker shuts down."""
-        threads = ThreadPoolExecutor(max_workers=MAX_THREADS, thread_name_prefix="slice")
-        stealer = WorkStealer(lambda: self._steps.put(None))
+        stealer = WorkStealer(self._loop.wake)
         look_at = self._began + stealer.interval()
-        try:
-            with stealer:
-                while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
-                    self._begin_steps(threads, is_cut_off)
-                    self._process_steps(look_at)
-                    if time.monotonic() >= look_at:
-                        self._do_housekeeping(stealer)
-                        look_at = time.monotonic() + stealer.interval()
-        finally:
-            threads.shutdown(wait=not queues.stop_request.is_set())
-        for run in tuple(self._runs):
-            run.end_all()
-            self._finish_run(run)
+        with self._loop, stealer:
+            while self._goes_on(stealer) and self._release_on_shutdown() is not Phase.LEAVE:
+                self._begin_steps(is_cut_off)
+                self._loop.run(self._wait_s(look_at))
+                if time.monotonic() >= look_at:
+                    self._do_housekeeping(stealer)
+                    look_at = time.monotonic() + stealer.interval()
+        for session in tuple(self._sessions):
+            session.end_all()
+            self._finish(session)
 
     def _goes_on(self, stealer: WorkStealer) -> bool:
         if self._heap or self._running or stealer.is_busy():
@@ -198,88 +193,73 @@ class _Job:
 
     def _claim(self, batch: Batch) -> None:
         """Add a batch that was taken out of the queue, unless it is in other hands."""
-        run = BatchRun.claimed(batch, clock.epoch_seconds, connection_pool)
-        if run is not None:
-            self.add(run)
+        session = FetchSession.claimed(batch, clock.epoch_seconds, connection_pool)
+        if session is not None:
+            self.add(session)
 
     def _release_on_shutdown(self) -> Phase:
         """On shutdown, end the slices that wait, and later also abort the requests under way."""
         now = phase(queues.stop_request.seconds())
         if now is not Phase.WORK:
             waiting, self._heap = self._heap, []
-            for _, _, run, number in waiting:
-                self._end_slice(run, number)
+            for _, _, session, number in waiting:
+                self._end_slice(session, number)
         if now is Phase.ABORT:
-            for run in self._runs:
-                run.abort()
+            self._loop.throw(Aborted)
         return now
 
     def _do_housekeeping(self, stealer: WorkStealer) -> None:
         """Flush results, close idle connections, and take jobs that a free worker would take."""
         connection_pool.close_idle(older_than=MAX_IDLE_S)
-        for run in self._runs:
-            run.result_buffer.flush_old()
+        for session in self._sessions:
+            session.result_buffer.flush_old()
         if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S
-        has_room = self._running <= MAX_THREADS * 3 // 4 and len(self._heap) + self._running <= MAX_SLICES
+        has_room = len(self._heap) + self._running <= self._places * 3 // 4
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._heap or self._running)):
             self._claim(batch)
 
-    def _begin_steps(self, threads: ThreadPoolExecutor, is_cut_off: Callable[[], bool]) -> None:
-        while self._heap and self._running < MAX_THREADS:
-            moment, _, run, number = self._heap[0]
-            late = run.now() - moment
+    def _begin_steps(self, is_cut_off: Callable[[], bool]) -> None:
+        while self._heap and self._running < self._places:
+            moment, _, session, number = self._heap[0]
+            late = session.now() - moment
             if late < 0:
                 return
             self._lateness = max(self._lateness, late if moment else 0.0)
             heapq.heappop(self._heap)
             self._running += 1
-            step = threads.submit(run.step, number, is_cut_off)
-            step.add_done_callback(partial(self._queue_step, run, number))
-
-    def _queue_step(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
-        """Called by the thread that is done with a slice."""
-        self._steps.put((run, number, step))
-
-    def _process_steps(self, look_at: float) -> None:
-        """Process the slices whose threads are done, or wait for one until something else is due."""
-        try:
-            step = self._steps.get(timeout=self._wait_s(look_at))
-            while True:
-                if step is not None:  # else a tick is over
-                    self._step_done(*step)
-                step = self._steps.get_nowait()
-        except queue.Empty:
-            pass
+            self._loop.spawn(partial(self._step, session, number, is_cut_off))
 
     def _wait_s(self, look_at: float) -> float:
+        """Seconds until something is due that no task waits for."""
         waits = [look_at - time.monotonic()]
-        if self._heap and self._running < MAX_THREADS:
+        if self._heap and self._running < self._places:
             waits.append(self._heap[0][0] - self._heap[0][2].now())
         return max(0.0, min(waits))
 
-    def _step_done(self, run: BatchRun, number: int, step: Future[float | None]) -> None:
-        self._running -= 1
+    def _step(self, session: FetchSession, number: int, is_cut_off: Callable[[], bool]) -> None:
+        """Work on a slice; in a task."""
         try:
-            moment = step.result()
+            moment = session.step(number, is_cut_off)
         except RedisError as error:  # what was found by now is left once Redis is back; the rest is handed back
-            log.warning("batch %s ends early, because Redis does not answer: %s", run.id, error, extra=run.ids)
+            log.warning("batch %s ends early, because Redis does not answer: %s", session.id, error, extra=session.ids)
             moment = None
+        self._running -= 1
         if moment is None:
-            self._end_slice(run, number)
+            self._end_slice(session, number)
         else:
-            self._schedule(moment, run, number)
+            self._schedule(moment, session, number)
 
-    def _end_slice(self, run: BatchRun, number: int) -> None:
-        run.end_slice(number)
-        if run.is_over:
-            self._finish_run(run)
+    def _end_slice(self, session: FetchSession, number: int) -> None:
+        session.end_slice(number)
+        if session.is_over:
+            self._finish(session)
 
-    def _finish_run(self, run: BatchRun) -> None:
-        self._runs.remove(run)
-        self._summary.add(run)
+    def _finish(self, session: FetchSession) -> None:
+        self._sessions.remove(session)
+        self._summary.add(session)
 
-    def _schedule(self, moment: float, run: BatchRun, number: int) -> None:
-        heapq.heappush(self._heap, (moment, next(self._order), run, number))
+    def _schedule(self, moment: float, session: FetchSession, number: int) -> None:
+        heapq.heappush(self._heap, (moment, next(self._order), session, number))

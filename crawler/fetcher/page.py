@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -148,22 +147,20 @@ class PageFetcher:
         return named_in_robots(rules.sitemaps, origin) if rules else ()
 
 
-_large_page_lock = threading.Lock()
-_no_guard = nullcontext()
+_nothing_to_release = nullcontext()
 
 
 def _memory_guard(fetched: Fetched) -> AbstractContextManager[object]:
-    """Large pages are parsed one at a time: the tree of a page takes many times its memory."""
-    return _alone() if len(fetched.body) > LARGE_BODY else _no_guard
+    """The tree of a large page takes many times its memory."""
+    return _released() if len(fetched.body) > LARGE_BODY else _nothing_to_release
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    with _large_page_lock:
-        try:
-            yield
-        finally:
-            memory_budget.release_memory()
+def _released() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        memory_budget.release_memory()
 
 
 def needs_get(head: Fetched) -> bool:

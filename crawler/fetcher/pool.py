@@ -7,7 +7,6 @@ host limiter, so that a host never has too many connections; it is kept briefly,
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
@@ -54,21 +53,18 @@ class PooledConnection:
 
 
 class ConnectionPool:
-    """A slice's `terms` are everything its requests depend on besides their URLs. Thread-safe."""
+    """A slice's `terms` are everything its requests depend on besides their URLs."""
 
     outlasts_jobs = False  # whether the worker closes idle connections when there is no further job
 
     def __init__(self) -> None:
         self._idle: dict[Hashable, list[PooledConnection]] = {}
-        self._lock = threading.Lock()
 
     def put(self, terms: Hashable, pooled: PooledConnection) -> None:
-        with self._lock:
-            is_full = sum(map(len, self._idle.values())) >= MAX_CONNECTIONS
-            if not is_full:
-                self._idle.setdefault(terms, []).append(pooled)
-        if is_full:
+        if sum(map(len, self._idle.values())) >= MAX_CONNECTIONS:
             pooled.close()
+        else:
+            self._idle.setdefault(terms, []).append(pooled)
 
     def for_crawl(self, crawl: str) -> ConnectionPool:
         """A view for the slices of one crawl: connections it takes are transferred to that crawl."""
@@ -76,20 +72,18 @@ class ConnectionPool:
 
     def take(self, terms: Hashable) -> PooledConnection | None:
         """A connection that belongs to the caller from now on, or None."""
-        with self._lock:
-            same = self._idle.get(terms)
-            pooled = same.pop() if same else None
-            if not same:
-                self._idle.pop(terms, None)
+        same = self._idle.get(terms)
+        pooled = same.pop() if same else None
+        if not same:
+            self._idle.pop(terms, None)
         return pooled
 
     def close_idle(self, older_than: float = 0.0) -> None:
         """Close connections that were idle for so many seconds."""
         until = time.monotonic() - older_than
-        with self._lock:
-            old = [pooled for same in self._idle.values() for pooled in same if pooled.since <= until]
-            left = {terms: [pooled for pooled in same if pooled.since > until] for terms, same in self._idle.items()}
-            self._idle = {terms: same for terms, same in left.items() if same}
+        old = [pooled for same in self._idle.values() for pooled in same if pooled.since <= until]
+        left = {terms: [pooled for pooled in same if pooled.since > until] for terms, same in self._idle.items()}
+        self._idle = {terms: same for terms, same in left.items() if same}
         for pooled in old:
             pooled.close()
 

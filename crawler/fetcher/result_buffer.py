@@ -1,8 +1,7 @@
-"""Buffers the results of a fetch job's threads, and pushes them for the manager about once a second."""
+"""Buffers the results of a batch, and pushes them for the manager about once a second."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ FLUSH_CHARACTERS = 4_000_000  # of link URLs; a page has up to half as many
 
 
 class ResultBuffer:
-    """`leave` hands reports to the manager; it is called by one thread at a time. Content that is to be kept comes with
+    """`push_reports` hands reports to the manager. Content that is to be kept comes with
     the results and is put on the shelf; it is in the storage before a result that refers to it is left. When there is
     no room for it `on_full` is called, and the results without it are not left: their pages are asked for again."""
 
@@ -37,7 +36,6 @@ class ResultBuffer:
         self._batch, self._push_reports, self._on_full = batch, push_reports, on_full
         self._shelf = Shelf(batch.crawl, batch.id) if batch.policy.keep else None
         self._min_interval = FLUSH_CONTENT_INTERVAL_S if self._shelf is not None else 0.0
-        self._lock = threading.Lock()
         self._results: dict[int, list[PageResult]] = {number: [] for number in range(len(batch.slices))}
         self._ended: dict[int, tuple[float, int]] = {}  # slice -> next_at, requests
         self._flushed_at = time.monotonic()
@@ -54,17 +52,14 @@ class ResultBuffer:
         if logs.logs_urls():
             task = next(task for task in self._batch.slices[number].pages if task.id == result.id)
             logs.log_url(task, result)
-        with self._lock:
-            if number not in self._results:
-                return  # of a thread that outlived its slice, which was handed back
-            self._results[number].append(self._shelved(result))
-            self._count(result)
-            waiting = sum(len(results) for results in self._results.values())
-            self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
-            age = time.monotonic() - self._flushed_at
-            is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
-            if waiting >= FLUSH_PAGES or age >= max(FLUSH_INTERVAL_S, self._min_interval) or is_full:
-                self._flush()
+        self._results[number].append(self._shelved(result))
+        self._count(result)
+        waiting = sum(len(results) for results in self._results.values())
+        self._characters += sum(map(len, result.links)) + sum(len(entry.url) for entry in result.entries)
+        age = time.monotonic() - self._flushed_at
+        is_full = self._characters >= FLUSH_CHARACTERS or (self._shelf is not None and self._shelf.is_full)
+        if waiting >= FLUSH_PAGES or age >= max(FLUSH_INTERVAL_S, self._min_interval) or is_full:
+            self.flush()
 
     def _count(self, result: PageResult) -> None:
         found = result.links or tuple(entry.url for entry in result.entries)
@@ -75,22 +70,16 @@ class ResultBuffer:
     def end(self, number: int, next_at: float, requests: int) -> None:
         """A slice is done: pages without a result were not fetched. Its report is part of the next flush. `requests`
         were made for robots.txt and belong to no result."""
-        with self._lock:
-            self._ended[number] = (next_at, requests)
+        self._ended[number] = (next_at, requests)
 
     def flush_old(self) -> None:
         """Flush, unless the last flush was a moment ago."""
-        with self._lock:
-            age = time.monotonic() - self._flushed_at
-            is_awaited = self._ended and len(self._results) > FEW_SLICES
-            if age < self._min_interval:
-                return
-            if age >= FLUSH_INTERVAL_S or (is_awaited and age >= FLUSH_ENDED_AFTER_S):
-                self._flush()
-
-    def flush(self) -> None:
-        with self._lock:
-            self._flush()
+        age = time.monotonic() - self._flushed_at
+        is_awaited = self._ended and len(self._results) > FEW_SLICES
+        if age < self._min_interval:
+            return
+        if age >= FLUSH_INTERVAL_S or (is_awaited and age >= FLUSH_ENDED_AFTER_S):
+            self.flush()
 
     def _count_wasted_requests(self) -> None:
         """Requests whose results were dropped are counted with the next slice that ends."""
@@ -123,7 +112,7 @@ class ResultBuffer:
             return result
         return msgspec.structs.replace(result, kept=named(result.kept, names, has_room=self._shelf.has_room))
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         self._store_content()
         self._count_wasted_requests()
         reports = [

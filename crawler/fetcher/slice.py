@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 from rq.timeouts import BaseTimeoutException
 
-from crawler.clock import Clock
-from crawler.core.crawl.messages import FetchPolicy, PageResult, PageTask, Slice
+from crawler.core.crawl.messages import PageResult, PageTask
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, is_hopeless
 from crawler.core.errors import SealBroken
 from crawler.core.robots.robots_txt import NOT_HAD
 from crawler.crashpoints import crash_point
 from crawler.fetcher.capture import Capture
-from crawler.fetcher.host_slot import HostSlot, RateLimited
+from crawler.fetcher.host_slot import RateLimited
 from crawler.fetcher.page import PageFetcher
-from crawler.fetcher.pool import ConnectionPool, PooledConnection
+from crawler.fetcher.pool import PooledConnection
 from crawler.fetcher.robots_check import RobotsChecker
-from crawler.frontier.host_state import FailureStreak, UnresponsiveHosts
-from crawler.frontier.robots import RobotsCache
+from crawler.frontier.host_state import FailureStreak
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
+
+if TYPE_CHECKING:
+    from crawler.fetcher.session import FetchSession
 
 log = logging.getLogger(__name__)
 
@@ -32,28 +34,14 @@ SLOT_BUSY_DELAY_S = 1.0  # until a host whose slots are all in use is tried in a
 
 
 class SliceRun:
-    """One slice being fetched. `add` takes each result. `note_suspect` notes the suspect about to be fetched, or None;
-    it returns False when the lease is lost. Only one thread works on it at a time."""
+    """One slice of a session's batch."""
 
-    def __init__(
-        self,
-        part: Slice,
-        policy: FetchPolicy,
-        slot: HostSlot,
-        open_fetcher: Callable[[], HttpFetcher],
-        pool: ConnectionPool,
-        robots_cache: RobotsCache,
-        unresponsive_hosts: UnresponsiveHosts,
-        holder: str,
-        now: Clock,
-        note_suspect: Callable[[PageTask | None], bool],
-        add: Callable[[PageResult], None],
-    ) -> None:
-        self.slot = slot
-        self._part, self._policy, self._robots_cache = part, policy, robots_cache
-        self._open_fetcher, self._pool, self._terms = open_fetcher, pool, (part.host, policy)
-        self._unresponsive_hosts, self._holder, self._now, self._add = unresponsive_hosts, holder, now, add
-        self._note_suspect = note_suspect
+    def __init__(self, session: FetchSession, number: int) -> None:
+        self.slot = session.host_slot(number)
+        self._session, self._number, self._now = session, number, session.now
+        self._part, self._policy = session.batch.slices[number], session.batch.policy
+        self._terms = (self._part.host, self._policy)
+        self._unresponsive_hosts = session.frontier.unresponsive_hosts
         self._unresponsive: FailureStreak | None = None  # of the host, if it stops this slice
         self._has_begun = self._is_suspicious = self._is_hopeless = self._is_aborted = False
         self._unreported_requests = 0  # requests that no result has counted yet
@@ -82,6 +70,7 @@ class SliceRun:
             try:
                 answer = self._fetch(task)
             except Aborted:
+                self._is_aborted = True
                 self._clear_suspect()
                 return None
             if isinstance(answer, RateLimited):
@@ -90,7 +79,7 @@ class SliceRun:
             self._waiting_since = None
             self._place += 1
             self._unreported_requests -= answer.requests
-            self._add(answer)
+            self._session.result_buffer.add(self._number, answer)
         return None
 
     def renew(self) -> None:
@@ -99,20 +88,13 @@ class SliceRun:
         if robots is not None:
             robots.renew()
 
-    def abort(self) -> None:
-        """Called in another thread: abort the request under way; its page gets no result."""
-        self._is_aborted = True  # set first: the fetcher may be opened at this moment
-        fetcher = self._fetcher
-        if fetcher is not None:
-            fetcher.abort()
-
     def end(self) -> int:
         """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
         result."""
         may_keep = self._fetcher is not None and self._unresponsive is None and not self._is_aborted
         place = self.slot.detach() if may_keep else None
         if self._fetcher is not None and place is not None:
-            self._pool.put(self._terms, PooledConnection(self._fetcher, place[0], self._part.host, place[1]))
+            self._session.pool.put(self._terms, PooledConnection(self._fetcher, place[0], self._part.host, place[1]))
         elif self._fetcher is not None:
             self._fetcher.close()
         self.slot.end()
@@ -121,7 +103,7 @@ class SliceRun:
 
     def _begin(self) -> bool:
         """Reuse a pooled connection, or take a new slot of the host; False if there is none."""
-        pooled = self._pool.take(self._terms)
+        pooled = self._session.pool.take(self._terms)
         if pooled is None:
             return self.slot.begin()
         self._fetcher = pooled.fetcher
@@ -145,7 +127,7 @@ class SliceRun:
         another one is noted, or its report is processed: if the worker dies meanwhile, this page is blamed."""
         if not self._part.suspects or self._unresponsive is not None:
             return True
-        if not self._note_suspect(task):
+        if not self._session.note_suspect(task):
             return False
         crash_point("fetch: suspect in hand")
         return True
@@ -153,7 +135,7 @@ class SliceRun:
     def _clear_suspect(self) -> None:
         """The page is rate-limited: if the worker dies now, the page is not blamed."""
         if self._part.suspects:
-            self._note_suspect(None)
+            self._session.note_suspect(None)
 
     def _fetch(self, task: PageTask) -> PageResult | RateLimited:
         """Fetch one page. A bug that it triggers fails this page only."""
@@ -220,12 +202,11 @@ class SliceRun:
 
     def _opened(self) -> PageFetcher:
         if self._page_fetcher is None:
-            self._fetcher = self._fetcher or self._open_fetcher()
-            if self._is_aborted:
-                raise Aborted
+            self._fetcher = self._fetcher or self._session.open_fetcher()
             self._fetcher.serve(self._note_sent)
             if self._policy.obey_robots:
-                self._robots = RobotsChecker(self._fetcher, self._robots_cache, self.slot, self._holder, self._now)
+                holder = self._session.holder(self._number)
+                self._robots = RobotsChecker(self._fetcher, self._session.robots_cache, self.slot, holder, self._now)
             self._page_fetcher = PageFetcher(
                 self._fetcher,
                 self._robots,

@@ -5,6 +5,7 @@ client           the fetcher for HTTP/1.1 (`HttpFetcher`), its transport under r
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
 connection       one connection, plain or TLS
+event_loop       many transfers in one thread
 request          the current request: headers, time limit
 response_parser  status line, headers, framing; header repair
 body, encodings  reading and decoding bodies within limits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -21,6 +20,7 @@ from crawler.core.crawl.options import WARC
 from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import normalise, origin_of
+from crawler.http import event_loop
 from crawler.http.body import BodyPolicy, ResponseStream, body_of, receive
 from crawler.http.connection import ConnectionPool, Trust, public_trust
 from crawler.http.connector import Gateway, Route, connect, refusal
@@ -76,7 +76,6 @@ class RoutedAdapter(BaseAdapter):
         connection = self._pool.take(origin) or connect(origin, self._route, self._exchange, self._trust)
         kind = RecordingParser if self._exchange.records else ResponseParser
         parser = kind(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
-        connection.begin()
         try:
             connection.send(message)
             while not parser.status:
@@ -137,7 +136,7 @@ class HttpFetcher:
         credentials: Credentials = NO_CREDENTIALS,
         own_hosts: Sequence[str] = (),
         gateway: Gateway | None = None,
-        clock: Clock = time.monotonic,
+        clock: Clock = event_loop.now,
         now: Clock = clock.epoch_seconds,
         trust: Trust = public_trust,
         records: bool = False,
@@ -175,10 +174,6 @@ class HttpFetcher:
         """Call `on_sent` for every request, right after its bytes were written to the socket and before the response:
         twice in one `get` if a pooled connection had been closed."""
         self._exchange.on_sent = on_sent
-
-    def abort(self) -> None:
-        """From another thread: the request under way, and any later one, raises `Aborted`."""
-        self._exchange.abort()
 
     def close(self) -> None:
         self._adapter.close()
@@ -220,7 +215,6 @@ class HttpFetcher:
         try:
             response = self._adapter.send(request).raw
         except FETCH_ERRORS as error:
-            self._exchange.check_aborted()
             stage = "within the headers" if self._exchange.received else "before an answer came"
             return Fetched(outcome=outcome_of(error), error=explain(error, stage))
         fetched = self._head_of(response)
@@ -230,7 +224,6 @@ class HttpFetcher:
             body = body_of(response, fetched, body_policy, self._limits.max_body_bytes, self._reserve_memory)
             return replace(fetched, body=body, share=self._share, bytes_read=response.bytes_read)
         except FETCH_ERRORS as error:
-            self._exchange.check_aborted()
             message = explain(error, "within the body")
             return replace(fetched, outcome=outcome_of(error), error=message, bytes_read=response.bytes_read)
         finally:

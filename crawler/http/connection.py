@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import socket
 import ssl
 from collections.abc import Callable
@@ -12,28 +11,46 @@ from functools import lru_cache
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
 from crawler.http.errors import ConnectionClosed, FetchTimeout
+from crawler.http.event_loop import READABLE, WRITABLE, wait_for_socket
 from crawler.http.request import Exchange
 
 BUFFER = 64 * 1024  # bytes; one read from a socket
+
+
+def receive_some(sock: socket.socket, most: int, seconds: Callable[[], float]) -> bytes:
+    """The next bytes, as soon as there are any; `seconds` tells how long to wait. Raises OSError, TimeoutError. Other
+    tasks run before each read, however fast a server sends."""
+    while True:
+        wait_for_socket(sock, READABLE, seconds())
+        try:
+            return sock.recv(most)
+        except BlockingIOError:  # readiness is a hint, see select(2)
+            continue
+
+
+def send_all(sock: socket.socket, data: bytes, seconds: Callable[[], float]) -> None:
+    """Raises OSError, and TimeoutError when the server takes nothing for so long."""
+    left = data
+    while True:
+        seconds_left = seconds()
+        try:
+            left = left[sock.send(left) :]
+        except BlockingIOError:
+            wait_for_socket(sock, WRITABLE, seconds_left)
+        if not left:
+            return
 
 
 class Connection:
     """A connected socket."""
 
     def __init__(self, sock: socket.socket, exchange: Exchange) -> None:
+        sock.setblocking(False)
         self._socket = sock
         self._exchange = exchange
-        self._timeout = -1.0  # seconds; the current timeout of the socket
-        self._poll = select.poll()
-        self._poll.register(sock, select.POLLIN)
-
-    def begin(self) -> None:
-        """Attach the exchange to this connection."""
-        self._exchange.uses(self._socket)
 
     def send(self, data: bytes) -> None:
         """Raises OSError, and FetchTimeout when the server takes nothing."""
-        self._set_timeout()
         try:
             self._put(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -47,35 +64,35 @@ class Connection:
 
     def receive(self) -> bytes:
         """The next bytes, as soon as there are any; b"" if the server has closed the connection."""
-        self._set_timeout()
         try:
             data = self._get()
         except TimeoutError as error:
             raise self._timeout_error("nothing arrived" if self._exchange.received else "no answer came") from error
-        if not data:
-            self._exchange.check_aborted()  # else a body that ends with the connection would count as complete
         self._exchange.received += len(data)
         return data
 
     def is_idle(self) -> bool:
         """Whether it can be reused: not closed, and without unexpected bytes."""
-        return not self._poll.poll(0)
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     def close(self) -> None:
         self._socket.close()
 
     def _put(self, data: bytes) -> None:
-        self._socket.sendall(data)
+        send_all(self._socket, data, self._seconds)
 
     def _get(self) -> bytes:
-        return self._socket.recv(BUFFER)
+        return receive_some(self._socket, BUFFER, self._seconds)
 
-    def _set_timeout(self) -> None:
-        """Set the socket's timeout to the time the exchange has; in most cases it is set already."""
-        timeout = self._exchange.time_left(self._exchange.limits.read_seconds)
-        if timeout != self._timeout:
-            self._socket.settimeout(timeout)
-            self._timeout = timeout
+    def _seconds(self) -> float:
+        """How long it may wait for the next bytes."""
+        return self._exchange.time_left(self._exchange.limits.read_seconds)
 
     def _timeout_error(self, what: str) -> FetchTimeout:
         seconds = self._exchange.limits.read_seconds
@@ -150,17 +167,17 @@ class TlsConnection(Connection):
                 self._tls.write(data)
                 break
             except ssl.SSLWantReadError:  # renegotiation in TLS 1.2
-                self._exchange_records(self._set_timeout)
-        self._socket.sendall(self._outgoing.read())
+                self._exchange_records(self._seconds)
+        self._flush(self._seconds)
 
     def _get(self) -> bytes:
         if not self._incoming.pending and not self._tls.pending():
-            self._take()
+            self._take(self._seconds)
         while True:
             try:
                 return self._tls.read(BUFFER)
             except ssl.SSLWantReadError:
-                self._exchange_records(self._set_timeout)
+                self._exchange_records(self._seconds)
             except ssl.SSLEOFError:  # closed without close_notify; the parser knows whether data is missing
                 return b""
 
@@ -168,16 +185,16 @@ class TlsConnection(Connection):
         seconds = self._exchange.limits.connect_seconds
         ends = self._exchange.elapsed_ms() + seconds * 1000
 
-        def set_timeout() -> None:
+        def left() -> float:
             left = (ends - self._exchange.elapsed_ms()) / 1000
             if left <= 0:
                 raise TimeoutError
-            self._socket.settimeout(self._exchange.time_left(left))
+            return self._exchange.time_left(left)
 
         try:
             while not self._handshake_done():
-                self._exchange_records(set_timeout)
-            self._flush()
+                self._exchange_records(left)
+            self._flush(left)
         except TimeoutError as error:
             self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
             raise FetchTimeout(f"no TLS connection in {seconds:g} seconds") from error
@@ -192,28 +209,23 @@ class TlsConnection(Connection):
         except ssl.SSLWantReadError:
             return False
         except ssl.SSLError:
-            self._send_alert()
+            with suppress(OSError):
+                self._flush(lambda: 0.0)  # the TLS alert that explains the failure
             raise
         return True
 
-    def _exchange_records(self, set_timeout: Callable[[], None]) -> None:
+    def _exchange_records(self, seconds: Callable[[], float]) -> None:
         """Send pending TLS records, and receive from the server."""
-        set_timeout()
-        self._flush()
-        self._take()
+        self._flush(seconds)
+        self._take(seconds)
 
-    def _take(self) -> None:
-        data = self._socket.recv(BUFFER)
+    def _take(self, seconds: Callable[[], float]) -> None:
+        data = receive_some(self._socket, BUFFER, seconds)
         if data:
             self._incoming.write(data)
         else:
             self._incoming.write_eof()
 
-    def _flush(self) -> None:
+    def _flush(self, seconds: Callable[[], float]) -> None:
         if self._outgoing.pending:
-            self._socket.sendall(self._outgoing.read())
-
-    def _send_alert(self) -> None:
-        """Send the TLS alert that explains the failure."""
-        with suppress(OSError):
-            self._flush()
+            send_all(self._socket, self._outgoing.read(), seconds)

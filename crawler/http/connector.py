@@ -6,16 +6,20 @@ resolves the name itself, perhaps to another address; a proxy that reaches priva
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import host_and_port
-from crawler.http.connection import Connection, TlsConnection, Trust
+from crawler.http.connection import Connection, TlsConnection, Trust, receive_some, send_all
 from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, InvalidResponse, NotConnected, ProxyRefused
+from crawler.http.event_loop import WRITABLE, wait_for_socket
 from crawler.http.guard import Endpoint, Guard
 from crawler.http.request import Exchange
 
@@ -91,13 +95,16 @@ class Route:
     def _connect(self, endpoint: Endpoint, options: Options) -> socket.socket:
         seconds = self._exchange.limits.connect_seconds
         sock = socket.socket(endpoint.family, socket.SOCK_STREAM)
-        self._exchange.uses(sock)
+        sock.setblocking(False)
         try:
             for option in options:
                 sock.setsockopt(*option)
-            sock.settimeout(self._exchange.time_left(seconds))
-            sock.connect(endpoint.sockaddr)
-            sock.settimeout(self._exchange.time_left(seconds))  # for the TLS handshake, if there is one
+            status = sock.connect_ex(endpoint.sockaddr)
+            if status == errno.EINPROGRESS:
+                wait_for_socket(sock, WRITABLE, self._exchange.time_left(seconds))
+                status = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            if status:
+                raise OSError(status, os.strerror(status))
         except BaseException:
             sock.close()
             raise
@@ -108,19 +115,18 @@ class Route:
         lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
         if proxy.authorization:
             lines.append(f"Proxy-Authorization: {proxy.authorization}")
-        sock.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
+        connecting = partial(self._exchange.time_left, self._exchange.limits.connect_seconds)
+        send_all(sock, "".join(f"{line}\r\n" for line in (*lines, "")).encode(), connecting)
         status, reason = _read_status(self._head(sock))
         if not 200 <= status <= 299:
             raise refusal(proxy, status, reason)
-        sock.settimeout(self._exchange.time_left(self._exchange.limits.connect_seconds))
 
     def _head(self, sock: socket.socket) -> bytes:
         """The proxy's response up to the blank line. Nothing can follow: the host waits for our TLS handshake."""
         head, seconds = bytearray(), self._exchange.limits.read_seconds
         while b"\r\n\r\n" not in head:
-            sock.settimeout(self._exchange.time_left(seconds))
             try:
-                piece = sock.recv(4096)
+                piece = receive_some(sock, 4096, partial(self._exchange.time_left, seconds))
             except TimeoutError as error:
                 self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
                 raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error

@@ -143,7 +143,7 @@ class InvalidResponse(FetchError):
 
 
 class Aborted(Exception):
-    """This process aborted the request (`Exchange.abort`): not an error of the server, so it has no outcome."""
+    """This process gave up the request: not an error of the server, so it has no outcome."""
 
 
 FETCH_ERRORS = (

@@ -5,31 +5,47 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import deque
+from concurrent.futures import Future
+
+from crawler.http.event_loop import wait_for
 
 LARGE_BODY = 512 * 1024  # a smaller body is not counted
 MAX_BUFFERED_BYTES = 40 * 1024 * 1024  # in all large bodies together
 
 
 class MemoryBudget:
-    """Threads wait here until there is memory for the body they read."""
+    """Requests wait here until there is memory for the body they read, one after another."""
 
     def __init__(self, most: int = MAX_BUFFERED_BYTES) -> None:
         self._most = self._free = most
-        self._changed = threading.Condition()
+        self._waiting: deque[tuple[int, Future[MemoryShare]]] = deque()
+        self._lock = threading.RLock()  # a share may be deleted, and so given back, anywhere
 
     def take(self, size: int, seconds: float) -> MemoryShare | None:
         """Reserve `size` bytes, at most the whole budget; None if they were not free within `seconds`."""
-        wanted = min(size, self._most)
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._free >= wanted, seconds):
-                return None
-            self._free -= wanted
-        return MemoryShare(self, wanted)
+        share = Future[MemoryShare]()
+        with self._lock:
+            self._waiting.append((min(size, self._most), share))
+            self._hand_out()
+        try:
+            return wait_for(share, seconds)
+        except TimeoutError:
+            return None
+        finally:
+            share.cancel()  # nobody waits for it any more
 
     def give_back(self, size: int) -> None:
-        with self._changed:
+        with self._lock:
             self._free += size
-            self._changed.notify_all()
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._waiting and (self._waiting[0][0] <= self._free or self._waiting[0][1].cancelled()):
+            size, share = self._waiting.popleft()
+            if share.set_running_or_notify_cancel():
+                self._free -= size
+                share.set_result(MemoryShare(self, size))
 
 
 class MemoryShare:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
 from requests.structures import CaseInsensitiveDict
 
 from crawler.core.access.credentials import Credentials, is_own, request_headers
 from crawler.core.urls.normalise import origin_of
 from crawler.http.encodings import ACCEPTED
-from crawler.http.errors import Aborted, FetchTimeout
+from crawler.http.errors import FetchTimeout
 from crawler.http.fetcher import Limits
 
 Clock = Callable[[], float]
@@ -30,8 +28,6 @@ class Exchange:
         self._began = clock()
         self.on_sent: Callable[[], None] | None = None
         self.records = False  # whether both heads are recorded
-        self._socket: socket.socket | None = None  # the socket it waits for
-        self._is_aborted = False
 
     def begin(self, url: str) -> None:
         self.url = url
@@ -51,27 +47,8 @@ class Exchange:
         if self.on_sent is not None:
             self.on_sent()
 
-    def uses(self, sock: socket.socket) -> None:
-        """Note the socket that the request waits for."""
-        self._socket = sock
-
-    def abort(self) -> None:
-        """Called by another thread: the current request, and any later one, raises `Aborted`. Wakes a thread that waits
-        for the socket."""
-        self._is_aborted = True  # before the socket is read: it may be opened at this moment
-        sock = self._socket
-        if sock is not None:
-            with suppress(OSError):  # not connected yet, or closed already
-                sock.shutdown(socket.SHUT_RDWR)
-
-    def check_aborted(self) -> None:
-        """Call before an end or error of the socket is interpreted: `abort` may have caused it."""
-        if self._is_aborted:
-            raise Aborted
-
     def time_left(self, seconds: float) -> float:
         """The timeout of the next step: `seconds`, or the rest of the total time if that is less."""
-        self.check_aborted()
         left = self._began + self.limits.total_seconds - self._clock()
         if left <= 0:
             raise FetchTimeout(f"not complete after {self.limits.total_seconds:g} seconds")

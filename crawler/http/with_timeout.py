@@ -7,6 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from crawler.http.event_loop import wait_for
+
 T = TypeVar("T")
 
 
@@ -22,4 +24,4 @@ def call_with_timeout(call: Callable[[], T], seconds: float) -> T:
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return future.result(timeout=seconds)
+    return wait_for(future, seconds)

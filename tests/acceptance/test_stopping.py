@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS
+from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS, TICK_GRACE_SECONDS
 from tests.site import Reply, Site, page
 from tests.stack import OWN_WORKER, Stack
 
@@ -60,7 +60,7 @@ def test_a_worker_that_waits_for_a_crawl_delay_does_not_wait_on(stack: Stack) ->
         first = stack.start_worker()
         crawl = stack.start(f"{site.url}/")
         stack.wait_for(lambda: site.hits["/"] > 0)
-        stopped(first, THREAD_GRACE_SECONDS)
+        stopped(first, TICK_GRACE_SECONDS)
         ended(stack, site, crawl)
 
 

@@ -10,7 +10,7 @@ from crawler.core.crawl.counters import adds_up
 from crawler.crawls import retry
 from crawler.crawls.control import cancel, pause
 from crawler.crawls.retry import retry_failed
-from crawler.fetcher import batch
+from crawler.fetcher import session
 from crawler.manager import dispatch, reconcile
 from crawler.manager.tick import manage
 from crawler.models import Disagreement, Notice, Page
@@ -36,7 +36,7 @@ def _one_attempt_and_one_page_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(politeness, "SLICE_PAGES", 1)
     monkeypatch.setattr(politeness, "MAX_SLICE_PAGES", 1)
     monkeypatch.setattr(dispatch, "MAX_SLICES_PER_BATCH", 1)
-    monkeypatch.setattr(batch, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
+    monkeypatch.setattr(session, "MIN_WAITING_BATCHES", 1_000)  # a tick for each
 
 
 def finished(bench: Bench) -> Bench:

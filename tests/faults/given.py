@@ -5,26 +5,24 @@ from __future__ import annotations
 
 import mmap
 import os
-import queue
 import random
 import struct
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, SupportsFloat
+from typing import SupportsFloat
 
 from django.utils import timezone
 from redis import Redis
 
 from crawler import clock as shared_clock
-from crawler.fetcher import batch, loop, result_buffer, work_stealing
+from crawler.fetcher import loop, result_buffer, session, work_stealing
 from crawler.frontier import results
 from crawler.frontier.keys import NOTIFY_COMING, RECONCILED
 from crawler.manager import idle_poller, reconcile
 from crawler.queueing import queues
+from tests.timeless import TimelessLoop
 
 TOO_LATE = 3  # exit status of a process that waited beyond its limit
 
@@ -78,39 +76,6 @@ class GivenClock:
         return int(self.now()), int(self.now() % 1 * 1e6)
 
 
-class Threads(ThreadPoolExecutor):
-    """Knows whether any of them is at work."""
-
-    at_work = 0
-
-    def submit(self, task: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        Threads.at_work += 1
-        future = super().submit(task, *given, **named)
-        future.add_done_callback(self._done)
-        return future
-
-    def _done(self, future: Future[Any]) -> None:
-        Threads.at_work -= 1
-
-
-class Line:
-    """What a fetch job's threads give back. The clock stands still while one is at work; whoever waits for the moment
-    of a slice, and not for a thread, lets the time pass."""
-
-    def __init__(self, clock: GivenClock) -> None:
-        self._clock, self._items = clock, queue.SimpleQueue[Any]()
-        self.put, self.get_nowait = self._items.put, self._items.get_nowait
-
-    def get(self, timeout: float) -> Any:
-        if Threads.at_work:
-            return self._items.get()
-        try:
-            return self._items.get(timeout=0.05)
-        except queue.Empty:
-            self._clock.pass_by(timeout)
-            raise
-
-
 def live_by(clock: GivenClock) -> None:
     """From now on this process lives by the given clock, and nothing in it is left to chance."""
     replaced: list[tuple[object, str, object]] = [
@@ -123,12 +88,11 @@ def live_by(clock: GivenClock) -> None:
         (results, "MS_PER_S", results.MS_PER_S * _SLOWER),
         (queues, "NOTIFY_RESEND_MS", queues.NOTIFY_RESEND_MS * _SLOWER),
         (reconcile, "time", SimpleNamespace(monotonic=clock.now)),  # a look takes no time
-        (batch, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
+        (session, "MAX_BATCH_S", 600.0),  # goes by the machine's own clock
         (work_stealing, "check_interval", lambda quiet_s: 600.0),  # the same
         (loop, "LINGER_S", 0.0),  # the same
-        (loop, "ThreadPoolExecutor", Threads),
         (shared_clock, "shared", SimpleNamespace(epoch_seconds=clock.now)),
-        (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, clock), Empty=queue.Empty)),
+        (loop, "EventLoop", partial(TimelessLoop, clock.now, clock.pass_by)),
         (result_buffer, "FLUSH_INTERVAL_S", 600.0),  # the same
         (random, "random", lambda: 0.5),  # no jitter
     ]

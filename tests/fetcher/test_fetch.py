@@ -16,8 +16,8 @@ from crawler.core.crawl import politeness
 from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.html import links
-from crawler.fetcher.batch import MIN_WAITING_BATCHES
 from crawler.fetcher.loop import fetch
+from crawler.fetcher.session import MIN_WAITING_BATCHES
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.leases import LEASE_TTL_S, RENEW_INTERVAL_S
 from crawler.logs import Context

@@ -1,19 +1,18 @@
-"""A request aborted from another thread ends at once, and is not an error of the server."""
+"""A request that its process gives up ends at once, and is not an error of the server."""
 
 from __future__ import annotations
 
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.errors import Aborted
+from crawler.http.event_loop import EventLoop
 from crawler.http.fetcher import Fetched, Limits
 from tests.http.asking import HEAD, LOOPBACK
 from tests.http.server import Reply, Server, Then, page
@@ -22,29 +21,17 @@ LONG = 60.0  # seconds a request may take
 LIMITS = Limits(connect_seconds=LONG, read_seconds=LONG, total_seconds=LONG)
 
 
-@contextmanager
-def asking(url: str) -> Iterator[tuple[HttpFetcher, Future[Fetched]]]:
-    """A fetcher, and a request of it in another thread."""
-    with HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher, ThreadPoolExecutor(1) as thread:
-        try:
-            yield fetcher, thread.submit(fetcher.get, url)
-        finally:
-            fetcher.abort()
-
-
-def given_up(url: str, when: Callable[[], bool]) -> Fetched:
+def given_up(url: str, when: Callable[[], bool]) -> list[Fetched]:
     """What comes of a request that is given up as soon as something is the case."""
-    with asking(url) as (fetcher, request):
-        until(when)
-        fetcher.abort()
-        return request.result(LONG / 4)
-
-
-def until(when: Callable[[], bool]) -> None:
+    fetched: list[Fetched] = []
     deadline = time.monotonic() + LONG / 4
-    while not when():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    with HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher, EventLoop() as loop:
+        loop.spawn(lambda: fetched.append(fetcher.get(url)))
+        while not fetched and not when():
+            assert time.monotonic() < deadline
+            loop.run(0.01)
+        loop.throw(Aborted)
+    return fetched
 
 
 @pytest.mark.parametrize(
@@ -90,16 +77,6 @@ def test_it_is_given_up_within_the_tls_handshake() -> None:
 
 
 def test_a_page_that_is_complete_is_kept() -> None:
-    with Server({"/": page("<p>there")}) as server, asking(f"{server.origin}/") as (fetcher, request):
-        fetched = request.result(LONG / 4)
-        fetcher.abort()
+    with Server({"/": page("<p>there")}) as server:
+        (fetched,) = given_up(f"{server.origin}/", lambda: False)
     assert (fetched.outcome, fetched.body) == (Outcome.SUCCESS, b"<p>there")
-
-
-def test_nothing_can_be_asked_afterwards() -> None:
-    with Server({"/": page()}) as server, asking(f"{server.origin}/") as (fetcher, request):
-        request.result(LONG / 4)
-        fetcher.abort()
-        with pytest.raises(Aborted):
-            fetcher.get(f"{server.origin}/")
-    assert len(server.requests) == 1

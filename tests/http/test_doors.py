@@ -25,7 +25,8 @@ KNOWN = {
     "http/guard.py": "looks names up and judges their addresses",
     "http/connector.py": "connects to those addresses",
     "http/connection.py": "takes a socket that is connected",
-    "http/request.py": "shuts down a socket that was opened elsewhere; fills in the headers of requests",
+    "http/event_loop.py": "waits for sockets that were opened elsewhere",
+    "http/request.py": "fills in the headers of requests",
     "http/client.py": "is an adapter of requests, in place of its own",
     "http/errors.py": "puts errors in words",
     # The operator's own servers, named by settings:
@@ -34,7 +35,7 @@ KNOWN = {
     "launch/up.py": "the web server it has begun itself",
     "launch/chromium.py": "looks whether a browser for the tests is there",
     # No connection:
-    "fetcher/batch.py": "this machine's name",
+    "fetcher/session.py": "this machine's name",
     "queueing/workers.py": "this machine's name",
     "core/urls/addresses.py": "a table of addresses",
 }

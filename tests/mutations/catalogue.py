@@ -182,8 +182,8 @@ MUTATIONS = (
         "connect-by-name",
         "the address that was checked is the one connected to",
         CONNECTOR,
-        "sock.connect(endpoint.sockaddr)",
-        "sock.connect((self._exchange.url.split('/')[2].split(':')[0], endpoint.sockaddr[1]))",
+        "sock.connect_ex(endpoint.sockaddr)",
+        "sock.connect_ex((self._exchange.url.split('/')[2].split(':')[0], endpoint.sockaddr[1]))",
         "tests/http/test_guard.py::test_the_checked_address_is_the_one_connected_to",
     ),
     Mutation(

@@ -155,15 +155,15 @@ def _by(seconds: float) -> str:
 
 
 # How a worker stops after SIGTERM: it starts nothing new and returns what it had not started. Pages under way may
-# finish for PAGE_GRACE_SECONDS; then their connections are closed. A thread that is still busy (parsing a long page,
-# waiting for a name server) is abandoned after THREAD_GRACE_SECONDS. The rest of the time is for writing results to
-# Redis. At STOP_SECONDS the process ends in any case.
+# finish for PAGE_GRACE_SECONDS; then their requests are given up. A page that is being parsed is finished. A tick that
+# runs beside the pages is abandoned after TICK_GRACE_SECONDS. The rest of the time is for writing results to Redis. At
+# STOP_SECONDS the process ends in any case.
 #
 # honcho and `bin/up` kill a process after 5 s, Docker after 10 s: PAGE_GRACE_SECONDS ends before the first of them.
 # TimeoutStopSec in deploy/systemd is a little longer than STOP_SECONDS.
 
 PAGE_GRACE_SECONDS = 3.0
-THREAD_GRACE_SECONDS = 8.0
+TICK_GRACE_SECONDS = 8.0
 STOP_SECONDS = 10.0
 COLD_SECONDS = 1.0  # after a second signal, so that RQ can record the end of the worker
 
@@ -174,7 +174,7 @@ class Phase(IntEnum):
     WORK = 0
     BEGIN_NOTHING = 1
     ABORT = 2  # close the connections of pages under way
-    LEAVE = 3  # do not wait for threads
+    LEAVE = 3  # do not wait for a tick
 
 
 def phase(stopping_for: float | None) -> Phase:
@@ -183,4 +183,4 @@ def phase(stopping_for: float | None) -> Phase:
         return Phase.WORK
     if stopping_for < PAGE_GRACE_SECONDS:
         return Phase.BEGIN_NOTHING
-    return Phase.ABORT if stopping_for < THREAD_GRACE_SECONDS else Phase.LEAVE
+    return Phase.ABORT if stopping_for < TICK_GRACE_SECONDS else Phase.LEAVE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from honcho.manager import KILL_WAIT
 
-from crawler.core.installation.deployment import PAGE_GRACE_SECONDS, STOP_SECONDS, THREAD_GRACE_SECONDS, Phase, phase
+from crawler.core.installation.deployment import PAGE_GRACE_SECONDS, STOP_SECONDS, TICK_GRACE_SECONDS, Phase, phase
 
 
 def test_it_works_as_long_as_nobody_asks_it_to_end() -> None:
@@ -16,8 +16,8 @@ def test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind() 
         0.0,
         PAGE_GRACE_SECONDS - 0.1,
         PAGE_GRACE_SECONDS,
-        THREAD_GRACE_SECONDS - 0.1,
-        THREAD_GRACE_SECONDS,
+        TICK_GRACE_SECONDS - 0.1,
+        TICK_GRACE_SECONDS,
         99.0,
     )
     nothing_new, abort, leave = Phase.BEGIN_NOTHING, Phase.ABORT, Phase.LEAVE
@@ -25,7 +25,7 @@ def test_it_begins_nothing_new_then_gives_pages_up_then_leaves_threads_behind() 
 
 
 def test_a_stop_takes_ten_seconds_at_most_and_leaves_time_to_hand_back() -> None:
-    assert PAGE_GRACE_SECONDS < THREAD_GRACE_SECONDS < STOP_SECONDS <= 10
+    assert PAGE_GRACE_SECONDS < TICK_GRACE_SECONDS < STOP_SECONDS <= 10
 
 
 def test_pages_under_way_are_given_up_before_honcho_kills_the_worker() -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
-from queue import Empty
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from redis import Redis
 
 from crawler.frontier.keys import RECONCILED
 from crawler.frontier.leases import RENEW_INTERVAL_S, Heartbeat
+from crawler.http.event_loop import EventLoop
 
 SLOWER = 1000  # times; what lives for less than a second must not die of how slow the machine is
 
@@ -84,24 +84,25 @@ class Pulse(Heartbeat):
         self.clock.pulses.remove(self)
 
 
-class Line:
-    """A queue between threads where there is but one: whoever waits for something lets the time pass."""
+class OneAfterAnother(EventLoop):
+    """A loop whose tasks do all their work when they are given, so that a batch of several slices goes the same way
+    each time; whoever waits for something lets the time pass."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock, self._items = clock, deque[Any]()
+        super().__init__(clock.time)
+        self._sleep, self._has_news = clock.sleep, False
 
-    def put(self, item: Any) -> None:
-        self._items.append(item)
+    def spawn(self, work: Callable[[], None]) -> None:  # type: ignore[override]  # there is no task to give back
+        work()
+        self._has_news = True
 
-    def get(self, timeout: float) -> Any:
-        if not self._items:
-            self._clock.sleep(timeout)
-        return self.get_nowait()
+    def wake(self) -> None:
+        self._has_news = True
 
-    def get_nowait(self) -> Any:
-        if not self._items:
-            raise Empty
-        return self._items.popleft()
+    def run(self, seconds: float) -> None:
+        if not self._has_news:
+            self._sleep(seconds)
+        self._has_news = False
 
 
 class _Once(threading.Event):

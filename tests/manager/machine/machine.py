@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from crawler.core.crawl import politeness, traps
 from crawler.core.crawl.messages import SliceReport
 from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls import delete
-from crawler.fetcher import batch, host_slot, loop, result_buffer, work_stealing
+from crawler.fetcher import host_slot, loop, result_buffer, session, work_stealing
 from crawler.fetcher.slice import SliceRun
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.keys import CrawlKeys
@@ -32,9 +31,9 @@ from crawler.notices import delivery
 from crawler.queueing import queues
 from crawler.storage import queries, writer
 from tests.manager.machine import memory
-from tests.manager.machine.clock import SLOWER, Clock, Line, Pulse
+from tests.manager.machine.clock import SLOWER, Clock, OneAfterAnother, Pulse
 from tests.manager.machine.ledger import Excuses, Ledger
-from tests.manager.machine.stage import OneAfterAnother, Stage
+from tests.manager.machine.stage import AtOnce, Stage
 from tests.manager.machine.workers import Workers
 from tests.manager.machine.world import World
 
@@ -68,11 +67,10 @@ class Machine:
         for owner, name, value in (
             (clock, "shared", SimpleNamespace(epoch_seconds=self.clock.time)),
             (timezone, "now", self.clock.moment),
-            (loop, "queue", SimpleNamespace(SimpleQueue=partial(Line, self.clock), Empty=queue.Empty)),
+            (loop, "EventLoop", partial(OneAfterAnother, self.clock)),
             (loop, "Heartbeat", Pulse),
             (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
-            (loop, "ThreadPoolExecutor", OneAfterAnother),
-            (work_stealing, "ThreadPoolExecutor", OneAfterAnother),
+            (work_stealing, "ThreadPoolExecutor", AtOnce),
             (politeness, "SLICE_PAGES", 3),
             (politeness, "MAX_SLICE_PAGES", 3),
             (dispatch, "MAX_SLICES_PER_BATCH", 2),
@@ -95,7 +93,7 @@ class Machine:
             (SliceRun, "_begin_page", self.workers.beginning(SliceRun._begin_page)),
         ):
             self.patches.setattr(owner, name, value)
-        for module in (delivery, loop, batch, result_buffer, reconcile):
+        for module in (delivery, loop, session, result_buffer, reconcile):
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)

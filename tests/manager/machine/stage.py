@@ -145,8 +145,8 @@ class Stage:
         return execute(sql, params, many, context)
 
 
-class OneAfterAnother(Executor):
-    """A pool whose tasks run when they are given, so that a batch of several slices goes the same way each time."""
+class AtOnce(Executor):
+    """A pool whose tasks run when they are given."""
 
     def __init__(self, max_workers: int, thread_name_prefix: str = "") -> None:
         self._workers = max_workers

@@ -1,4 +1,4 @@
-"""One batch being fetched: its lease, its slices and their reports."""
+"""One batch being fetched: its lease, what its slices share, and their reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import holder_name
 from crawler.frontier.leases import LEASE_TTL_S, CurrentSuspect
 from crawler.frontier.robots import RobotsCache
-from crawler.http.client import fetcher_for
+from crawler.http.client import HttpFetcher, fetcher_for
 from crawler.http.guard import guard_of
 from crawler.logs import about
 from crawler.queueing import queues
@@ -39,22 +39,25 @@ MIN_WAITING_BATCHES = 2  # queued batches of a crawl below which the end of a ba
 MAX_BATCH_S = 20.0  # no page is begun after this; the rest of the batch is handed back
 
 
-class BatchRun:
+class FetchSession:
     """The batch must have been claimed, see `claimed`."""
 
     def __init__(self, batch: Batch, frontier: Frontier, now: Clock, pool: ConnectionPool) -> None:
-        self.id, self.now, self.frontier, self._pool = batch.id, now, frontier, pool.for_crawl(batch.crawl)
-        self._batch, self._lost = batch, False
-        self._deadline = time.monotonic() + MAX_BATCH_S
+        self.id, self.now, self.batch, self.frontier = batch.id, now, batch, frontier
+        self.pool = pool.for_crawl(batch.crawl)
+        self.robots_cache = RobotsCache.of(
+            frontier.redis, batch.crawl, sealed=batch.policy.sealed, private_hosts=batch.policy.private_hosts
+        )
         self.result_buffer = ResultBuffer(
             batch, self._push_reports, on_full=partial(note_shortage, Shortage.STORAGE_FULL)
         )
         self._guard = guard_of(batch.policy.private_hosts)
-        self.slices = [self._slice(number) for number in range(len(batch.slices))]
+        self._lost, self._deadline = False, time.monotonic() + MAX_BATCH_S
+        self.slices = [SliceRun(self, number) for number in range(len(batch.slices))]
         self._open = set(range(len(self.slices)))
 
     @classmethod
-    def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool) -> BatchRun | None:
+    def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool) -> FetchSession | None:
         """None when another job has claimed the batch, or its lease is gone."""
         frontier = Frontier(queues.connection(), batch.crawl)
         crash_point("fetch: begun")
@@ -72,15 +75,35 @@ class BatchRun:
         """Whether another page may be begun."""
         return not self._lost and self.result_buffer.has_room and time.monotonic() <= self._deadline
 
+    def holder(self, number: int) -> str:
+        """The name under which a slice holds its host's slot."""
+        return holder_name(self.batch.crawl, self.id, number)
+
+    def host_slot(self, number: int) -> HostSlot:
+        """The slot of a slice's host, not taken yet."""
+        policy, redis = self.batch.policy, self.frontier.redis
+        delay = chosen_delay(policy.delay, policy.per_minute)
+        host_policy = HostPolicy(self.batch.crawl, delay, policy.concurrency, policy.throttle)
+        host, holder = self.batch.slices[number].host, self.holder(number)
+        return HostSlot(HostLimiter(redis, LEASE_TTL_S), HostStates(redis), host, holder, host_policy, self.now)
+
+    def open_fetcher(self) -> HttpFetcher:
+        return fetcher_for(self.batch.policy, self._guard)
+
+    def note_suspect(self, task: PageTask | None) -> bool:
+        """Note the suspect that is about to be fetched, or that there is none; False when the lease is lost."""
+        suspect = CurrentSuspect(task.id, task.attempt) if task is not None else None
+        return self.frontier.leases.note_suspect(self.id, self.batch.token, suspect)
+
     def step(self, number: int, is_cut_off: Callable[[], bool]) -> float | None:
-        """Work on one slice, see `SliceRun.step`; called in a thread of its own."""
+        """Work on one slice, see `SliceRun.step`; called in a task of its own."""
         with about(**self.ids):
             return self.slices[number].step(lambda: self.may_continue() and not is_cut_off())
 
     @property
     def ids(self) -> dict[str, str]:
         """Context of its log lines."""
-        return {"crawl": self._batch.crawl, "batch": self.id}
+        return {"crawl": self.batch.crawl, "batch": self.id}
 
     def renew(self) -> None:
         """Renew the lease and the hosts' slots; called in the heartbeat's thread."""
@@ -92,16 +115,11 @@ class BatchRun:
             pipe.execute()
         for part in self.slices:
             part.renew()
-        is_ours = self.frontier.leases.renew(self.id, self._batch.token, self.now())
+        is_ours = self.frontier.leases.renew(self.id, self.batch.token, self.now())
         self._lost = not is_ours or self.frontier.is_paused()
 
-    def abort(self) -> None:
-        """Abort the requests under way: their pages get no result."""
-        for number in self._open:
-            self.slices[number].abort()
-
     def end_all(self) -> None:
-        """End every slice, also those a thread still works on: their results are dropped."""
+        """End every slice."""
         for number in tuple(self._open):
             self.end_slice(number)
 
@@ -126,40 +144,9 @@ class BatchRun:
 
         def push() -> None:
             is_urgent = not self.is_over or queues.stop_request.is_set() or self._has_few_waiting()
-            wake(self.frontier, self._batch.site, reports, is_urgent=is_urgent)
+            wake(self.frontier, self.batch.site, reports, is_urgent=is_urgent)
 
         retry_on_outage(push)
 
     def _has_few_waiting(self) -> bool:
         return self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
-
-    def _slice(self, number: int) -> SliceRun:
-        policy, part = self._batch.policy, self._batch.slices[number]
-        holder = holder_name(self._batch.crawl, self.id, number)
-        redis = self.frontier.redis
-        delay = chosen_delay(policy.delay, policy.per_minute)
-        host_policy = HostPolicy(self._batch.crawl, delay, policy.concurrency, policy.throttle)
-        slot = HostSlot(HostLimiter(redis, LEASE_TTL_S), HostStates(redis), part.host, holder, host_policy, self.now)
-        robots_cache = RobotsCache.of(
-            redis, self._batch.crawl, sealed=policy.sealed, private_hosts=policy.private_hosts
-        )
-        note_suspect, add = self._note_suspect, partial(self.result_buffer.add, number)
-        unresponsive_hosts = self.frontier.unresponsive_hosts
-        open_fetcher = partial(fetcher_for, policy, self._guard)
-        return SliceRun(
-            part,
-            policy,
-            slot,
-            open_fetcher,
-            self._pool,
-            robots_cache,
-            unresponsive_hosts,
-            holder,
-            self.now,
-            note_suspect,
-            add,
-        )
-
-    def _note_suspect(self, task: PageTask | None) -> bool:
-        suspect = CurrentSuspect(task.id, task.attempt) if task is not None else None
-        return self.frontier.leases.note_suspect(self.id, self._batch.token, suspect)
