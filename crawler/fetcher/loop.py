@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import logging
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from typing import Any
 
 from django.db import DatabaseError
@@ -20,6 +18,7 @@ from crawler.core.installation.deployment import Phase, phase
 from crawler.crashpoints import crash_point
 from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
+from crawler.fetcher.schedule import Schedule
 from crawler.fetcher.session import FetchSession
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.leases import Heartbeat
@@ -123,15 +122,14 @@ def _shortened(url: str) -> str:
 
 
 class _Job:
-    """The slices of one or more batches, in one thread. A slice waits for its time on the heap, or is worked on in a
-    task of the event loop."""
+    """The slices of one or more batches, in one thread. A slice waits in the schedule, or is worked on in a task of the
+    event loop."""
 
     def __init__(self, is_stopping: Callable[[], bool]) -> None:
         self._is_stopping = is_stopping
         self._sessions: list[FetchSession] = []  # those at work; a job may last for minutes
         self._summary = Summary()  # of those that are over
-        self._heap: list[tuple[float, int, FetchSession, int]] = []  # moment, order, batch, slice number
-        self._order = count()
+        self._schedule = Schedule()
         self._loop = EventLoop()
         self._places = conf.worker_connections()
         self._running = 0  # slices worked on
@@ -143,7 +141,7 @@ class _Job:
     def add(self, session: FetchSession) -> None:
         self._sessions.append(session)
         for number in range(len(session.slices)):
-            self._schedule(0.0, session, number)
+            self._schedule.add(0.0, session, number)
 
     def renew(self) -> bool:
         for session in tuple(self._sessions):  # in the heartbeat's thread
@@ -171,7 +169,7 @@ class _Job:
             self._finish(session)
 
     def _goes_on(self, stealer: WorkStealer) -> bool:
-        if self._heap or self._running or stealer.is_busy():
+        if self._schedule or self._running or stealer.is_busy():
             self._idle_since = None
             return True
         return self._lingers and self._finds_more(stealer)
@@ -201,8 +199,7 @@ class _Job:
         """On shutdown, end the slices that wait, and later also abort the requests under way."""
         now = phase(queues.stop_request.seconds())
         if now is not Phase.WORK:
-            waiting, self._heap = self._heap, []
-            for _, _, session, number in waiting:
+            for session, number in self._schedule.clear():
                 self._end_slice(session, number)
         if now is Phase.ABORT:
             self._loop.throw(Aborted)
@@ -216,27 +213,28 @@ class _Job:
         if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S
-        has_room = len(self._heap) + self._running <= self._places * 3 // 4
+        has_room = len(self._schedule) + self._running <= self._places * 3 // 4
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
-        for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._heap or self._running)):
+        for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._schedule or self._running)):
             self._claim(batch)
 
     def _begin_steps(self, is_cut_off: Callable[[], bool]) -> None:
-        while self._heap and self._running < self._places:
-            moment, _, session, number = self._heap[0]
+        while self._running < self._places and (first := self._schedule.first()):
+            moment, session, number = first
             late = session.now() - moment
             if late < 0:
                 return
             self._lateness = max(self._lateness, late if moment else 0.0)
-            heapq.heappop(self._heap)
+            self._schedule.remove(session, number)
             self._running += 1
             self._loop.spawn(partial(self._step, session, number, is_cut_off))
 
     def _wait_s(self, look_at: float) -> float:
         """Seconds until something is due that no task waits for."""
         waits = [look_at - time.monotonic()]
-        if self._heap and self._running < self._places:
-            waits.append(self._heap[0][0] - self._heap[0][2].now())
+        if self._running < self._places and (first := self._schedule.first()):
+            moment, session, _ = first
+            waits.append(moment - session.now())
         return max(0.0, min(waits))
 
     def _step(self, session: FetchSession, number: int, is_cut_off: Callable[[], bool]) -> None:
@@ -250,16 +248,14 @@ class _Job:
         if moment is None:
             self._end_slice(session, number)
         else:
-            self._schedule(moment, session, number)
+            self._schedule.add(moment, session, number, host=session.slices[number].host_of_wanted_slot)
 
     def _end_slice(self, session: FetchSession, number: int) -> None:
         session.end_slice(number)
+        self._schedule.note_free_slot(session.slices[number].host)
         if session.is_over:
             self._finish(session)
 
     def _finish(self, session: FetchSession) -> None:
         self._sessions.remove(session)
         self._summary.add(session)
-
-    def _schedule(self, moment: float, session: FetchSession, number: int) -> None:
-        heapq.heappush(self._heap, (moment, next(self._order), session, number))

@@ -51,6 +51,15 @@ class SliceRun:
         self._robots: RobotsChecker | None = None
         self._page_fetcher: PageFetcher | None = None
 
+    @property
+    def host(self) -> str:
+        return self._part.host
+
+    @property
+    def host_of_wanted_slot(self) -> str | None:
+        """The host, while all its slots are in use by others; None once there is a slot."""
+        return None if self._has_begun else self._part.host
+
     def step(self, may_go_on: Callable[[], bool]) -> float | None:
         """Fetch pages while the host grants requests. Returns when to resume (epoch seconds); None when the slice is
         over: all pages are fetched, time is up, or the host asks to wait."""

@@ -88,7 +88,9 @@ class MemoryRateLimiter:
             if not full:
                 found = [(made + 1, ends) for made, ends in found]
                 self._counts.update(zip((count.name for count in counts), found, strict=True))
-        ends_in = max((ends - now for _, ends in found), default=self._seconds)
+        ends_in = min(
+            self._seconds, max((ends - now for _, ends in found), default=self._seconds)
+        )  # floats are inexact
         return LimitResult(ceil(max(full, default=0)), max(1, ceil(ends_in)), tuple(made for made, _ in found))
 
     def give_back(self, counts: Sequence[Limit]) -> None:

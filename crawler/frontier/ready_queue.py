@@ -135,7 +135,7 @@ class ReadyQueue:
     def set_paces(self, paces: Mapping[str, Pace]) -> None:
         """Set the pace of these hosts."""
         if paces:
-            text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages}" for host, pace in paces.items()}
+            text: dict[Any, Any] = {host: f"{pace.slices} {pace.pages} {pace.short}" for host, pace in paces.items()}
             self._redis.hset(self._keys.pace, mapping=text)
 
     def make_due(self, host: str, now: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -282,3 +283,23 @@ class TestALineAUrl:
         bench.start()
         bench.work()
         assert lines(caplog) == []
+
+
+@pytest.mark.site({"/": page(*[f"/{number}" for number in range(8)]), **{f"/{number}": "" for number in range(8)}})
+def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not when it would look for itself."""
+    monkeypatch.setattr("crawler.fetcher.slice.SLOT_POLL_S", 60.0)
+    monkeypatch.setattr("crawler.fetcher.slice.MAX_SLICE_WAIT_S", 60.0)
+    monkeypatch.setattr("crawler.core.crawl.politeness.SLOW_RESPONSE_S", 0.0)
+    monkeypatch.setattr("crawler.core.crawl.politeness.SHORT_SLICE_TARGET_S", 0.0)
+    monkeypatch.setattr(dispatch, "PREFETCH_BATCHES", 0)
+    bench.start(concurrency=4)
+    bench.work(at_most=3)
+    (batch,) = bench.batches()
+    assert len(batch.slices) == 8
+    began = time.monotonic()
+    fetch(batch)
+    assert time.monotonic() - began < 30
+    assert bench.site.hits.total() == 10  # with robots.txt

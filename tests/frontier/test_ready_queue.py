@@ -118,6 +118,24 @@ def test_a_host_with_less_than_a_slice_gives_a_short_one(frontier: Frontier) -> 
     assert pick(frontier) == list(range(1, 25))
 
 
+def test_the_few_pages_of_a_slow_host_are_dealt_over_its_connections(frontier: Frontier) -> None:
+    frontier.ready_queue.set_paces({HOST: Pace(slices=4, pages=50, short=1)})
+    put(frontier, *range(1, 4))
+    assert [pick(frontier, number=number) for number in range(4)] == [[1], [2], [3], []]
+
+
+def test_many_pages_of_a_slow_host_are_dealt_in_equal_shares(frontier: Frontier) -> None:
+    frontier.ready_queue.set_paces({HOST: Pace(slices=4, pages=50, short=1)})
+    put(frontier, *range(1, 41))
+    assert pick(frontier) == list(range(1, 11))
+
+
+def test_a_pace_without_short_slices_is_that_of_an_earlier_version(frontier: Frontier) -> None:
+    frontier.redis.hset(frontier.keys.pace, HOST, "1 90")
+    put(frontier, *range(1, 91))
+    assert pick(frontier) == list(range(1, 25))
+
+
 def test_beyond_the_heaviest_the_host_that_has_waited_longest_comes_first(frontier: Frontier) -> None:
     hosts = {f"host{number}.example": number for number in range(1, 60)}
     frontier.ready_queue.set_paces(dict.fromkeys(hosts, Pace(slices=1, pages=1)))

@@ -14,6 +14,8 @@ from crawler.core.text.quantities import count, counted, duration
 
 SLICE_PAGES = 64  # pages of one host handed out at a time, as long as its response time is not known
 MAX_SLICE_PAGES = 256  # the same of a fast host
+SHORT_SLICE_PAGES = 24
+SLOW_RESPONSE_S, SHORT_SLICE_TARGET_S = 0.05, 0.1  # a host that takes longer to respond; duration of its short slices
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
@@ -29,6 +31,7 @@ class Pace:
 
     slices: int  # at a time, at most
     pages: int  # in a slice, at most
+    short: int = SHORT_SLICE_PAGES  # in a slice while few pages wait
 
 
 ONE_BY_ONE = Pace(slices=1, pages=SLICE_PAGES)
@@ -57,7 +60,15 @@ def pace_of(delay: float, concurrency: int, seconds: float | None = None, *, has
     """The pace for a host with this delay, in seconds, that responds after so many `seconds`."""
     if not has_answered:
         return ONE_BY_ONE  # if it is down, one request shows that for all pages of a slice
-    return Pace(slices_at_once(delay, concurrency), slice_pages(delay, seconds))
+    return Pace(slices_at_once(delay, concurrency), slice_pages(delay, seconds), short_slice_pages(delay, seconds))
+
+
+def short_slice_pages(delay: float, seconds: float | None) -> int:
+    """Pages in a slice while few pages wait. A slice costs a millisecond, so a host that makes us wait for longer is
+    asked over as many connections as it allows at once."""
+    if delay > 0 or seconds is None or seconds < SLOW_RESPONSE_S:
+        return SHORT_SLICE_PAGES
+    return max(1, int(SHORT_SLICE_TARGET_S / seconds))
 
 
 def slice_pages(delay: float, seconds: float | None = None) -> int:

@@ -2,9 +2,10 @@
 -- batch's lease. The lane is the heaviest that may give a slice now, if it is among the HEAVIEST of all: the longest work
 -- must begin first and never pause, or the crawl ends late (R. L. Graham, "Bounds on Multiprocessing Timing Anomalies",
 -- 1969). Otherwise it is the lane that has waited longest. A lane with no more pages than one slice gives a short slice, so
--- that no worker is busy for long while heavy lanes are still being found. A lane that may give several slices at once
--- gives equal shares of its pages, so that the last ones end together (C. D. Polychronopoulos and D. J. Kuck, "Guided
--- Self-Scheduling", 1987). O(log n) in lanes and pages.
+-- that no worker is busy for long while heavy lanes are still being found, and that the few pages of a slow host are
+-- asked for over all its connections. A lane that may give several slices at once gives equal shares of its pages, so
+-- that the last ones end together (C. D. Polychronopoulos and D. J. Kuck, "Guided Self-Scheduling", 1987). O(log n) in
+-- lanes and pages.
 -- KEYS: hosts, known_hosts, active, rest, taken, leases, pace, weights, waiting
 -- ARGV: now, default slices at once, default pages a slice, seconds until the manager checks whether RQ knows the job,
 --       prefix of the queues' names, prefix of the leases' names,
@@ -14,7 +15,7 @@
 -- Uses: rescore
 -- Uses: pace
 -- Uses: adjust_size
-local HEAVIEST, SHORT = 32, 24
+local HEAVIEST = 32
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
 
@@ -37,11 +38,11 @@ while true do
   local lane = heaviest() or longest_waiting()
   if not lane then return {} end
   local keys = {hosts = hosts, known = KEYS[2], queue = ARGV[5] .. lane, rest = rest, pace = pace, weights = KEYS[8]}
-  local at_once, pages = pace_of(pace, lane, ARGV[2], ARGV[3])
+  local at_once, pages, short = pace_of(pace, lane, ARGV[2], ARGV[3])
   local out = tonumber(redis.call('HGET', active, lane) or '0')
   local members = {}
   if out < at_once and tonumber(redis.call('HGET', rest, lane) or '0') <= now then
-    local waiting, at_most = redis.call('ZCARD', keys.queue), math.min(pages, SHORT)
+    local waiting, at_most = redis.call('ZCARD', keys.queue), short
     if waiting > pages or at_once > 1 then at_most = math.min(pages, math.max(at_most, math.ceil(waiting / at_once))) end
     members = redis.call('ZRANGEBYSCORE', keys.queue, '-inf', now, 'LIMIT', 0, at_most)
   end

@@ -34,6 +34,14 @@ def test_a_delay_counts_where_answers_take_less() -> None:
     assert politeness.slice_pages(1.0, 5.0) == 3
 
 
+@pytest.mark.parametrize(
+    ("delay", "seconds", "pages"),
+    [(0, None, 24), (0, 0.01, 24), (0, 0.049, 24), (0, 0.05, 2), (0, 0.1, 1), (0, 3.0, 1), (1.0, 0.1, 24)],
+)
+def test_few_pages_of_a_slow_host_are_asked_for_side_by_side(delay: float, seconds: float | None, pages: int) -> None:
+    assert politeness.short_slice_pages(delay, seconds) == pages
+
+
 @pytest.mark.parametrize(("delay", "slices"), [(0, 8), (0.1, 4), (0.5, 1), (10, 1)])
 def test_a_long_delay_leaves_nothing_for_a_second_connection(delay: float, slices: int) -> None:
     assert politeness.slices_at_once(delay, 4) == slices
@@ -46,7 +54,8 @@ def test_requests_a_minute_are_a_delay(delay: float, per_minute: float | None, c
 
 def test_a_host_that_has_not_answered_yet_gives_one_slice_whatever_its_delay() -> None:
     assert politeness.pace_of(2.0, 4, has_answered=False) == politeness.ONE_BY_ONE
-    assert politeness.pace_of(0.0, 4) == politeness.Pace(slices=8, pages=64)
+    assert politeness.pace_of(0.0, 4) == politeness.Pace(slices=8, pages=64, short=24)
+    assert politeness.pace_of(0.0, 4, 0.1) == politeness.Pace(slices=8, pages=50, short=1)
 
 
 @pytest.mark.parametrize(
