@@ -1,7 +1,8 @@
 """The guarded HTTP client.
 
 fetcher          the `Fetcher` protocol, `Fetched`, `Limits`, response headers
-client           the fetcher for HTTP/1.1 (`HttpFetcher`), its transport under requests, a crawl's credentials
+client           the fetcher (`HttpFetcher`), a crawl's credentials
+transport        how it sends requests: HTTP/1.1 over its own connections
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
 connection       one connection, plain or TLS

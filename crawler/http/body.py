@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
 
 from crawler.core.crawl.outcomes import Outcome
 from crawler.http import encodings
-from crawler.http.connection import Connection
 from crawler.http.errors import FETCH_ERRORS, BodyTooLarge, InvalidResponse
 from crawler.http.fetcher import Fetched, Wants
 from crawler.http.memory_budget import LARGE_BODY
@@ -17,16 +18,29 @@ from crawler.http.warc_record import Recorded, RecordingParser, recorded
 MAX_HEAD = 8000  # characters of the headers that are stored to be shown
 
 
+class Source(Protocol):
+    """Where the bytes of a response come from."""
+
+    def receive(self) -> bytes:
+        """The next bytes, as soon as there are any; b"" if the server has closed the connection."""
+        ...
+
+    def close(self) -> None: ...
+
+
+S = TypeVar("S", bound=Source)
+
+
 class ResponseStream:
     """The `raw` of our `requests.Response`. Created when the head is complete."""
 
-    def __init__(self, parser: ResponseParser, connection: Connection, keep: Callable[[Connection], None]) -> None:
+    def __init__(self, parser: ResponseParser, connection: S, keep: Callable[[S], None]) -> None:
         self.status = parser.status
         self.bytes_read = 0  # of the body on the wire, without chunk framing
         self._parser = parser
-        self._connection = connection
+        self._connection: Source = connection
         self._is_open = True
-        self._keep = keep
+        self._keep = partial(keep, connection)
 
     def header(self, name: bytes) -> str:
         """The first header of this name (in lower case) or ""; as Latin-1, whatever its bytes mean."""
@@ -78,7 +92,7 @@ class ResponseStream:
             return
         self._is_open = False
         if self._parser.is_reusable() and not self._parser.pieces:
-            self._keep(self._connection)
+            self._keep()
         else:
             self._connection.close()
         self._parser.release()
@@ -89,7 +103,7 @@ class ResponseStream:
         receive(self._connection, self._parser)
 
 
-def receive(connection: Connection, parser: ResponseParser) -> None:
+def receive(connection: Source, parser: ResponseParser) -> None:
     """Pass the next bytes to the parser, or the end of the connection."""
     data = connection.receive()
     if data:

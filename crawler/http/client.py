@@ -1,16 +1,13 @@
-"""The HTTP/1.1 client on requests: one exchange at a time, limited in time and size, with a crawl's credentials."""
+"""The HTTP client: one exchange at a time, limited in time and size, with a crawl's credentials."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import requests
 from msgspec.structs import replace
-from requests.adapters import BaseAdapter
 
 from crawler import clock, conf, encryption
 from crawler.core.access.credentials import NOTHING as NO_CREDENTIALS
@@ -21,9 +18,9 @@ from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.http import event_loop
-from crawler.http.body import BodyPolicy, ResponseStream, body_of, receive
-from crawler.http.connection import ConnectionPool, Trust, public_trust
-from crawler.http.connector import Gateway, Route, connect, refusal
+from crawler.http.body import BodyPolicy, ResponseStream, body_of
+from crawler.http.connection import Trust, public_trust
+from crawler.http.connector import Gateway, Route, refusal
 from crawler.http.errors import FETCH_ERRORS, FetchTimeout, explain, one_line, outcome_of
 from crawler.http.fetcher import (
     NOTHING,
@@ -39,83 +36,8 @@ from crawler.http.fetcher import (
 from crawler.http.guard import Guard
 from crawler.http.memory_budget import MemoryShare, memory_budget
 from crawler.http.request import Clock, Exchange, Headers, RequestHeaders
-from crawler.http.response_parser import ResponseParser
-from crawler.http.warc_record import Recorded, RecordingParser
-
-_LINE_END = re.compile(r"[\r\n\0]")
-
-
-class StreamedResponse(requests.Response):
-    """Has only `status_code` and `raw`: a cookie jar and a dictionary of headers are not used, and would take as long
-    to create as the response to read."""
-
-    def __init__(self, response: ResponseStream) -> None:
-        self.status_code = response.status
-        self.raw: ResponseStream = response
-
-
-class RoutedAdapter(BaseAdapter):
-    """Sends a `PreparedRequest` over guarded connections, one pooled per origin; no retries, no cookie jar.
-
-    It adds only Host, and keeps the target and the order of headers as they are. It serves one exchange at a time; not
-    thread-safe.
-    """
-
-    def __init__(self, route: Route, exchange: Exchange, trust: Trust) -> None:
-        super().__init__()
-        self._route = route
-        self._exchange = exchange
-        self._trust = trust
-        self._pool = ConnectionPool()
-        self._encoded: tuple[Mapping[str, str], bytes] = {}, b""  # the headers of the last request, and their bytes
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> StreamedResponse:
-        """The response, once its head is complete. Raises `FETCH_ERRORS`; the exchange has the time limits."""
-        origin = origin_of(request.url or "")
-        message = self._message(request, origin)
-        connection = self._pool.take(origin) or connect(origin, self._route, self._exchange, self._trust)
-        kind = RecordingParser if self._exchange.records else ResponseParser
-        parser = kind(self._exchange.limits.max_header_bytes, bodiless=request.method == "HEAD")
-        try:
-            connection.send(message)
-            while not parser.status:
-                receive(connection, parser)
-        except BaseException:
-            connection.close()
-            parser.release()
-            raise
-        return StreamedResponse(ResponseStream(parser, connection, partial(self._pool.keep, origin)))
-
-    def close(self) -> None:
-        self._pool.close()
-
-    def _message(self, request: requests.PreparedRequest, origin: str) -> bytes:
-        url = request.url or ""
-        gateway = self._route.gateway
-        target, proxy_header = url[len(origin) :], ""
-        if gateway is not None and url.startswith("http:"):
-            target = url  # absolute form, for the proxy (RFC 9112, 3.2.2)
-            if gateway.proxy.authorization:
-                proxy_header = f"Proxy-Authorization: {gateway.proxy.authorization}\r\n"
-        host = origin[origin.index("//") + 2 :]
-        first = f"{request.method} {target} HTTP/1.1\r\nHost: {host}\r\n{proxy_header}".encode("ascii")
-        body = request.body or b""
-        return b"".join(
-            (first, self._headers(request.headers), b"\r\n", body.encode() if isinstance(body, str) else body)
-        )
-
-    def _headers(self, headers: Mapping[str, str]) -> bytes:
-        """Encoded once: most requests have the same headers object as the one before."""
-        if headers is not self._encoded[0]:
-            self._encoded = headers, b"".join(_line(name, value) for name, value in headers.items())
-        return self._encoded[1]
-
-
-def _line(name: str, value: str) -> bytes:
-    if _LINE_END.search(name) or _LINE_END.search(value):
-        raise ValueError(f"the header {name!r} holds a line end")  # a bug: it would begin another header
-    return f"{name}: {value}\r\n".encode("latin-1")
-
+from crawler.http.transport import RoutedAdapter, Transport
+from crawler.http.warc_record import Recorded
 
 MAX_VALIDATOR_LENGTH = 500  # characters of an ETag or Last-Modified that is stored
 
@@ -146,7 +68,7 @@ class HttpFetcher:
         self._gateway = gateway
         self._exchange = Exchange(self._limits, clock)
         self._exchange.records = records
-        self._adapter = RoutedAdapter(Route(guard, self._exchange, gateway), self._exchange, trust)
+        self._transport = _transport(Route(guard, self._exchange, gateway), self._exchange, trust)
         self._request_headers = RequestHeaders(user_agent, credentials, own_hosts)
         self._share: MemoryShare | None = None  # of the memory budget, while a large body is read
 
@@ -176,7 +98,7 @@ class HttpFetcher:
         self._exchange.on_sent = on_sent
 
     def close(self) -> None:
-        self._adapter.close()
+        self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -213,7 +135,7 @@ class HttpFetcher:
 
     def _try(self, request: requests.PreparedRequest, body_policy: BodyPolicy) -> Fetched:
         try:
-            response = self._adapter.send(request).raw
+            response = self._transport.send(request).raw
         except FETCH_ERRORS as error:
             stage = "within the headers" if self._exchange.received else "before an answer came"
             return Fetched(outcome=outcome_of(error), error=explain(error, stage))
@@ -271,6 +193,11 @@ class HttpFetcher:
 
 
 _NO_BODY = BodyPolicy(nothing)
+
+
+def _transport(route: Route, exchange: Exchange, trust: Trust) -> Transport:
+    """The one that CRAWLER_HTTP_CLIENT names."""
+    return RoutedAdapter(route, exchange, trust)
 
 
 def _prepared(method: str, url: str, body: bytes | None, headers: Headers) -> requests.PreparedRequest:

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from typing import Generic, Protocol, TypeVar
 
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
@@ -103,13 +104,24 @@ class Connection:
 MAX_IDLE_CONNECTIONS = 8  # a slice needs one, its robots.txt perhaps another
 
 
-class ConnectionPool:
+class Reusable(Protocol):
+    """What a pool keeps."""
+
+    def is_idle(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+R = TypeVar("R", bound=Reusable)
+
+
+class ConnectionPool(Generic[R]):
     """Idle connections by origin ("scheme://host[:port]"), the least recently used first."""
 
     def __init__(self) -> None:
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, R] = {}
 
-    def take(self, origin: str) -> Connection | None:
+    def take(self, origin: str) -> R | None:
         """Remove and return the origin's connection if it can still be used."""
         connection = self._connections.pop(origin, None)
         if connection is None or connection.is_idle():
@@ -117,7 +129,7 @@ class ConnectionPool:
         connection.close()
         return None
 
-    def keep(self, origin: str, connection: Connection) -> None:
+    def keep(self, origin: str, connection: R) -> None:
         self._connections[origin] = connection
         if len(self._connections) > MAX_IDLE_CONNECTIONS:
             self._connections.pop(next(iter(self._connections))).close()

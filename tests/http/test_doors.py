@@ -27,7 +27,8 @@ KNOWN = {
     "http/connection.py": "takes a socket that is connected",
     "http/event_loop.py": "waits for sockets that were opened elsewhere",
     "http/request.py": "fills in the headers of requests",
-    "http/client.py": "is an adapter of requests, in place of its own",
+    "http/client.py": "fills in the requests that a transport sends",
+    "http/transport.py": "is an adapter of requests, in place of its own",
     "http/errors.py": "puts errors in words",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
