@@ -22,6 +22,14 @@ def user_agent() -> str:
 ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name in robots.txt
 
 
+CURL = "curl"
+
+
+def http_client() -> str:
+    """What sends HTTP requests: "builtin", or CURL for libcurl."""
+    return str(settings.CRAWLER_HTTP_CLIENT)
+
+
 def private_hosts() -> tuple[str, ...]:
     return tuple(settings.CRAWLER_PRIVATE_HOSTS)
 

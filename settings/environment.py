@@ -205,6 +205,14 @@ def proxy(name: str) -> Proxy | None:
         raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
 
 
+def http_client(name: str) -> str:
+    """The name of what sends HTTP requests."""
+    value = choice(name, "builtin", ("builtin", "curl"))
+    if value == "curl" and find_spec("pycurl") is None:
+        raise ImproperlyConfigured(f"{name} is 'curl', whose package is missing: pip install pycurl.")
+    return value
+
+
 def ports(name: str) -> Container[int]:
     """Ports separated by commas, or "*"."""
     values = texts(name)

@@ -197,6 +197,10 @@ _NO_BODY = BodyPolicy(nothing)
 
 def _transport(route: Route, exchange: Exchange, trust: Trust) -> Transport:
     """The one that CRAWLER_HTTP_CLIENT names."""
+    if conf.http_client() == conf.CURL:
+        from crawler.http.curl_transport import CurlTransport  # pycurl need not be installed otherwise
+
+        return CurlTransport(route, exchange, trust)
     return RoutedAdapter(route, exchange, trust)
 
 

@@ -153,7 +153,7 @@ def _read_status(head: bytes) -> tuple[int, str]:
     return int(code), reason
 
 
-_NO_DELAY = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]  # a request is sent at once, as a whole
+NO_DELAY = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]  # a request is sent at once, as a whole
 
 
 def connect(origin: str, route: Route, exchange: Exchange, trust: Trust) -> Connection:
@@ -164,7 +164,7 @@ def connect(origin: str, route: Route, exchange: Exchange, trust: Trust) -> Conn
     """
     host, port = host_and_port(origin)
     is_tls = origin.startswith("https:")
-    sock = route.open(host, port, _NO_DELAY, tunnel=is_tls)
+    sock = route.open(host, port, NO_DELAY, tunnel=is_tls)
     try:
         return TlsConnection(sock, host, exchange, trust) if is_tls else Connection(sock, exchange)
     except BaseException:

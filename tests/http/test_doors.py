@@ -30,6 +30,11 @@ KNOWN = {
     "http/client.py": "fills in the requests that a transport sends",
     "http/transport.py": "is an adapter of requests, in place of its own",
     "http/errors.py": "puts errors in words",
+    "http/curl_lines.py": "takes a socket that is connected",
+    "http/curl_transport.py": "has libcurl use a socket that is connected, and open none",
+    "http/curl_transfer.py": "has libcurl send a request over that one",
+    "http/curl_trust.py": "tells libcurl whom to trust",
+    "http/curl_errors.py": "puts libcurl's errors in words",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/services.py": "the Redis it has begun itself",
@@ -89,11 +94,13 @@ def test_every_module_that_could_connect_is_known() -> None:
 def test_guards_and_fetchers_are_made_in_few_places() -> None:
     made = {
         kind: {name for name, source in SOURCES.items() if re.search(rf"(?<!class ){kind}\(", source)}
-        for kind in ("Guard", "HttpFetcher", "Route", "RoutedAdapter")
+        for kind in ("Guard", "HttpFetcher", "Route", "RoutedAdapter", "CurlTransport", "Curl")
     }
     assert made == {
         "Guard": {"http/guard.py", "http/client.py"},  # the latter for the operator's own proxy
         "HttpFetcher": {"http/client.py", "notices/send.py"},
         "Route": {"http/client.py"},
         "RoutedAdapter": {"http/client.py"},
+        "CurlTransport": {"http/client.py"},
+        "Curl": {"http/curl_transport.py"},
     }

@@ -11,6 +11,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.http.client import HttpFetcher
 from crawler.http.guard import Guard
 from tests.http.asking import LOOPBACK, ask, gzipped
+from tests.http.differences import over
 from tests.http.secure import EVERY_NAME, as_site_test, trusting_the_test
 from tests.http.server import Reply, Server, Then, hanging_up, page
 
@@ -85,9 +86,10 @@ def test_bad_answers_are_outcomes(reply: Reply, outcome: Outcome) -> None:
     assert len(fetched.error) <= 300
 
 
+PART_OF_A_LINE = b"HTTP/1.1 200 O"
 STAGES = [
     (b"", None, "before an answer came"),
-    (b"HTTP/1.1 200 O", None, "within the headers"),
+    (PART_OF_A_LINE, None, "within the headers"),
     (HEAD, None, "within the headers"),
     (HEAD + b"Content-Length: 500\r\n\r\n<p>", 200, "within the body"),
     (HEAD + b"Transfer-Encoding: chunked\r\n\r\n9\r\n<p>", 200, "within the body"),
@@ -98,7 +100,11 @@ STAGES = [
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize(("sent", "status", "stage"), STAGES)
-def test_a_connection_that_is_reset_says_how_far_it_came(sent: bytes, status: int, stage: str, scheme: str) -> None:
+def test_a_connection_that_is_reset_says_how_far_it_came(
+    sent: bytes, status: int, stage: str, scheme: str, http_client: str
+) -> None:
+    if sent == PART_OF_A_LINE and http_client == "curl":
+        stage = "before an answer came"  # see `DIFFERENCES`
     tls = as_site_test() if scheme == "https" else None
     with (
         Server({"/": Reply(sent, Then.RESET)}, tls=tls) as server,
@@ -126,9 +132,12 @@ def test_the_status_is_kept_when_the_body_breaks() -> None:
     assert ask(Reply(HEAD + b"Content-Length: 500\r\n\r\n<p>", Then.CLOSE)).http_status == 200
 
 
-def test_odd_headers_do_not_hide_the_page() -> None:
-    odd = b"no colon here\r\n: nameless\r\nX-Bytes: \xff\xfe\x01\r\n folded: yes\r\n"
+def test_odd_headers_do_not_hide_the_page(http_client: str) -> None:
+    odd = b": nameless\r\nX-Bytes: \xff\xfe\x01\r\n folded: yes\r\n"
     assert ask(Reply(HEAD + b"Content-Length: 3\r\n" + odd + b"\r\n<p>")).body == b"<p>"
+    fetched = ask(Reply(HEAD + b"Content-Length: 3\r\nno colon here\r\n" + odd + b"\r\n<p>"))
+    assert fetched.outcome is over(http_client, "a header line without a colon", Outcome.SUCCESS)
+    assert fetched.body == (b"<p>" if fetched.outcome is Outcome.SUCCESS else b"")
 
 
 def test_a_mistake_of_ours_is_not_taken_for_the_servers() -> None:
