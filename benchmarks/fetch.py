@@ -1,4 +1,5 @@
-"""What CPU time a fetch of a small page takes over a kept connection, and what requests' usual adapter takes for it.
+"""What CPU time a fetch of a small page takes over a kept connection, by each HTTP client, and what requests' usual
+adapter takes for it.
 
     python benchmarks/fetch.py [--pages 2000] [--bytes 14000]
 
@@ -9,16 +10,21 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import socket
 import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.test")
 
 import requests
+from django.conf import settings
 from requests.adapters import HTTPAdapter
 
 from crawler.http.client import HttpFetcher
@@ -48,12 +54,18 @@ def main() -> None:
         server = multiprocessing.get_context("fork").Process(target=_serve, args=(listener, page), daemon=True)
         server.start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/page.html"
-        with HttpFetcher(Guard(("127.0.0.1",)), "Benchmark/1") as fetcher:
-            _report("HttpFetcher.get", chosen.pages, lambda: len(fetcher.get(url).body))
+        for client in ("builtin", "curl") if find_spec("pycurl") else ("builtin",):
+            settings.CRAWLER_HTTP_CLIENT = client
+            with HttpFetcher(Guard(("127.0.0.1",)), "Benchmark/1", now=time.time) as fetcher:
+                _report(f"HttpFetcher.get, {client}", chosen.pages, partial(_size, fetcher, url))
         request = requests.Session().prepare_request(requests.Request("GET", url))
         with closing(HTTPAdapter()) as adapter:
             _report("requests' HTTPAdapter.send", chosen.pages, lambda: len(adapter.send(request).content))
         server.terminate()
+
+
+def _size(fetcher: HttpFetcher, url: str) -> int:
+    return len(fetcher.get(url).body)
 
 
 def _report(what: str, pages: int, fetch: Callable[[], int]) -> None:

@@ -3,6 +3,7 @@
 fetcher          the `Fetcher` protocol, `Fetched`, `Limits`, response headers
 client           the fetcher (`HttpFetcher`), a crawl's credentials
 transport        how it sends requests: HTTP/1.1 over its own connections
+curl_transport   the same by libcurl: `curl_transfer` for a request, `curl_lines` for connections, trust and errors
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
 connection       one connection, plain or TLS
