@@ -10,11 +10,12 @@ import ssl
 from crawler.http.errors import ConnectionClosed, HeadTooLarge, InvalidResponse
 
 # https://curl.se/libcurl/c/libcurl-errors.html
+_URL = 3  # a host with a character that libcurl refuses, such as "$"
 COULDNT_CONNECT = 7
 PARTIAL_FILE, GOT_NOTHING = 18, 52  # the connection ended too early
 SEND_ERROR, RECEIVE_ERROR = 55, 56
 _OUT_OF_MEMORY, _TOO_LARGE = 27, 100  # a line of the head beyond libcurl's own limit
-_SSL_CONNECT, _SSL_CERTIFICATE = 35, 60
+_SSL_CONNECT, _SSL_CERTIFICATE, _SSL_AUTHORITIES = 35, 60, 77
 
 _ENDED = (PARTIAL_FILE, GOT_NOTHING, SEND_ERROR, RECEIVE_ERROR)
 _TOO_LARGE_TEXT = "Too large response header"
@@ -31,11 +32,13 @@ def error_of(
     `verified` is OpenSSL's verdict on the certificate, `number` the errno of the system, 0 if there is none; `limit`
     that of the head in bytes. `has_ended`: the server has closed the connection.
     """
+    if code == _URL:
+        return InvalidResponse(f"this address cannot be requested: {text}")
     if code == _SSL_CERTIFICATE:
         return _certificate_error(verified, text, host)
     if code == _SSL_CONNECT and has_ended and _reason(text) in ("", _UNEXPECTED_EOF):
         return ConnectionClosed("the server closed the connection within the TLS handshake")
-    if code == _SSL_CONNECT or (code in _ENDED and _reason(text) not in ("", _UNEXPECTED_EOF)):
+    if code in (_SSL_CONNECT, _SSL_AUTHORITIES) or (code in _ENDED and _reason(text) not in ("", _UNEXPECTED_EOF)):
         error = ssl.SSLError(1, text)
         error.reason = _reason(text) or text
         return error

@@ -25,6 +25,9 @@ class Line:
         self.received = 0  # bytes; counted only where we read them
         self._socket = sock
 
+    def taken(self) -> None:
+        """Libcurl has its duplicate."""
+
     def flush(self, seconds: Seconds) -> bool:
         """Send what libcurl has left to be sent, and tell whether there was any. Raises OSError, TimeoutError."""
         return False
@@ -64,6 +67,9 @@ class PumpedLine(Line):
         self._ours, self.for_curl = socket.socketpair()
         self._ours.setblocking(False)
         self._left = b""  # for libcurl, which has not taken it yet
+
+    def taken(self) -> None:
+        self.for_curl.close()
 
     def flush(self, seconds: Seconds) -> bool:
         try:

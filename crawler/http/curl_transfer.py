@@ -56,6 +56,7 @@ class Transfer:
         self._multi.add_handle(self._curl)
         self._is_added = True
         self._advance()
+        self._line.taken()
 
     def receive(self) -> bytes:
         """The next bytes of the response, in HTTP/1; b"" if it has ended. Raises `FETCH_ERRORS`."""

@@ -6,7 +6,8 @@ arrived, framing included; `ResponseParser` reads and limits them. It resolves, 
 
 from __future__ import annotations
 
-from functools import partial
+import resource
+from functools import lru_cache, partial
 from typing import Any
 
 import pycurl
@@ -24,6 +25,7 @@ from crawler.http.transport import StreamedResponse, line_of, parser_of
 
 BUFFER = 16 * 1024  # bytes; libcurl reads at most ten times as much before it returns
 LARGE_HEAD = 8 * 1024  # bytes of a request; a larger one may not fit into the socket's buffer at once
+FILES = 8192  # open files of a process with the most connections
 _NOWHERE = "192.0.2.1"  # what libcurl takes for the address of every host (RFC 5737); it connects to none
 
 
@@ -34,6 +36,7 @@ class CurlTransport:
         self._route, self._exchange = route, exchange
         self._pool = ConnectionPool[Line]()
         self._given: Line | None = None  # for the connection that libcurl is about to open
+        _allow_files()
         self._trust: Trust | None = trust  # None once libcurl knows it
         self._arrived: Arrived = [], []
         self._multi, self._curl = pycurl.CurlMulti(), pycurl.Curl()
@@ -78,6 +81,7 @@ class CurlTransport:
         line = self._pool.take(origin)
         if line is not None and (not is_pumped or line.is_pumped):
             self._set_fresh(False)
+            self._given = None
             return line
         if line is not None:
             line.close()
@@ -124,6 +128,15 @@ class CurlTransport:
             elif request.body is not None:
                 self._curl.setopt(pycurl.POSTFIELDS, request.body)
             self._method = request.method or ""
+
+
+@lru_cache(maxsize=1)
+def _allow_files() -> None:
+    """Raise this process's limit on open files, which often is 1,024: a connection takes five, where ours takes one."""
+    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if highest == resource.RLIM_INFINITY else min(FILES, highest)
+    if limit != resource.RLIM_INFINITY and limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
 
 
 _OPTIONS: dict[int, Any] = {

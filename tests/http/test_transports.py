@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.crawl.outcomes import Outcome
+from crawler.http import curl_transport
 from crawler.http.client import HttpFetcher
 from crawler.http.curl_transport import CurlTransport
 from crawler.http.fetcher import Limits
@@ -98,6 +100,18 @@ def test_a_header_without_a_value_is_sent(settings: Any) -> None:
     with Server({"/": page()}) as server, HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
         fetcher.get(f"{server.origin}/", headers={"X-Empty": ""})
     assert "X-Empty:" in server.requests[0].splitlines()
+
+
+def test_a_process_may_have_as_many_files_as_its_connections_need(settings: Any) -> None:
+    settings.CRAWLER_HTTP_CLIENT = "curl"
+    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(limit, 1024), highest))
+        curl_transport._allow_files.cache_clear()
+        with HttpFetcher(LOOPBACK, "Tester/1"):
+            assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(curl_transport.FILES, highest)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, highest))
 
 
 def test_sockets_are_closed_with_the_fetcher(settings: Any) -> None:
