@@ -22,11 +22,11 @@ def user_agent() -> str:
 ROBOTS_TOKEN = "SiteCrawler"  # noqa: S105 (a product token, not a secret): the name in robots.txt
 
 
-CURL = "curl"
+CURL, REQUESTS = "curl", "requests"
 
 
 def http_client() -> str:
-    """What sends HTTP requests: "builtin", or CURL for libcurl."""
+    """What sends HTTP requests: "builtin", CURL for libcurl, or REQUESTS."""
     return str(settings.CRAWLER_HTTP_CLIENT)
 
 

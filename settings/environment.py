@@ -207,7 +207,7 @@ def proxy(name: str) -> Proxy | None:
 
 def http_client(name: str) -> str:
     """The name of what sends HTTP requests."""
-    value = choice(name, "builtin", ("builtin", "curl"))
+    value = choice(name, "builtin", ("builtin", "curl", "requests"))
     if value == "curl" and find_spec("pycurl") is None:
         raise ImproperlyConfigured(f"{name} is 'curl', whose package is missing: pip install pycurl.")
     return value

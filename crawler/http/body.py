@@ -31,8 +31,47 @@ class Source(Protocol):
 S = TypeVar("S", bound=Source)
 
 
+class BodyStream(Protocol):
+    """A response whose head is complete; the `raw` of our `requests.Response`."""
+
+    status: int
+    bytes_read: int  # of the body on the wire, without chunk framing
+
+    def header(self, name: bytes) -> str:
+        """The first header of this name (in lower case) or ""; as Latin-1, whatever its bytes mean."""
+        ...
+
+    def headers(self, name: bytes) -> list[str]:
+        """All headers of this name; trailing blanks are not removed."""
+        ...
+
+    def head(self) -> str:
+        """The headers as received, one per line, as Latin-1; at most MAX_HEAD characters."""
+        ...
+
+    def recorded(
+        self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
+    ) -> Recorded | None:
+        """Both heads of the exchange, see `recorded`; None unless they are recorded."""
+        ...
+
+    def length(self) -> int | None:
+        """The announced bytes of the body, before any was read; None if they are not announced."""
+        ...
+
+    def is_chunked(self) -> bool: ...
+
+    def read(self) -> bytes:
+        """The next piece of the body, no larger than the connection's buffer; b"" at its end. Raises `FETCH_ERRORS`."""
+        ...
+
+    def close(self) -> None:
+        """Return the connection to the pool if the response was read to its end; else close it."""
+        ...
+
+
 class ResponseStream:
-    """The `raw` of our `requests.Response`. Created when the head is complete."""
+    """A `BodyStream` over what a parser makes of the bytes of a source."""
 
     def __init__(self, parser: ResponseParser, connection: S, keep: Callable[[S], None]) -> None:
         self.status = parser.status
@@ -43,29 +82,26 @@ class ResponseStream:
         self._keep = partial(keep, connection)
 
     def header(self, name: bytes) -> str:
-        """The first header of this name (in lower case) or ""; as Latin-1, whatever its bytes mean."""
         value = self._parser.first.get(name)
         return value.decode("latin-1").strip() if value else ""
 
     def headers(self, name: bytes) -> list[str]:
-        """All headers of this name; trailing blanks are not removed."""
         if name not in self._parser.first:
             return []
         return [value.decode("latin-1") for known, value in self._parser.fields if known.lower() == name]
 
     def head(self) -> str:
-        """The headers as received, one per line, as Latin-1; at most MAX_HEAD characters."""
         return b"\n".join([name + b": " + value for name, value in self._parser.fields]).decode("latin-1")[:MAX_HEAD]
 
     def recorded(
         self, method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str]
     ) -> Recorded | None:
-        """Both heads of the exchange, see `recorded`; None unless they are recorded."""
         parser = self._parser
-        return recorded(method, target, host, sent, public, parser) if isinstance(parser, RecordingParser) else None
+        if not isinstance(parser, RecordingParser):
+            return None
+        return recorded(method, target, host, sent, public, parser.status_line, parser.fields)
 
     def length(self) -> int | None:
-        """The announced bytes of the body, before any was read; None if they are not announced."""
         if self._parser.is_complete and not self._parser.pieces:
             return 0
         announced = self._parser.first.get(b"content-length")
@@ -77,7 +113,6 @@ class ResponseStream:
         return self._parser.is_chunked()
 
     def read(self) -> bytes:
-        """The next piece of the body, no larger than the connection's buffer; b"" at its end. Raises `FETCH_ERRORS`."""
         parser = self._parser
         while not parser.pieces and not parser.is_complete:
             self._advance()
@@ -87,7 +122,6 @@ class ResponseStream:
         return piece
 
     def close(self) -> None:
-        """Return the connection to the pool if the response was read to its end; else close it."""
         if not self._is_open:
             return
         self._is_open = False
@@ -138,7 +172,7 @@ class BodyPolicy:
 
 
 def body_of(
-    response: ResponseStream, fetched: Fetched, body_policy: BodyPolicy, default_limit: int, on_large: OnLarge
+    response: BodyStream, fetched: Fetched, body_policy: BodyPolicy, default_limit: int, on_large: OnLarge
 ) -> bytes:
     """The wanted body, or nothing; `default_limit` applies where the policy has no limit. Raises `FETCH_ERRORS`.
 
@@ -157,7 +191,7 @@ def body_of(
     return _collected(pieces, body_policy, limit, on_large)
 
 
-def _drain(response: ResponseStream) -> None:
+def _drain(response: BodyStream) -> None:
     """Read a small unwanted body so that its connection can be reused; a large one is left unread."""
     length = response.length()
     if (length is None and not response.is_chunked()) or (length or 0) > MAX_DRAIN_BYTES:
@@ -169,14 +203,14 @@ def _drain(response: ResponseStream) -> None:
         return  # the status, which was requested, has arrived; the caller closes the connection
 
 
-def _check_coding(response: ResponseStream) -> None:
+def _check_coding(response: BodyStream) -> None:
     """Refuse a transfer coding other than chunked (RFC 9112, 6.1): no other was announced."""
     coding = ", ".join(response.headers(b"transfer-encoding")).lower()
     if coding not in ("", "chunked", "identity"):
         raise InvalidResponse(f"the transfer coding {coding!r} was not requested")
 
 
-def _wire(response: ResponseStream, body_policy: BodyPolicy, limit: int) -> Iterator[bytes]:
+def _wire(response: BodyStream, body_policy: BodyPolicy, limit: int) -> Iterator[bytes]:
     """The body as it arrives, in pieces no larger than the buffer. Raises BodyTooLarge beyond the limit."""
     length = response.length()
     if body_policy.truncate_at is None and length is not None and length > limit:

@@ -18,7 +18,7 @@ from crawler.core.crawl.outcomes import Outcome, of_status
 from crawler.core.urls.addresses import Proxy
 from crawler.core.urls.normalise import normalise, origin_of
 from crawler.http import event_loop
-from crawler.http.body import BodyPolicy, ResponseStream, body_of
+from crawler.http.body import BodyPolicy, BodyStream, body_of
 from crawler.http.connection import Trust, public_trust
 from crawler.http.connector import Gateway, Route, refusal
 from crawler.http.errors import FETCH_ERRORS, FetchTimeout, explain, one_line, outcome_of
@@ -36,6 +36,7 @@ from crawler.http.fetcher import (
 from crawler.http.guard import Guard
 from crawler.http.memory_budget import MemoryShare, memory_budget
 from crawler.http.request import Clock, Exchange, Headers, RequestHeaders
+from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter, Transport
 from crawler.http.warc_record import Recorded
 
@@ -158,18 +159,18 @@ class HttpFetcher:
         if self._share is None:
             raise FetchTimeout(f"waited {seconds:.0f} seconds for memory: too many large pages at the same time")
 
-    def _recorded(self, request: requests.PreparedRequest, response: ResponseStream) -> Recorded | None:
+    def _recorded(self, request: requests.PreparedRequest, response: BodyStream) -> Recorded | None:
         url, origin = request.url or "", origin_of(request.url or "")
         host = origin[origin.index("//") + 2 :]
         return response.recorded(
             request.method or "", url[len(origin) :], host, request.headers, self._request_headers.public_names
         )
 
-    def _is_from_proxy(self, response: ResponseStream) -> bool:
+    def _is_from_proxy(self, response: BodyStream) -> bool:
         """To a request for a whole URL the proxy's own 407 comes in place of the host's response."""
         return response.status == 407 and self._exchange.url.startswith("http:")
 
-    def _head_of(self, response: ResponseStream) -> Fetched:
+    def _head_of(self, response: BodyStream) -> Fetched:
         if self._gateway is not None and self._is_from_proxy(response):
             refused = refusal(self._gateway.proxy, response.status)
             return Fetched(outcome=refused.outcome, error=str(refused))
@@ -201,6 +202,8 @@ def _transport(route: Route, exchange: Exchange, trust: Trust) -> Transport:
         from crawler.http.curl_transport import CurlTransport  # pycurl need not be installed otherwise
 
         return CurlTransport(route, exchange, trust)
+    if conf.http_client() == conf.REQUESTS:
+        return RequestsTransport(route, exchange, trust)
     return RoutedAdapter(route, exchange, trust)
 
 
@@ -214,7 +217,7 @@ def _prepared(method: str, url: str, body: bytes | None, headers: Headers) -> re
     return request
 
 
-def _validator(response: ResponseStream, name: bytes) -> str:
+def _validator(response: BodyStream, name: bytes) -> str:
     """A validator that a later request can send back; "" if it is not printable or too long."""
     value = response.header(name)
     return value if len(value) <= MAX_VALIDATOR_LENGTH and value.isprintable() else ""

@@ -11,7 +11,7 @@ import requests
 from requests.adapters import BaseAdapter
 
 from crawler.core.urls.normalise import origin_of
-from crawler.http.body import ResponseStream, receive
+from crawler.http.body import BodyStream, ResponseStream, receive
 from crawler.http.connection import Connection, ConnectionPool, Trust
 from crawler.http.connector import Route, connect
 from crawler.http.request import Exchange
@@ -25,9 +25,9 @@ class StreamedResponse(requests.Response):
     """Has only `status_code` and `raw`: a cookie jar and a dictionary of headers are not used, and would take as long
     to create as the response to read."""
 
-    def __init__(self, response: ResponseStream) -> None:
+    def __init__(self, response: BodyStream) -> None:
         self.status_code = response.status
-        self.raw: ResponseStream = response
+        self.raw: BodyStream = response
 
 
 class Transport(Protocol):

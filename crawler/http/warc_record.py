@@ -39,20 +39,30 @@ class RecordingParser(ResponseParser):
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
         if self.status:
-            version, reason = self._parser.get_http_version(), _text(self._reason) or _default_reason(self.status)
-            self.status_line = f"HTTP/{version} {self.status} {reason}".rstrip()
+            self.status_line = status_line(self._parser.get_http_version(), self.status, _text(self._reason))
+
+
+def status_line(version: str, status: int, reason: str) -> str:
+    """The first line of a response, with the usual reason if it has none."""
+    return f"HTTP/{version} {status} {reason or _default_reason(status)}".rstrip()
 
 
 def recorded(
-    method: str, target: str, host: str, sent: Mapping[str, str], public: Collection[str], parser: RecordingParser
+    method: str,
+    target: str,
+    host: str,
+    sent: Mapping[str, str],
+    public: Collection[str],
+    status_line: str,
+    fields: Iterable[tuple[bytes, bytes]],
 ) -> Recorded:
     """Both heads of an exchange. Of the headers `sent`, those not in `public` (names in lower case) are credentials:
     their names are recorded, their values are not. Headers for a proxy are not recorded."""
     return Recorded(
         f"{method} {target} HTTP/1.1",
         (("Host", host), *((name, _public_value(name, value, public)) for name, value in sent.items())),
-        parser.status_line,
-        tuple(_texts(parser.fields)),
+        status_line,
+        tuple(_texts(fields)),
     )
 
 

@@ -15,7 +15,7 @@ OVER_BOTH = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.module.__name__.rpartition(".")[2] in OVER_BOTH:
-        metafunc.parametrize("http_client", ["builtin", "curl"], indirect=True)
+        metafunc.parametrize("http_client", ["builtin", "curl", "requests"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
