@@ -171,7 +171,7 @@ class HttpFetcher:
         return response.status == 407 and self._exchange.url.startswith("http:")
 
     def _head_of(self, response: BodyStream) -> Fetched:
-        if self._gateway is not None and self._is_from_proxy(response):
+        if self._gateway is not None and self._gateway.forwards and self._is_from_proxy(response):
             refused = refusal(self._gateway.proxy, response.status)
             return Fetched(outcome=refused.outcome, error=str(refused))
         content_type = response.header(b"content-type")

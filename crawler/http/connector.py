@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from crawler.core.urls.addresses import Proxy
+from crawler.core.urls.addresses import SOCKS5, Proxy
 from crawler.core.urls.normalise import host_and_port
+from crawler.http import socks
 from crawler.http.connection import Connection, TlsConnection, Trust, receive_some, send_all
 from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, InvalidResponse, NotConnected, ProxyRefused
 from crawler.http.event_loop import WRITABLE, wait_for_socket
@@ -38,6 +39,11 @@ class Gateway:
     proxy: Proxy
     guard: Guard
 
+    @property
+    def forwards(self) -> bool:
+        """Whether it takes requests for http pages itself; a SOCKS proxy passes on bytes."""
+        return self.proxy.scheme != SOCKS5
+
 
 class Route:
     """Opens the connections of one fetcher; all of them through the `gateway`, if there is one."""
@@ -46,6 +52,10 @@ class Route:
         self._guard, self._exchange = guard, exchange
         self.gateway = gateway
 
+    def forwards(self, url: str) -> bool:
+        """Whether a proxy takes the request for this URL, in absolute form (RFC 9112, 3.2.2)."""
+        return self.gateway is not None and self.gateway.forwards and url.startswith("http:")
+
     def open(self, host: str, port: int, options: Options, *, tunnel: bool) -> socket.socket:
         """A connected socket, before TLS. With `tunnel`, a proxy is asked to CONNECT to the host; without, it expects
         requests with the absolute URL."""
@@ -53,11 +63,13 @@ class Route:
         endpoints = self._resolve(self._guard, host, port)
         if self.gateway is None:
             return self._connected(endpoints, port, options, "")
-        sock = self._connected(self._proxy_endpoints(self.gateway), self.gateway.proxy.port, options, "the proxy at ")
-        if not tunnel:
-            return sock
+        proxy = self.gateway.proxy
+        sock = self._connected(self._proxy_endpoints(self.gateway), proxy.port, options, "the proxy at ")
         try:
-            self._open_tunnel(sock, self.gateway.proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
+            if not self.gateway.forwards:
+                self._open_socks(sock, proxy, endpoints[0])
+            elif tunnel:
+                self._open_tunnel(sock, proxy, f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         except BaseException:
             sock.close()
             raise
@@ -109,6 +121,14 @@ class Route:
             sock.close()
             raise
         return sock
+
+    def _open_socks(self, sock: socket.socket, proxy: Proxy, endpoint: Endpoint) -> None:
+        seconds = self._exchange.limits.read_seconds
+        try:
+            socks.open_tunnel(sock, proxy, endpoint, partial(self._exchange.time_left, seconds))
+        except TimeoutError as error:
+            self._exchange.time_left(seconds)  # raises if the total time limit was exceeded
+            raise FetchTimeout(f"the proxy said nothing for {seconds:g} seconds") from error
 
     def _open_tunnel(self, sock: socket.socket, proxy: Proxy, target: str) -> None:
         """Have the proxy CONNECT to the target (RFC 9110, 9.3.6). Raises what it answers instead."""

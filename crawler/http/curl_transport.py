@@ -110,7 +110,7 @@ class CurlTransport:
 
     def _set_request(self, request: requests.PreparedRequest, origin: str) -> None:
         url, gateway = request.url or "", self._route.gateway
-        is_forwarded = gateway is not None and url.startswith("http:")  # in absolute form (RFC 9112, 3.2.2)
+        is_forwarded = self._route.forwards(url)
         if origin != self._origin:
             self._curl.setopt(pycurl.URL, f"{origin}/")
             self._origin = origin

@@ -161,7 +161,7 @@ class GuardedConnection(HTTPConnection):
     def connect(self) -> None:
         self.sock: Any = self._adapter.open(self._origin)
 
-    def request(self, method: str, url: str, *args: Any, **more: Any) -> None:  # type: ignore[override]
+    def request(self, method: str, url: str, *args: Any, **more: Any) -> None:
         if self.sock is not None:
             self._adapter.use(self.sock)
         super().request(method, self._adapter.target, *args, **more)  # urllib3 has percent-encoded the URL once more
@@ -209,7 +209,7 @@ class GuardedAdapter(HTTPAdapter):
     def request_url(self, request: requests.PreparedRequest, proxies: Any = None) -> str:
         """Absolute form for a proxy (RFC 9112, 3.2.2)."""
         url = request.url or ""
-        is_forwarded = self._route.gateway is not None and url.startswith("http:")
+        is_forwarded = self._route.forwards(url)
         self.target = url if is_forwarded else url[len(origin_of(url)) :]
         return self.target
 
@@ -248,7 +248,7 @@ class RequestsTransport:
     def _first_headers(self, request: requests.PreparedRequest) -> dict[str, str]:
         origin, gateway = origin_of(request.url or ""), self._route.gateway
         headers = {"Host": origin[origin.index("//") + 2 :]}
-        if gateway is not None and gateway.proxy.authorization and origin.startswith("http:"):
+        if gateway is not None and gateway.proxy.authorization and self._route.forwards(origin):
             headers["Proxy-Authorization"] = gateway.proxy.authorization
         return headers
 

@@ -80,7 +80,7 @@ class RoutedAdapter(BaseAdapter):
         url = request.url or ""
         gateway = self._route.gateway
         target, proxy_header = url[len(origin) :], ""
-        if gateway is not None and url.startswith("http:"):
+        if gateway is not None and self._route.forwards(url):
             target = url  # absolute form, for the proxy (RFC 9112, 3.2.2)
             if gateway.proxy.authorization:
                 proxy_header = f"Proxy-Authorization: {gateway.proxy.authorization}\r\n"

@@ -8,7 +8,7 @@ import pytest
 
 OVER_BOTH = {
     "test_abort", "test_body", "test_client", "test_connection", "test_failures", "test_guard", "test_head",
-    "test_keep_alive", "test_memory_budget", "test_outgoing", "test_proxy", "test_robots", "test_tls",
+    "test_keep_alive", "test_memory_budget", "test_outgoing", "test_proxy", "test_robots", "test_socks", "test_tls",
     "test_warc_record", "test_wire",
 }  # fmt: skip
 

@@ -82,8 +82,8 @@ class ProxyServer:
             return
         upstream = self._upstream(int(target.rsplit(":", 1)[1]))
         client.sendall(b"HTTP/1.1 200 Connection established\r\nX-Proxy: test\r\n\r\n")
-        self._start(_pour, upstream, client)
-        _pour(client, upstream)
+        self._start(pour, upstream, client)
+        pour(client, upstream)
 
     def _forward(self, client: socket.socket, head: str, body: bytes, upstreams: dict[str, socket.socket]) -> None:
         request, *headers = head.splitlines()
@@ -118,7 +118,7 @@ def _head(incoming: BinaryIO) -> str:
     return "\n".join(lines)
 
 
-def _pour(source: socket.socket, sink: socket.socket) -> None:
+def pour(source: socket.socket, sink: socket.socket) -> None:
     try:
         while data := source.recv(16384):
             sink.sendall(data)

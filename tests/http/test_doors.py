@@ -29,6 +29,8 @@ KNOWN = {
     "http/request.py": "fills in the headers of requests",
     "http/client.py": "fills in the requests that a transport sends",
     "http/transport.py": "is an adapter of requests, in place of its own",
+    "http/requests_transport.py": "is an adapter of requests over those connections",
+    "http/socks.py": "speaks to a proxy over such a connection",
     "http/errors.py": "puts errors in words",
     "http/curl_lines.py": "takes a socket that is connected",
     "http/curl_transport.py": "has libcurl use a socket that is connected, and open none",

@@ -108,7 +108,7 @@ def test_a_proxy_is_read_and_its_password_shown_nowhere(monkeypatch: pytest.Monk
     assert "hidden" not in repr(proxy)
 
 
-@pytest.mark.parametrize(("value", "said"), [("socks5://u:hidden@p.test", "SOCKS"), ("ftp://u:hidden@p", "http://")])
+@pytest.mark.parametrize(("value", "said"), [("socks4://u:hidden@p.test", "SOCKS"), ("ftp://u:hidden@p", "http://")])
 def test_a_proxy_that_cannot_be_used_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str, said: str) -> None:
     monkeypatch.setenv("CRAWLER_PROXY", value)
     with pytest.raises(ImproperlyConfigured, match=said) as caught:

@@ -224,6 +224,7 @@ def _port(text: str) -> int:
 
 # HTTP proxies: host, port, and possibly user and password, which are never shown.
 
+SOCKS5 = "socks5"
 EXAMPLE = "such as http://proxy.example.com:3128 or http://user:password@proxy.example.com:3128"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -232,12 +233,13 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """An HTTP proxy: absolute URLs for http pages, CONNECT for https pages."""
+    """An HTTP proxy (absolute URLs for http pages, CONNECT for https pages), or a SOCKS5 proxy."""
 
     host: str  # an IPv6 address is without brackets
     port: int
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
+    scheme: str = "http"  # or SOCKS5
 
     @classmethod
     def parse(cls, typed: str, name: str = "proxy") -> Proxy:
@@ -246,26 +248,28 @@ class Proxy:
         if _CONTROL.search(text):
             raise BadInput(name, "The proxy's address holds a line end or another control character.")
         scheme = match[1].lower() if (match := _SCHEME.match(text)) else ""
-        if scheme.startswith("socks"):
-            raise BadInput(name, f"SOCKS proxies are not supported; give an HTTP proxy, {EXAMPLE}.")
+        if scheme.startswith("socks") and scheme != SOCKS5:
+            hint = "host names are resolved and checked here, and SOCKS5 is the version that is spoken"
+            raise BadInput(name, f"The address of a SOCKS proxy begins with socks5://: {hint}.")
         if scheme == "https":
             raise BadInput(
                 name, f"Proxies that are spoken to over TLS are not supported; give one as http://, {EXAMPLE}."
             )
-        if scheme not in ("http", ""):
-            raise BadInput(name, f"A proxy's address begins with http://, {EXAMPLE}.")
-        return cls._read(text if scheme else f"http://{text}", name)
+        if scheme not in ("http", SOCKS5, ""):
+            raise BadInput(name, f"A proxy's address begins with http:// or socks5://, {EXAMPLE}.")
+        return cls._read(text.partition("://")[2] if scheme else text, scheme or "http", name)
 
     @classmethod
-    def _read(cls, text: str, name: str) -> Proxy:
+    def _read(cls, text: str, scheme: str, name: str) -> Proxy:
         try:
-            parts = urlsplit(ada_url.normalize_url(text))
-            host, port = parts.hostname or "", parts.port or 80
+            parts = urlsplit(ada_url.normalize_url(f"http://{text}"))
+            host = parts.hostname or ""
+            port = urlsplit(f"//{text}").port or (1080 if scheme == SOCKS5 else 80)
         except ValueError:
             raise BadInput(name, f"This is not a proxy's address; give one {EXAMPLE}.") from None
         if parts.path not in ("", "/") or parts.query or parts.fragment:
             raise BadInput(name, f"A proxy's address has nothing behind its port; give one {EXAMPLE}.")
-        proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""))
+        proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""), scheme)
         if _CONTROL.search(proxy.user + proxy.password) or ":" in proxy.user:
             raise BadInput(name, "The proxy's user cannot hold a colon, nor user or password a control character.")
         return proxy
@@ -274,7 +278,7 @@ class Proxy:
     def text(self) -> str:
         """The normal form that `parse` reads back, with the password: for encryption, never to be shown."""
         known = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}@" if self.user or self.password else ""
-        return f"http://{known}{self.where}"
+        return f"{self.scheme}://{known}{self.where}"
 
     @property
     def authorization(self) -> str:
@@ -290,4 +294,5 @@ class Proxy:
 
     def __str__(self) -> str:
         """For users: without the password."""
-        return f"http://…@{self.where}" if self.user or self.password else f"http://{self.where}"
+        known = "…@" if self.user or self.password else ""
+        return f"{self.scheme}://{known}{self.where}"

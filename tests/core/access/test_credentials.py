@@ -101,7 +101,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"bearer": "hidden", "auth": "user:hidden"}, "bearer", "not both"),
     ({"bearer": "hidden", "headers": ["Authorization: hidden"]}, "headers", "only one"),
     ({"auth": "user:hidden", "headers": ["authorization: hidden"]}, "headers", "only one"),
-    ({"proxy": "socks5://user:hidden@proxy.test"}, "proxy", "SOCKS"),
+    ({"proxy": "socks4://user:hidden@proxy.test"}, "proxy", "SOCKS"),
 ]
 
 

@@ -26,15 +26,28 @@ SECRET = "pass:w@rd/"
         ("http://[::1]:3128", "::1", 3128, "", ""),
     ],
 )
-def test_it_is_read_as_typed(typed: str, host: str, port: int, user: str, password: str) -> None:
+def test_an_http_proxy_is_read_as_typed(typed: str, host: str, port: int, user: str, password: str) -> None:
     assert Proxy.parse(typed) == Proxy(host, port, user, password)
+
+
+@pytest.mark.parametrize(
+    ("typed", "proxy"),
+    [
+        ("socks5://proxy.test", Proxy("proxy.test", 1080, scheme="socks5")),
+        ("SOCKS5://user:pa%20ss@Proxy.test:80", Proxy("proxy.test", 80, "user", "pa ss", scheme="socks5")),
+        ("socks5://[::1]:9050/", Proxy("::1", 9050, scheme="socks5")),
+    ],
+)
+def test_a_socks_proxy_is_read_as_typed(typed: str, proxy: Proxy) -> None:
+    assert Proxy.parse(typed) == proxy
+    assert Proxy.parse(proxy.text) == proxy
 
 
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("socks5://proxy.test:1080", "SOCKS proxies are not supported"),
-        ("SOCKS4a://user:hidden@proxy.test", "SOCKS proxies are not supported"),
+        ("socks5h://proxy.test:1080", "begins with socks5://"),
+        ("SOCKS4a://user:hidden@proxy.test", "begins with socks5://"),
         ("https://user:hidden@proxy.test", "over TLS are not supported"),
         ("ftp://user:hidden@proxy.test", "begins with http://"),
         ("http://user:hidden@proxy.test:99999", "not a proxy's address"),
@@ -58,6 +71,7 @@ def test_it_is_shown_without_its_password() -> None:
     assert str(proxy) == "http://…@[::1]:3128"
     assert SECRET not in repr(proxy)
     assert str(Proxy("proxy.test", 80)) == "http://proxy.test:80"
+    assert str(Proxy("proxy.test", 1080, "user", SECRET, "socks5")) == "socks5://…@proxy.test:1080"
 
 
 def test_it_asks_for_basic_authorization_with_a_user() -> None:

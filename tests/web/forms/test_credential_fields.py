@@ -102,7 +102,7 @@ def test_what_looks_like_a_name_of_a_file_or_a_variable_is_the_secret_itself(
         ("cookies", "swordfish", "typed as name=value"),
         ("auth", "swordfish", "typed as user:password"),
         ("bearer", "swordfish swordfish", "holds no blanks"),
-        ("proxy", "socks5://swordfish:1", "SOCKS proxies are not supported"),
+        ("proxy", "socks4://swordfish:1", "begins with socks5://"),
     ],
 )
 def test_what_cannot_be_sent_is_said_at_its_field_without_repeating_it(
