@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 from django.conf import settings
@@ -28,6 +28,12 @@ CURL, REQUESTS = "curl", "requests"
 def http_client() -> str:
     """What sends HTTP requests: "builtin", CURL for libcurl, or REQUESTS."""
     return str(settings.CRAWLER_HTTP_CLIENT)
+
+
+def client_certificates() -> Mapping[str, str]:
+    """Host to the PEM file with the certificate and key that it is shown."""
+    certificates: Mapping[str, str] = settings.CRAWLER_CLIENT_CERTIFICATES
+    return certificates
 
 
 def private_hosts() -> tuple[str, ...]:

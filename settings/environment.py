@@ -9,6 +9,7 @@ import math
 import os
 import re
 import secrets
+import ssl
 import warnings
 from collections.abc import Container, Iterable
 from importlib.util import find_spec
@@ -203,6 +204,22 @@ def proxy(name: str) -> Proxy | None:
         return Proxy.parse(value) if value.strip() else None
     except BadInput as error:
         raise ImproperlyConfigured(f"{name} cannot be used. {error}") from None
+
+
+def client_certificates(name: str) -> dict[str, str]:
+    """Host to the PEM file with a certificate and its key, from "host=file" separated by commas."""
+    certificates = {}
+    for entry in texts(name):
+        host, sign, file = (part.strip() for part in entry.partition("="))
+        if not (host and sign and file):
+            raise ImproperlyConfigured(f"{name} has {entry!r}; write host=file, such as example.com=/etc/ssl/me.pem.")
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(file, password="")
+        except OSError as error:  # ssl.SSLError, too
+            hint = "It must be a PEM file with a certificate and its key, without a password."
+            raise ImproperlyConfigured(f"{name}: {file} cannot be used: {error}. {hint}") from None
+        certificates[host.lower().rstrip(".")] = file
+    return certificates
 
 
 def http_client(name: str) -> str:

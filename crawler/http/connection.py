@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from requests.adapters import DEFAULT_CA_BUNDLE_PATH
 
+from crawler import conf
 from crawler.http.errors import ConnectionClosed, FetchTimeout
 from crawler.http.event_loop import READABLE, WRITABLE, wait_for_socket
 from crawler.http.request import Exchange
@@ -140,11 +141,11 @@ class ConnectionPool(Generic[R]):
 
 
 Trust = Callable[[], ssl.SSLContext]
+"""Makes a context that trusts some authorities."""
 
 
-@lru_cache(maxsize=1)
 def public_trust() -> ssl.SSLContext:
-    """Trusts the authorities of browsers and of this machine; loaded once, on first use."""
+    """Trusts the authorities of browsers and of this machine."""
     context = ssl.create_default_context(cafile=DEFAULT_CA_BUNDLE_PATH)
     context.load_default_certs()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -152,6 +153,15 @@ def public_trust() -> ssl.SSLContext:
     context.hostname_checks_common_name = False  # as browsers since 2017
     context.options |= ssl.OP_NO_TICKET  # sessions are not resumed
     context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+@lru_cache(maxsize=64)
+def _context(trust: Trust, certificate: str | None) -> ssl.SSLContext:
+    """Made once, on first use; `certificate` is the file of a client certificate and its key, if there is one."""
+    context = trust()
+    if certificate is not None:
+        context.load_cert_chain(certificate)
     return context
 
 
@@ -167,7 +177,8 @@ class TlsConnection(Connection):
         super().__init__(sock, exchange)
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         name = host.rstrip(".")  # certificates have no trailing dot
-        self._tls = trust().wrap_bio(self._incoming, self._outgoing, server_hostname=name)
+        context = _context(trust, conf.client_certificates().get(name))
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=name)
         self._handshake()
 
     def is_idle(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import pycurl
 import requests
 
+from crawler import conf
 from crawler.core.urls.normalise import host_and_port, origin_of
 from crawler.http.body import ResponseStream, receive
 from crawler.http.connection import MAX_IDLE_CONNECTIONS, ConnectionPool, Trust
@@ -48,7 +49,7 @@ class CurlTransport:
         self._curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
         self._origin, self._is_fresh, self._method = "", False, "GET"  # as libcurl was told
         self._headers: tuple[Any, bool] = None, False
-        self._is_head_large = False
+        self._is_head_large = self._has_certificate = False
 
     def send(self, request: requests.PreparedRequest) -> StreamedResponse:
         """The response, once its head is complete. Raises `FETCH_ERRORS`; the exchange has the time limits."""
@@ -95,7 +96,16 @@ class CurlTransport:
             for option, value in trust_options(self._trust).items():
                 self._curl.setopt(option, value)
             self._trust = None
+        if is_tls:
+            self._set_certificate(conf.client_certificates().get(host.rstrip(".")))
         return line
+
+    def _set_certificate(self, file: str | None) -> None:
+        if file is not None:
+            self._curl.setopt(pycurl.SSLCERT, file)
+        elif self._has_certificate:
+            self._curl.unsetopt(pycurl.SSLCERT)
+        self._has_certificate = file is not None
 
     def _open(self, purpose: int, address: Any) -> Any:
         """Called by libcurl for a socket: it gets the one that was opened for it, and no second one."""

@@ -28,6 +28,10 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         return cls(_signed(name, key, name, key, NOW - DAY, NOW + DAY), key)
 
+    @property
+    def pem(self) -> str:
+        return _pem(self.certificate).decode()
+
     def trusted(self) -> ssl.SSLContext:
         """What believes this authority alone, as strict as the crawler is."""
         context = ssl.create_default_context(cadata=_pem(self.certificate).decode())
@@ -48,14 +52,25 @@ def self_signed(folder: Path) -> ssl.SSLContext:
     return served(folder, _signed("site.test", key, "site.test", key, NOW - DAY, NOW + DAY), key)
 
 
-def served(folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> ssl.SSLContext:
+def identity(authority: Authority, name: str, folder: Path) -> Path:
+    """A file with a certificate and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    issuer = authority.certificate.subject.rfc4514_string().removeprefix("CN=")
+    return _written(folder, _signed(name, key, issuer, authority.key, NOW - DAY, NOW + DAY), key)
+
+
+def _written(folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Path:
     file = folder / f"{certificate.serial_number}.pem"
     plain = serialization.NoEncryption()
     file.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain) + _pem(certificate)
     )
+    return file
+
+
+def served(folder: Path, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
+    context.load_cert_chain(_written(folder, certificate, key))
     return context
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-OVER_BOTH = {
-    "test_abort", "test_body", "test_client", "test_connection", "test_failures", "test_guard", "test_head",
-    "test_keep_alive", "test_memory_budget", "test_outgoing", "test_proxy", "test_robots", "test_socks", "test_tls",
-    "test_warc_record", "test_wire",
+OVER_EACH = {
+    "test_abort", "test_body", "test_client", "test_client_certificates", "test_connection", "test_failures",
+    "test_guard", "test_head", "test_keep_alive", "test_memory_budget", "test_outgoing", "test_proxy", "test_robots",
+    "test_socks", "test_tls", "test_warc_record", "test_wire",
 }  # fmt: skip
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.module.__name__.rpartition(".")[2] in OVER_BOTH:
+    if metafunc.module.__name__.rpartition(".")[2] in OVER_EACH:
         metafunc.parametrize("http_client", ["builtin", "curl", "requests"], indirect=True)
 
 
