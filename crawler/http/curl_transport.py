@@ -38,10 +38,17 @@ class CurlTransport:
         self._pool = ConnectionPool[Line]()
         self._given: Line | None = None  # for the connection that libcurl is about to open
         _allow_files()
-        self._trust: Trust | None = trust  # None once libcurl knows it
+        self._trust, self._is_trust_set = trust, False
         self._arrived: Arrived = [], []
-        self._multi, self._curl = pycurl.CurlMulti(), pycurl.Curl()
+        self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, MAX_IDLE_CONNECTIONS)
+        self._certificate: str | None = None  # of ours, for the current host
+        self._is_head_large = False
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """A handle that has been told nothing yet."""
+        self._curl, self._is_trust_set = pycurl.Curl(), False
         for option, value in _OPTIONS.items():
             self._curl.setopt(option, value)
         self._curl.setopt(pycurl.HEADERFUNCTION, self._arrived[0].append)
@@ -49,11 +56,13 @@ class CurlTransport:
         self._curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open)
         self._origin, self._is_fresh, self._method = "", False, "GET"  # as libcurl was told
         self._headers: tuple[Any, bool] = None, False
-        self._is_head_large = self._has_certificate = False
+        if self._certificate is not None:
+            self._curl.setopt(pycurl.SSLCERT, self._certificate)
 
     def send(self, request: requests.PreparedRequest) -> StreamedResponse:
         """The response, once its head is complete. Raises `FETCH_ERRORS`; the exchange has the time limits."""
         origin = origin_of(request.url or "")
+        self._use_certificate(origin)
         self._set_request(request, origin)
         line = self._line(origin, request)
         parser = parser_of(request, self._exchange)
@@ -92,20 +101,20 @@ class CurlTransport:
         self._set_fresh(True)
         if ":" not in host:
             self._curl.setopt(pycurl.RESOLVE, [f"{host}:{port}:{_NOWHERE}"])
-        if is_tls and self._trust is not None:
+        if is_tls and not self._is_trust_set:
             for option, value in trust_options(self._trust).items():
                 self._curl.setopt(option, value)
-            self._trust = None
-        if is_tls:
-            self._set_certificate(conf.client_certificates().get(host.rstrip(".")))
+            self._is_trust_set = True
         return line
 
-    def _set_certificate(self, file: str | None) -> None:
-        if file is not None:
-            self._curl.setopt(pycurl.SSLCERT, file)
-        elif self._has_certificate:
-            self._curl.unsetopt(pycurl.SSLCERT)
-        self._has_certificate = file is not None
+    def _use_certificate(self, origin: str) -> None:
+        """Libcurl cannot be told to forget a certificate, so a host with another one gets a handle of its own."""
+        certificates = conf.client_certificates()
+        file = certificates.get(host_and_port(origin)[0].rstrip(".")) if certificates else None
+        if file != self._certificate:
+            self._certificate = file
+            self._curl.close()
+            self._set_up()
 
     def _open(self, purpose: int, address: Any) -> Any:
         """Called by libcurl for a socket: it gets the one that was opened for it, and no second one."""
