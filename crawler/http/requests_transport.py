@@ -76,6 +76,13 @@ class GuardedSocket:
         if self._allowance <= 0:
             raise HeadTooLarge(f"the headers are larger than {self._max_head_bytes} bytes")
         data = self._connection.receive()
+        if not data and not self._is_in_body:
+            has_begun = self._allowance < self._max_head_bytes
+            raise (
+                InvalidResponse("the connection ended within the headers")
+                if has_begun
+                else ConnectionClosed("the server closed the connection without an answer")
+            )
         self._allowance -= len(data)
         return data
 
@@ -274,10 +281,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _known(error: BaseException) -> Exception | None:
     match error:
-        case http.client.RemoteDisconnected():
-            return ConnectionClosed("the server closed the connection without an answer")
         case http.client.LineTooLong():
-            return HeadTooLarge("a line of the headers is too long")
+            return HeadTooLarge("the headers are larger than 64 KB: one line is")
         case http.client.IncompleteRead():
             return InvalidResponse("the connection ended before the body did")
         case ProtocolError() if "maximum allowed length" in str(error):

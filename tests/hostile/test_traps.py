@@ -64,7 +64,9 @@ class Crawled:
         return self.pages[kind, f"http://{trap.host}:{self.server.port}{trap.path}"]
 
 
-@pytest.fixture(scope="module", params=["builtin", "curl"])
+@pytest.fixture(
+    scope="module", params=["builtin", *(pytest.param(name, marks=pytest.mark.long) for name in ("curl", "requests"))]
+)
 def crawled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, redis_url: str
 ) -> Iterator[Crawled]:

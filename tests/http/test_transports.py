@@ -17,6 +17,7 @@ from crawler.http.client import HttpFetcher
 from crawler.http.curl_transport import CurlTransport
 from crawler.http.fetcher import Limits
 from crawler.http.guard import Guard
+from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter
 from settings import environment
 from tests.http.asking import LOOPBACK
@@ -24,10 +25,11 @@ from tests.http.differences import DIFFERENCES, TRAPS
 from tests.http.names import Names
 from tests.http.server import Reply, Server, Then, page
 
+KINDS = {"builtin": RoutedAdapter, "curl": CurlTransport, "requests": RequestsTransport}
 DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "http-clients.md").read_text()
 
 
-@pytest.mark.parametrize(("name", "kind"), [("builtin", RoutedAdapter), ("curl", CurlTransport)])
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
 def test_the_setting_chooses(settings: Any, http_client: str, name: str, kind: type) -> None:
     settings.CRAWLER_HTTP_CLIENT = name
     with HttpFetcher(LOOPBACK, "Tester/1") as fetcher:
@@ -36,7 +38,7 @@ def test_the_setting_chooses(settings: Any, http_client: str, name: str, kind: t
 
 def test_another_name_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_HTTP_CLIENT", "wget")
-    with pytest.raises(ImproperlyConfigured, match="must be one of: builtin, curl"):
+    with pytest.raises(ImproperlyConfigured, match="must be one of: builtin, curl, requests"):
         environment.http_client("CRAWLER_HTTP_CLIENT")
 
 
@@ -50,11 +52,11 @@ def test_a_missing_package_stops_the_start_and_says_what_to_do(monkeypatch: pyte
 
 @pytest.mark.parametrize("case", DIFFERENCES)
 def test_every_difference_is_documented(case: str) -> None:
-    assert f"| {case} | {DIFFERENCES[case].builtin} | {DIFFERENCES[case].curl} |\n" in DOCUMENT
+    assert f"| {case} | {DIFFERENCES[case].cells} |\n" in DOCUMENT
 
 
 def test_every_trap_that_differs_is_one_of_them() -> None:
-    assert {case for case, _, _ in TRAPS.values()} <= DIFFERENCES.keys()
+    assert {case for traps in TRAPS.values() for case, _ in traps.values()} <= DIFFERENCES.keys()
 
 
 def test_libcurl_that_asks_for_a_socket_gets_the_one_that_was_opened_and_no_second(settings: Any) -> None:
