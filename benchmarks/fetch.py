@@ -54,7 +54,7 @@ def main() -> None:
         server = multiprocessing.get_context("fork").Process(target=_serve, args=(listener, page), daemon=True)
         server.start()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/page.html"
-        for client in ("builtin", "curl") if find_spec("pycurl") else ("builtin",):
+        for client in ("builtin", "requests", *(["curl"] if find_spec("pycurl") else [])):
             settings.CRAWLER_HTTP_CLIENT = client
             with HttpFetcher(Guard(("127.0.0.1",)), "Benchmark/1", now=time.time) as fetcher:
                 _report(f"HttpFetcher.get, {client}", chosen.pages, partial(_size, fetcher, url))

@@ -55,8 +55,6 @@ def open_tunnel(sock: socket.socket, proxy: Proxy, endpoint: Endpoint, seconds: 
 
 def _authenticate(sock: socket.socket, proxy: Proxy, seconds: Callable[[], float]) -> None:
     user, password = proxy.user.encode(), proxy.password.encode()
-    if len(user) > 255 or len(password) > 255:
-        raise ProxyRefused("the proxy's user or password is longer than the 255 bytes of SOCKS")
     message = bytes([_PASSWORD_VERSION, len(user)]) + user + bytes([len(password)]) + password
     send_all(sock, message, seconds)
     _, status = _read(sock, 2, seconds)

@@ -272,6 +272,8 @@ class Proxy:
         proxy = cls(host, port, unquote(parts.username or ""), unquote(parts.password or ""), scheme)
         if _CONTROL.search(proxy.user + proxy.password) or ":" in proxy.user:
             raise BadInput(name, "The proxy's user cannot hold a colon, nor user or password a control character.")
+        if scheme == SOCKS5 and max(len(proxy.user.encode()), len(proxy.password.encode())) > 255:
+            raise BadInput(name, "A SOCKS proxy's user and password are 255 bytes each at most (RFC 1929).")
         return proxy
 
     @property
