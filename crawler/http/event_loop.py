@@ -18,7 +18,7 @@ from contextvars import copy_context
 from types import TracebackType
 from typing import Self, TypeVar
 
-from greenlet import getcurrent, greenlet
+from greenlet import GreenletExit, getcurrent, greenlet
 
 T = TypeVar("T")
 
@@ -88,6 +88,8 @@ class EventLoop:
             self._ringer.send(b"\0")
 
     def close(self) -> None:
+        """End every task that waits, by GreenletExit: its connections are closed."""
+        self.throw(GreenletExit)
         self._poller.close()
         self._bell.close()
         self._ringer.close()

@@ -192,6 +192,26 @@ def test_an_error_is_thrown_into_every_task_that_waits(
     assert ended == ["socket", "moment", "thread"]
 
 
+def test_tasks_that_still_wait_end_with_the_loop(loop: EventLoop) -> None:
+    ended: list[str] = []
+
+    def waits() -> None:
+        try:
+            sleep(LONG)
+        finally:
+            ended.append("its connection is closed")
+
+    def fails() -> None:
+        raise KeyError("here")
+
+    loop.spawn(waits)
+    loop.run(0)
+    loop.spawn(fails)
+    with pytest.raises(KeyError, match="here"), loop:
+        loop.run(0)
+    assert ended == ["its connection is closed"]
+
+
 def test_another_thread_can_end_the_wait_of_the_loop(loop: EventLoop) -> None:
     threading.Timer(0.05, loop.wake).start()
     began = time.monotonic()
