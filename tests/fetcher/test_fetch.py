@@ -303,3 +303,19 @@ def test_a_slice_goes_on_as_soon_as_another_gives_its_connection_back(
     fetch(batch)
     assert time.monotonic() - began < 30
     assert bench.site.hits.total() == 10  # with robots.txt
+
+
+@pytest.mark.site(
+    {"/": page("/slow", "/a"), "/slow": lambda before: Reply("there", after=0.0 if before else 30.0), "/a": ""}
+)
+def test_a_job_that_rq_ends_closes_its_connections_and_its_pages_are_fetched_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.queueing.queues._JOB_TIMEOUT_S", 1)
+    monkeypatch.setattr("crawler.frontier.leases.LEASE_TTL_S", 2.0)
+    bench.start(concurrency=2)
+    began = time.monotonic()
+    bench.work()
+    assert time.monotonic() - began < 25
+    assert bench.state() == "finished"
+    assert bench.site.hits["/slow"] == 2
