@@ -13,6 +13,9 @@ Seconds = Callable[[], float]
 """How long to wait. Raises FetchTimeout if a time limit was exceeded."""
 
 
+SMALL = 4096  # bytes; libcurl has no more to send where it has left so few: they fill no socket pair
+
+
 class Line:
     """A connected socket, of which libcurl has a duplicate. Libcurl alone reads and writes."""
 
@@ -29,7 +32,7 @@ class Line:
         """Libcurl has its duplicate."""
 
     def flush(self, seconds: Seconds) -> bool:
-        """Send what libcurl has left to be sent, and tell whether there was any. Raises OSError, TimeoutError."""
+        """Send what libcurl has left to be sent, and tell whether it may have more. Raises OSError, TimeoutError."""
         return False
 
     def wait(self, seconds: Seconds) -> None:
@@ -78,7 +81,7 @@ class PumpedLine(Line):
             return False
         if data:
             send_all(self._socket, data, seconds)
-        return bool(data)
+        return len(data) > SMALL
 
     def wait(self, seconds: Seconds) -> None:
         if not self._left:

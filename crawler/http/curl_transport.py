@@ -24,7 +24,7 @@ from crawler.http.curl_trust import trust_options
 from crawler.http.request import Exchange
 from crawler.http.transport import StreamedResponse, line_of, parser_of
 
-BUFFER = 16 * 1024  # bytes; libcurl reads at most ten times as much before it returns
+BUFFER = 8 * 1024  # bytes; libcurl reads about twenty times as much, at most, before it returns
 LARGE_HEAD = 8 * 1024  # bytes of a request; a larger one may not fit into the socket's buffer at once
 FILES = 8192  # open files of a process with the most connections
 _NOWHERE = "192.0.2.1"  # what libcurl takes for the address of every host (RFC 5737); it connects to none
