@@ -71,6 +71,8 @@ DIFFERENCES = {
     "a connection that breaks within the status line": Difference(
         'the error says "within the headers"', Other('"before an answer came"')
     ),
+    "half a status line, and then nothing": Difference('the error says "nothing arrived"', Other('"no answer came"')),
+    "nothing: its name has a character such as `$`": Difference("it is asked", MALFORMED),
     "session tickets of TLS without end": Difference(
         "`timeout`", Other("`too_large` after a megabyte", Outcome.TOO_LARGE)
     ),

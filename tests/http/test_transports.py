@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import resource
+import socket
+import subprocess
+import sys
+import threading
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -21,7 +25,7 @@ from crawler.http.requests_transport import RequestsTransport
 from crawler.http.transport import RoutedAdapter
 from settings import environment
 from tests.http.asking import LOOPBACK
-from tests.http.differences import DIFFERENCES, TRAPS
+from tests.http.differences import DIFFERENCES, TRAPS, over
 from tests.http.names import Names
 from tests.http.server import Reply, Server, Then, page
 
@@ -48,6 +52,21 @@ def test_a_missing_package_stops_the_start_and_says_what_to_do(monkeypatch: pyte
     monkeypatch.setattr(environment, "find_spec", lambda name: None if name == "pycurl" else util.find_spec(name))
     with pytest.raises(ImproperlyConfigured, match="pip install pycurl"):
         environment.http_client("CRAWLER_HTTP_CLIENT")
+
+
+def test_without_the_package_the_other_client_works() -> None:
+    code = """
+import sys
+sys.modules["pycurl"] = None
+import django
+django.setup()
+from crawler.http.client import HttpFetcher
+from crawler.http.guard import Guard
+with HttpFetcher(Guard(), "Tester/1") as fetcher:
+    print(fetcher.get("http://127.0.0.1/").outcome)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "private_address"
 
 
 @pytest.mark.parametrize("case", DIFFERENCES)
@@ -85,6 +104,45 @@ def test_libcurl_looks_up_no_name(settings: Any, monkeypatch: pytest.MonkeyPatch
         for host in ("site.test", "site.test.", "no-such-name.invalid"):
             assert fetcher.get(f"http://{host}:{server.port}/").outcome is Outcome.SUCCESS
     assert names.asked == ["site.test", "site.test.", "no-such-name.invalid"]
+
+
+@pytest.mark.parametrize("client", ["builtin", "curl"])
+def test_a_name_that_is_none_in_the_dns_is_refused_by_libcurl(settings: Any, client: str) -> None:
+    settings.CRAWLER_HTTP_CLIENT = client
+    guard = Guard(("127.0.0.1",), resolver=Names("127.0.0.1"))
+    with Server({"/": page()}) as server, HttpFetcher(guard, "Tester/1") as fetcher:
+        fetched = fetcher.get(f"http://a$b.test:{server.port}/")
+        following = fetcher.get(f"http://site.test:{server.port}/")
+    assert fetched.outcome is over(client, "nothing: its name has a character such as `$`", Outcome.SUCCESS)
+    assert following.outcome is Outcome.SUCCESS
+
+
+@pytest.mark.parametrize(("client", "said"), [("builtin", "nothing arrived"), ("curl", "no answer came")])
+def test_silence_within_the_status_line(settings: Any, client: str, said: str) -> None:
+    settings.CRAWLER_HTTP_CLIENT = client
+    reply = Reply(b"HTTP/1.1 200 O", Then.STALL)
+    with Server({"/": reply}) as server, HttpFetcher(LOOPBACK, "Tester/1", Limits(read_seconds=0.1)) as fetcher:
+        fetched = fetcher.get(f"{server.origin}/")
+    assert (fetched.outcome, fetched.error) == (Outcome.TIMEOUT, f"{said} for 0.1 seconds")
+
+
+@pytest.mark.parametrize("client", ["builtin", "curl"])
+def test_an_address_of_ipv6_is_asked(settings: Any, client: str) -> None:
+    settings.CRAWLER_HTTP_CLIENT = client
+
+    def answer(listener: socket.socket) -> None:
+        with listener.accept()[0] as sock:
+            for _ in range(2):
+                sock.recv(1000)
+                sock.sendall(page("<p>six").data)
+
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as listener:
+        thread = threading.Thread(target=answer, args=(listener,))
+        thread.start()
+        with HttpFetcher(Guard(("::1",)), "Tester/1") as fetcher:
+            url = f"http://[::1]:{listener.getsockname()[1]}/"
+            assert [fetcher.get(url).body for _ in range(2)] == [b"<p>six"] * 2
+        thread.join()
 
 
 def test_a_large_head_of_a_request_is_sent_whole(settings: Any) -> None:
