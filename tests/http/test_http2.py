@@ -101,6 +101,14 @@ def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
     assert [one.body for one in fetched] == [b"<p>hello"] * 3
 
 
+def test_a_body_cut_short_is_not_taken_for_whole() -> None:
+    """It has no length, and in HTTP/1.1 its end would be that of the connection."""
+    with Server({"/": Answer(body=b"<p>", ends=False, goes=True)}, as_site_test()) as server, asking() as fetcher:
+        fetched = fetcher.get(f"https://site.test:{server.port}/")
+    assert (fetched.outcome, fetched.http_status, fetched.body) == (Outcome.MALFORMED, 200, b"")
+    assert fetched.error == "the connection ended before the body did"
+
+
 def test_a_body_beyond_the_limit() -> None:
     with Server({"/": Answer(body=b"x" * 5000)}, as_site_test()) as server:
         with asking(Limits(max_body_bytes=1000)) as fetcher:

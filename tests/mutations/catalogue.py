@@ -24,6 +24,8 @@ LEASES = "crawler/frontier/leases.py"
 LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
 CONNECTOR = "crawler/http/connector.py"
+CURL_TRANSFER = "crawler/http/curl_transfer.py"
+CURL_TRANSPORT = "crawler/http/curl_transport.py"
 REQUEST = "crawler/http/request.py"
 BODY = "crawler/http/body.py"
 HTTP_ROBOTS = "crawler/http/robots.py"
@@ -185,6 +187,38 @@ MUTATIONS = (
         "sock.connect_ex(endpoint.sockaddr)",
         "sock.connect_ex((self._exchange.url.split('/')[2].split(':')[0], endpoint.sockaddr[1]))",
         "tests/http/test_guard.py::test_the_checked_address_is_the_one_connected_to",
+    ),
+    Mutation(
+        "socks-to-another-address",
+        "a SOCKS5 proxy is given the address that was checked",
+        "crawler/http/socks.py",
+        "host, port = endpoint.sockaddr[:2]",
+        'host, port = "127.0.0.9", endpoint.sockaddr[1]',
+        "tests/http/test_socks.py::test_it_is_given_the_address_that_was_checked_and_not_the_name",
+    ),
+    Mutation(
+        "libcurl-connects-itself",
+        "libcurl gets a socket that was opened for it, and no second one",
+        CURL_TRANSPORT,
+        "line, self._given = self._given, None",
+        "line = self._given",
+        "tests/http/test_transports.py::test_libcurl_that_asks_for_a_socket_gets_the_one_that_was_opened_and_no_second",
+    ),
+    Mutation(
+        "frames-without-end",
+        "what TLS and HTTP/2 add to a response is limited",
+        CURL_TRANSFER,
+        "if self._line.received > self._may_receive:",
+        "if self._line.received < 0:",
+        "tests/http/test_http2.py::test_frames_without_end_are_not_read_for_ever",
+    ),
+    Mutation(
+        "cut-stream-is-whole",
+        "a body of HTTP/2 ends with its frame, not with the connection",
+        CURL_TRANSFER,
+        "if error is None and self._is_multiplexed:",
+        "if False:",
+        "tests/http/test_http2.py::test_a_body_cut_short_is_not_taken_for_whole",
     ),
     Mutation(
         "redirect-leaves-the-scope",
