@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import blake2b
 from string import ascii_letters, digits
 from urllib.parse import urlsplit
@@ -25,8 +25,13 @@ MAX_CACHED_LENGTH = 250  # characters of a link, or of a folder; so the cache ha
 _SCHEMES = ("http://", "https://")
 _BEGINS_A_PATH = frozenset("/._-~%" + ascii_letters + digits)
 # A path that joining leaves as it is: no segment begins with a dot, or is empty, and nothing has to be encoded.
-_PLAIN_SEGMENTS = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?"
-_PLAIN_PATH = re.compile(rf"(/|(?:\.\./)*)({_PLAIN_SEGMENTS}(?:\?[A-Za-z0-9._~=&/-]+)?)#?")
+_PLAIN_SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@-][A-Za-z0-9._~!$&()*+,;=@-]*"
+_PLAIN_SEGMENTS = rf"{_PLAIN_SEGMENT}(?:/{_PLAIN_SEGMENT})*/?"
+_PLAIN_QUERY = r"(?:\?[A-Za-z0-9._~!$&()*+,:;=@/?-]+)?"
+_PLAIN_PATH = re.compile(rf"(/|(?:\.\./)*)({_PLAIN_SEGMENTS}{_PLAIN_QUERY})#?")
+# A host that stays as it is: a domain in lower case, no label international ("xn--"), the last one not a number.
+_PLAIN_HOST = r"(?:(?!xn--)[a-z0-9][a-z0-9-]*\.)+(?!xn--)[a-z][a-z-]*"
+_PLAIN_URL = re.compile(rf"(https?://{_PLAIN_HOST})(/(?:{_PLAIN_SEGMENTS})?{_PLAIN_QUERY})?#?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PERCENT_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -88,28 +93,64 @@ def linker(base: str) -> Callable[[str], str | None]:
     """
     folder = base.partition("?")[0]
     folder = folder[: folder.rindex("/", 8) + 1]
+    if len(folder) > MAX_CACHED_LENGTH:
+        return partial(normalise, base=base)
+    known = _cache.of(folder)
 
     def link(reference: str) -> str | None:
+        target = known.get(reference)
+        if target is not None:
+            return target or None
         if (
             reference[:1] in _BEGINS_A_PATH
             and (":" not in reference or reference.startswith(_SCHEMES))
             and len(reference) <= MAX_CACHED_LENGTH
         ):
-            return _looked_up(reference, folder)
+            target = _in_folder(reference, folder)
+            _cache.add(folder, reference, target or "")
+            return target
         return normalise(reference, base)
 
-    return link if len(folder) <= MAX_CACHED_LENGTH else partial(normalise, base=base)
+    return link
 
 
-@lru_cache(maxsize=MAX_CACHED_LINKS)
-def _looked_up(reference: str, folder: str) -> str | None:
-    plain = _PLAIN_PATH.fullmatch(reference)
-    return _joined(plain[1], plain[2], folder) if plain else normalise(reference, folder)
+class _LinkCache:
+    """Targets of references by the folder of the page, "" where there is none. One that is full is emptied: to count
+    uses takes longer than to resolve the links again."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, dict[str, str]] = {}
+        self._size = 0  # references
+
+    def of(self, folder: str) -> Mapping[str, str]:
+        """Reference -> target. Later references may be missing."""
+        return self._folders.get(folder, _NO_LINKS)
+
+    def add(self, folder: str, reference: str, target: str) -> None:
+        if self._size >= MAX_CACHED_LINKS:
+            self._folders, self._size = {}, 0
+        self._folders.setdefault(folder, {})[reference] = target
+        self._size += 1
+
+
+_NO_LINKS: Mapping[str, str] = {}
+_cache = _LinkCache()
+
+
+def _in_folder(reference: str, folder: str) -> str | None:
+    """`normalise` for a link that depends only on the folder. Most are plain; the parser of URLs takes six times as
+    long for these."""
+    path = _PLAIN_PATH.fullmatch(reference)
+    if path is not None:
+        return _joined(path[1], path[2], folder)
+    url = _PLAIN_URL.fullmatch(reference)
+    if url is not None:
+        return url[1] + (url[2] or "/")
+    return normalise(reference, folder)
 
 
 def _joined(begin: str, path: str, folder: str) -> str:
-    """A plain path, behind "/" or any number of "../", in this folder. Most links are such; the parser of URLs takes
-    three times as long."""
+    """A plain path, behind "/" or any number of "../", in this folder."""
     root = folder.index("/", 8)
     if begin == "/":
         return folder[: root + 1] + path

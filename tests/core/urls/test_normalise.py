@@ -35,6 +35,10 @@ ODDITIES = ("é", "\x00", "\ud800", "\udfff", "\uffff", "\u00ad")
 PIECES = st.sampled_from([*PARTS, *DELIMITERS, *ENCODINGS, *ODDITIES])
 PATH_PIECES = (
     "../",
+    "!$&()*+,;=@",
+    "q:?",
+    "'",
+    "|[]^`{}\\",
     "./",
     "..",
     ".",
@@ -50,6 +54,26 @@ PATH_PIECES = (
     "#",
     "%7e",
     "é",
+)
+HOST_PIECES = (
+    "a",
+    "b-c",
+    "xn--",
+    "xn--a",
+    ".",
+    "-",
+    "1",
+    "0x1",
+    "0x",
+    "_",
+    "A",
+    ":80",
+    "@",
+    "com",
+    "\u00e9",
+    "%61",
+    "[",
+    "/",
 )
 FOLDERS = (
     "http://a.b/",
@@ -265,6 +289,41 @@ def test_a_link_that_is_looked_up_is_what_it_would_be_resolved_to(reference: str
 @given(st.lists(st.sampled_from(PATH_PIECES), max_size=8).map("".join), st.sampled_from(FOLDERS))
 def test_a_plain_path_is_joined_as_the_url_standard_says(reference: str, base: str) -> None:
     assert linker(base)(reference) == normalise(reference, base)
+
+
+@given(
+    st.sampled_from(["http://", "https://"]),
+    st.lists(st.sampled_from(HOST_PIECES), max_size=8).map("".join),
+    st.lists(st.sampled_from(PATH_PIECES), max_size=8).map("".join),
+    st.sampled_from(FOLDERS),
+)
+def test_a_plain_url_is_what_the_url_standard_says(scheme: str, host: str, path: str, base: str) -> None:
+    for reference in (f"{scheme}{host}{path}", f"{scheme}{host}/{path}", f"{scheme}{host}.com/{path}"):
+        assert linker(base)(reference) == normalise(reference, base)
+
+
+def test_links_of_the_suites_are_what_they_would_be_resolved_to() -> None:
+    references = [case["input"] for case in cases("url_whatwg")]
+    references += [f"http://{case['input']}/" for case in cases("idna_toascii")]
+    bases = [page for case in cases("url_whatwg") if case["base"] and (page := normalise(case["base"]))]
+    for base in (*dict.fromkeys(bases), *FOLDERS):
+        link = linker(base)
+        assert [link(reference) for reference in references] == [normalise(reference, base) for reference in references]
+
+
+def test_a_full_cache_of_links_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.core.urls.normalise.MAX_CACHED_LINKS", 100)
+    pages = [f"https://example.com/{number % 7}/" for number in range(50)]
+    targets = [
+        linker(page)(f"../full/{number % 30}/{place}") for number, page in enumerate(pages) for place in range(5)
+    ]
+    assert targets == [f"https://example.com/full/{number % 30}/{place}" for number in range(50) for place in range(5)]
+    tracemalloc.start()
+    for number in range(20_000):
+        linker(f"https://example.com/{number}/")(f"{number}/")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 100_000
 
 
 @pytest.mark.parametrize("reference", ["", "?x", "#", "http:", "http:?x", "ht\ntp:?x", " ?x", "http:?a://b", "https:x"])
