@@ -237,7 +237,8 @@ def _without(tags: re.Pattern[bytes], html: bytes) -> bytes:
 def _left_open(html: bytes) -> int:
     """How many elements such as <i> are copied at most: unclosed ones, and three of those with equal attributes
     (https://html.spec.whatwg.org/#push-onto-the-list-of-active-formatting-elements)."""
-    if not _MAY_BE_LEFT_OPEN.search(html):
+    first = _MAY_BE_LEFT_OPEN.search(html)
+    if not first:
         return 0
-    found = _LEFT_OPEN.findall(html)
+    found = _LEFT_OPEN.findall(html, first.start())  # both find the leftmost, so none is before it
     return sum(not attributes for _, attributes in found) + 3 * len({tag for tag in found if tag[1]})

@@ -73,14 +73,14 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
     document = html if isinstance(html, Document) else document_of(html)
     page = document.tree
     nodes = page.css(_SOUGHT)  # one query is faster than one for each element
-    elements = [(node, node.tag) for node in nodes]  # the tag is read once: each time, it is decoded
-    at_large = [element for element in elements if element[1] != "a"]
+    tags = [node.tag for node in nodes]  # read once: each time, it is decoded
+    at_large = [element for element in zip(nodes, tags, strict=True) if element[1] != "a"]
     broken = _Broken()
     base, metas = _base_and_metas(at_large, url, broken)
     # The latter is faster, but keeps a copy of the text for the lifetime of the tree.
     read = LexborNode.text if document.size > page_metadata.PIECE else LexborNode.text_lexbor
     reader = _Reader(read, 0 if _are_nested(nodes) else MAX_TEXT_RATIO * document.size)
-    found = _links_of(elements, base, reader, broken)
+    found = _links_of(zip(nodes, tags, strict=True), base, reader, broken)
     title = _title_of(page)
     facts = page_metadata.facts_of(document, at_large, metas, base, url, sketches=sketches)
     if broken.number:
@@ -91,7 +91,9 @@ def extract(html: str | bytes | Document, url: str, *, sketches: bool = False) -
 
 def _title_of(page: LexborHTMLParser) -> str:
     """The first title of the document, like `document.title`; one inside an SVG names a drawing."""
-    title = page.css_first("title:not(svg title)")
+    children = page.head.iter() if page.head else ()
+    title = next((node for node in children if node.tag == "title"), None)  # a query takes three times as long
+    title = title or page.css_first("title:not(svg title)")
     return collapsed(title.text(), MAX_TITLE) if title else ""
 
 
@@ -157,53 +159,79 @@ class _Found(NamedTuple):
     cut: str  # why some are missing
 
 
+_OTHER, _BROKEN, _CUT = -1, -2, -3  # in place of a place: not a page; malformed; the page has too many targets
+
+
+class _Targets:
+    """The targets of a page's links, each once, up to the bounds of a page."""
+
+    def __init__(self, base: str) -> None:
+        self.urls: dict[str, int] = {}  # with their places
+        self.problems: dict[str, str] = {}  # malformed reference -> why
+        self.cut = ""  # why some are missing
+        self._base, self._to_link, self._room = base, linker(base), MAX_CHARACTERS
+
+    def place_of(self, reference: str) -> int:
+        """The index of its target; or _OTHER, _BROKEN or _CUT."""
+        link = self._to_link(reference)
+        if link is None:
+            problem = problem_of(reference, self._base)
+            if not problem:
+                return _OTHER
+            self.problems[reference] = problem
+            return _BROKEN
+        place = self.urls.get(link)
+        if place is None:
+            self._room -= len(link)
+            place = len(self.urls)
+            if self._room < 0 or place == MAX_LINKS:
+                self.cut = TOO_LONG if self._room < 0 else TOO_MANY
+                return _CUT
+            self.urls[link] = place
+        return place
+
+
 def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _Broken) -> _Found:
     """Every link among these elements; malformed ones are added to `broken`."""
-    targets: dict[str, int] = {}  # with their places
+    targets = _Targets(base)
     places, texts, rels = list[int](), list[str](), dict[int, str]()
-    seen: dict[str, int] = {}  # reference -> place of its target; -1 = there is none
-    problems: dict[str, str] = {}  # reference -> why
-    to_link, (read, words_room) = linker(base), reader
-    room, cut = MAX_CHARACTERS, ""
+    # The beginnings of references, up to their "#", with the places of their targets: a table of contents links to one
+    # page a hundred times. Those with a "#" are apart: blanks before it belong to the URL, blanks at the end do not.
+    with_mark, without = dict[str, int](), dict[str, int]()
+    read, words_room = reader
     for node, tag in elements:
         attributes = node.attributes  # reading all takes less time than two by name
         written = (tag == "a" and attributes.get("href")) or _reference_in(tag, attributes)
         if written is None:
             continue
-        reference = written
-        if "#" in written:  # a table of contents links to one page a hundred times
-            # The "#" stays: blanks before it belong to the URL, blanks at the end do not.
-            reference = written[: written.index("#") + 1]
-        place = seen.get(reference)
+        begun, mark, _ = written.partition("#")
+        seen = with_mark if mark else without
+        place = seen.get(begun)
         if place is None:
-            link = to_link(reference)
-            if link is None:
-                problems[reference] = problem_of(reference, base)
-            elif link not in targets:
-                room -= len(link)
-                if room < 0 or len(targets) == MAX_LINKS:
-                    cut = TOO_LONG if room < 0 else TOO_MANY
-                    break
-                targets[link] = len(targets)
-            place = seen[reference] = -1 if link is None else targets[link]
-        if place < 0 and not problems[reference]:
+            place = seen[begun] = targets.place_of(begun + mark)
+        if place == _CUT:
+            break
+        if place == _OTHER:
             continue
-        raw = read(node) if words_room > 0 else ""
-        words_room -= len(raw)
-        text = " ".join(raw.split()) if len(raw) <= MAX_TEXT else collapsed(raw, MAX_TEXT)
-        if not text and words_room > 0:
-            text = _picture_in(node)
+        text = ""
+        if words_room > 0:
+            raw = read(node)
+            words_room -= len(raw)
+            text = " ".join(raw.split()) if len(raw) <= MAX_TEXT else collapsed(raw, MAX_TEXT)
+            if not text and words_room > 0:
+                text = _picture_in(node)
         rel = rel_of(attributes["rel"] or "") if "rel" in attributes and tag in _WITH_REL else ""
-        if place < 0:
-            broken.add(written, text, rel, problems[reference])
+        if place == _BROKEN:
+            broken.add(written, text, rel, targets.problems[begun + mark])
             continue
         if rel:
             rels[len(places)] = rel
         places.append(place)
         texts.append(text)
+    cut = targets.cut
     if len(texts) > MAX_LINKS and sum(map(len, texts)) > MAX_WORDS:
         texts, cut = _bounded(texts), cut or TOO_WORDY
-    return _Found(targets, Occurrences(places, texts, rels), cut)
+    return _Found(targets.urls, Occurrences(places, texts, rels), cut)
 
 
 def _bounded(texts: list[str]) -> list[str]:

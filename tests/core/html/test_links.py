@@ -166,6 +166,27 @@ def test_it_reads_the_title(html: str, title: str) -> None:
     assert extract(html, PAGE).title == title
 
 
+HEADS = (
+    "<html>",
+    "<head>",
+    "</head>",
+    "<body>",
+    "<frameset>",
+    "<noscript>",
+    "</noscript>",
+    "<template>",
+    "</template>",
+)
+TITLES = ("<title>a</title>", "<title>b</title>", "<title>", "</title>", "<svg>", "</svg>", "<math>", "<desc>", "<p>")
+OTHERS = ("<table>", "<select>", "<script>", "</script>", "<meta name=x content=y>", "words", " ")
+
+
+@given(st.lists(st.sampled_from([*HEADS, *TITLES, *OTHERS]), max_size=12).map("".join))
+def test_the_title_is_the_first_that_no_drawing_contains(html: str) -> None:
+    title = document_of(html).tree.css_first("title:not(svg title)")
+    assert extract(html, PAGE).title == (" ".join(title.text().split()) if title else "")
+
+
 def test_it_keeps_a_bounded_number_of_links() -> None:
     anchors = [f"<a href={number}>" for number in range(MAX_LINKS + 5)]
     page = extract("".join(anchors), PAGE)
