@@ -218,7 +218,7 @@ def _links_of(elements: Iterable[Element], base: str, reader: _Reader, broken: _
             raw = read(node)
             words_room -= len(raw)
             text = " ".join(raw.split()) if len(raw) <= MAX_TEXT else collapsed(raw, MAX_TEXT)
-            if not text and words_room > 0:
+            if not text and words_room > 0 and node.first_child is not None:
                 text = _picture_in(node)
         rel = rel_of(attributes["rel"] or "") if "rel" in attributes and tag in _WITH_REL else ""
         if place == _BROKEN:
