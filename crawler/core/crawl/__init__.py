@@ -12,6 +12,7 @@ counters      counts of pages by outcome
 progress      speed, time left, its chart and event stream
 holds         why a paused crawl is paused
 politeness    how often a host may be requested: delay, throttle, Retry-After; why it waits
+scaling       how many workers would be useful
 diagnosis     why a crawl is not finished
 traps         endless series of URLs
 cache_policy  which responses may be used again (RFC 9111)
