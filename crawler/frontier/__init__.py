@@ -12,6 +12,7 @@ host_state          state of hosts: Crawl-delay, throttle, response time; those 
 robots              cached robots.txt files
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts
+workload            what running crawls could request soon, by host
 metrics             gauges over all crawls, durations of ticks
 rate_limit          counters for logins and API calls
 """

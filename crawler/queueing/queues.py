@@ -249,6 +249,12 @@ def next_jobs() -> list[str]:
         return [job.decode() for jobs in pipe.execute() for job in jobs]
 
 
+def manager_jobs() -> int:
+    """How many ticks and notice jobs wait for a worker, counted up to _TAIL_JOBS."""
+    first = cast(list[bytes], connection().lrange(_queue(CRAWL).key, 0, _TAIL_JOBS - 1))
+    return sum(not is_poller(job.decode()) for job in first)
+
+
 def is_of_another_kind(job: str) -> bool:
     """Whether the job is neither a tick nor a batch."""
     return not job.startswith((_TICK_PREFIX, _BATCH_PREFIX))

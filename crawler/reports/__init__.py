@@ -12,6 +12,7 @@ comparison        differences of two crawls
 graph             the graph of pages and links
 traps             traps of a crawl
 metrics           metrics for monitoring
+scale             how many workers would be useful, and why
 text              numbers, outcomes, receipts, notices and confirmations as text
 result_cache      computed results of finished crawls, in files
 """

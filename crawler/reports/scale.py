@@ -1,0 +1,199 @@
+"""How many workers would be useful now and why, for operators and autoscalers; see `core.crawl.scaling`.
+
+The number of commands is bounded: see `frontier.workload`, which reads the largest hosts of each crawl and counts the
+others. Those are taken for hosts like the smallest that was read, each with one connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from django.db.models import QuerySet
+from redis import Redis
+
+from crawler import clock, conf
+from crawler.core.crawl import scaling
+from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.politeness import chosen_delay, host_delay
+from crawler.core.crawl.scaling import HORIZON_S, Demand, HostWork, connections_of
+from crawler.core.text.quantities import count, counted
+from crawler.frontier import workload
+from crawler.frontier.inspect import HostSnapshot, host_snapshots
+from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
+from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.queueing.workers import worker_count
+
+FRESH_S = 5.0  # a figure that was found within so many seconds is shown again on pages that look each second
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The figure, and what it was made of."""
+
+    wanted: int  # workers that would be useful; it falls late, see `core.crawl.scaling.smoothed`
+    found: int  # of this moment alone
+    running: int  # workers, see `queueing.workers.worker_count`
+    total: Demand
+    by_crawl: Mapping[str, Demand]  # of each running crawl, as if it were alone
+    managers: int  # ticks and notice jobs that wait
+
+
+def running_crawls() -> dict[str, CrawlOptions]:
+    """The options of each running crawl."""
+    rows = Crawl.objects.filter(state=State.RUNNING).values_list("id", "options")
+    return {str(crawl): CrawlOptions.from_plain(options) for crawl, options in rows}
+
+
+def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
+    """The figure for these crawls: all that run. Raises the errors of Redis."""
+    redis, now = queues.connection(), clock.epoch_seconds()
+    loads = workload.read_workload(redis, list(running), now, now + HORIZON_S)
+    works = _works(redis, loads, running, now)
+    managers = max(queues.manager_jobs(), sum(load.needs_tick for load in loads))
+    total = scaling.demand(work for of_one in works.values() for work in of_one)
+    found = scaling.workers_wanted(total, places=conf.worker_connections(), managers=managers)
+    return Scale(
+        wanted=_steady(redis, found, now),
+        found=found,
+        running=worker_count(),
+        total=total,
+        by_crawl={crawl: scaling.demand(of_one) for crawl, of_one in works.items()},
+        managers=managers,
+    )
+
+
+def _steady(redis: Redis, found: int, now: float) -> int:
+    known = workload.shown_figure(redis)
+    steady = scaling.smoothed(known.steady if known else None, found, now)
+    workload.store_figure(redis, ShownFigure(steady, now))
+    return steady.wanted
+
+
+def running_and_wanted() -> tuple[int, int]:
+    """Workers that run, and workers that would be useful, for a page that asks each second. Raises the errors of
+    Redis."""
+    redis = queues.connection()
+    known = workload.shown_figure(redis)
+    if known is not None and abs(clock.epoch_seconds() - known.at) < FRESH_S:
+        return worker_count(), known.steady.wanted
+    scale = scale_of(running_crawls())
+    return scale.running, scale.wanted
+
+
+# What crawls have to do, by host.
+
+
+def _works(
+    redis: Redis, loads: Sequence[CrawlLoad], running: Mapping[str, CrawlOptions], now: float
+) -> dict[str, list[HostWork]]:
+    hosts = list(dict.fromkeys(lane.host for load in loads for lane in load.lanes))
+    seen = host_snapshots(redis, hosts, now) if hosts else {}
+    return {load.crawl: list(_works_of(load, running[load.crawl], seen, now)) for load in loads}
+
+
+def _works_of(
+    load: CrawlLoad, options: CrawlOptions, seen: Mapping[str, HostSnapshot], now: float
+) -> Iterator[HostWork]:
+    known = list[HostWork]()
+    for host in dict.fromkeys(lane.host for lane in load.lanes):
+        lanes = [lane for lane in load.lanes if lane.host == host]
+        known.append(_work_at(load.crawl, host, lanes, options, seen[host], now))
+    yield from known
+    if load.other_lanes:
+        yield _other_work(load, options, [work for work in known if work.pages])
+
+
+def _work_at(
+    crawl: str, host: str, lanes: Sequence[LaneLoad], options: CrawlOptions, seen: HostSnapshot, now: float
+) -> HostWork:
+    """One host. Its pages are not due while it is stopped (Retry-After) or its delay lasts beyond the horizon. Only one
+    is requested at a time after a stop, of suspects, and of a host that does not respond."""
+    state = seen.state
+    delay = max(_delay(options, state.crawl_delay), *(policy.delay for policy in seen.policies.values()), 0.0)
+    if options.throttle:
+        delay = max(delay, state.throttle.delay)
+    next_at = max(state.stop.until, seen.asked_at + delay if seen.asked_at is not None and delay > 0 else 0.0)
+    is_tried = all(lane.is_of_suspects or lane.is_unresponsive for lane in lanes) or state.stop.stops > 0
+    fewest = min([options.concurrency, *(policy.connections for policy in seen.policies.values())])
+    queued = sum(lane.pages for lane in lanes) if next_at <= now + HORIZON_S else 0
+    return HostWork(
+        crawl=crawl,
+        host=host,
+        pages=queued + sum(lane.pages_out for lane in lanes),
+        connections=connections_of(delay, fewest, has_answered=state.has_answered and not is_tried),
+        delay=delay,
+        response_s=state.response_s,
+        in_use=seen.connections,
+    )
+
+
+def _other_work(load: CrawlLoad, options: CrawlOptions, known: Sequence[HostWork]) -> HostWork:
+    """The hosts that were counted only."""
+    times = [work.response_s for work in known if work.response_s is not None]
+    return HostWork(
+        crawl=load.crawl,
+        host=f"others of {load.crawl}",
+        pages=min((work.pages for work in known), default=1),
+        connections=1,
+        delay=_delay(options, None),
+        response_s=median(times) if times else None,
+        hosts=load.other_lanes,
+    )
+
+
+def _delay(options: CrawlOptions, crawl_delay: float | None) -> float:
+    chosen = chosen_delay(options.delay, options.per_minute)
+    return host_delay(chosen, crawl_delay) if options.obey_robots else chosen
+
+
+# As users read it.
+
+
+def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
+    """`wanted`, `running` and `reasons`: a line for each running crawl among the `visible` ones, those that could use
+    the most connections first, one for all others, and one for the sum."""
+    sites = {str(crawl.id): crawl.site for crawl in visible.filter(pk__in=list(scale.by_crawl))}
+    return {"wanted": scale.wanted, "running": scale.running, "reasons": list(_reasons(scale, sites))}
+
+
+def _reasons(scale: Scale, sites: Mapping[str, str]) -> Iterator[str]:
+    by_size = sorted(scale.by_crawl.items(), key=lambda item: (-item[1].connections, item[0]))
+    for crawl, demand in by_size:
+        if crawl in sites:
+            yield f"Crawl {crawl} ({sites[crawl]}): {_can_use(demand)}."
+    if others := [demand for crawl, demand in by_size if crawl not in sites]:
+        yield f"{counted(len(others), 'other crawl')}: {_can_use(_sum(others))}."
+    yield from _in_all(scale)
+
+
+def _in_all(scale: Scale) -> Iterator[str]:
+    if scale.total.connections:
+        yield (
+            f"In all {_can_use(scale.total)}: with {count(conf.worker_connections())} requests at a time and"
+            f" {scaling.PAGE_CPU_S * 1000:g} ms of CPU a page in each, {counted(scale.found, 'worker')} can do it."
+        )
+    elif scale.managers:
+        yield "A tick or a notice waits for a worker."
+    else:
+        yield f"Nothing is due within {HORIZON_S:g} seconds."
+    if scale.wanted > scale.found:
+        yield f"{counted(scale.wanted, 'worker')} had work in the last {scaling.LOWER_AFTER_S / 60:g} minutes."
+
+
+def _can_use(demand: Demand) -> str:
+    if not demand.connections:
+        return "no page is due"
+    connections, hosts = counted(demand.connections, "connection"), counted(demand.hosts, "host")
+    return (
+        f"{connections} to {hosts}, {counted(demand.pages, 'page')} due,"
+        f" {demand.pages_per_s:,.1f} pages a second at most"
+    )
+
+
+def _sum(demands: Iterable[Demand]) -> Demand:
+    return sum(demands, Demand())

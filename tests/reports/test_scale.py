@@ -1,0 +1,247 @@
+"""How many workers would be useful: told of crawls that the real engine works on, and of a frontier in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import fakeredis
+import pytest
+from redis import Redis
+from rq import Queue, SimpleWorker
+
+from crawler import clock
+from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.politeness import Pace
+from crawler.core.crawl.scaling import HORIZON_S
+from crawler.crawls.control import cancel, pause
+from crawler.frontier import keys
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.ready_queue import Level, QueueItem
+from crawler.models import Crawl
+from crawler.queueing import queues
+from crawler.reports import scale
+from crawler.reports.scale import FRESH_S, Scale, plain, running_and_wanted, running_crawls, scale_of
+from tests.bench import Bench
+from tests.factories import a_crawl, a_finished_crawl
+from tests.site import page
+
+SLOW, OTHER = "slow.example", "other.example"
+FIRST, SECOND = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
+
+
+@pytest.fixture
+def twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Redis]:
+    """A Redis in memory, as the connection of this process."""
+    with fakeredis.FakeRedis() as redis:
+        monkeypatch.setattr(queues, "connection", lambda: redis)
+        monkeypatch.setattr(scale, "worker_count", lambda: 0)
+        monkeypatch.setattr(clock, "epoch_seconds", time.time)
+        yield redis
+
+
+def known(redis: Redis, host: str, **fields: str | float) -> None:
+    """What is known of a host: it has responded."""
+    values: dict[Any, Any] = {"answered": 1, "seconds": 0.1, **fields}
+    redis.hset(keys.host(host), mapping=values)
+
+
+def put(redis: Redis, pages: int, host: str, crawl: str = FIRST, *, in_seconds: float = 0.0) -> None:
+    frontier = Frontier(redis, crawl, default_pace=Pace(8, 64))
+    due = time.time() + in_seconds
+    frontier.ready_queue.enqueue(QueueItem(number, host, due) for number in range(1, pages + 1))
+    frontier.ready_queue.move_cursor(Level(5), pages)
+
+
+def found(**options: object) -> Scale:
+    return scale_of({FIRST: CrawlOptions(**options)})  # type: ignore[arg-type]
+
+
+# With values in Redis.
+
+
+def test_nothing_running_wants_no_worker(twin: Redis) -> None:
+    assert (scale_of({}).wanted, scale_of({}).running) == (0, 0)
+
+
+def test_one_host_uses_the_connections_of_its_crawl(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    assert found(concurrency=16).total.connections == 16
+    assert found(concurrency=4).total.connections == 4
+    assert found(concurrency=4).wanted == 1
+
+
+def test_a_delay_of_the_crawl_leaves_one_connection_and_one_worker(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 5_000, SLOW)
+    polite = found(concurrency=16, delay=2.0)
+    assert (polite.total.connections, polite.total.pages_per_s, polite.wanted) == (1, 0.5, 1)
+
+
+def test_a_crawl_delay_counts_if_the_crawl_obeys_it(twin: Redis) -> None:
+    known(twin, SLOW, crawl_delay=10)
+    put(twin, 5_000, SLOW)
+    assert found().total.pages_per_s == pytest.approx(0.1)
+    assert found(obey_robots=False).total.pages_per_s > 1
+
+
+def test_a_host_that_never_responded_gets_one_connection(twin: Redis) -> None:
+    put(twin, 5_000, SLOW)
+    assert found(concurrency=16).total.connections == 1
+
+
+def test_only_suspects_are_requested_one_at_a_time(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 40, f"{SLOW}|16")
+    assert found(concurrency=16).total.connections == 1
+
+
+def test_a_host_of_two_crawls_counts_once(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    put(twin, 1_000, SLOW, SECOND)
+    both = scale_of({FIRST: CrawlOptions(concurrency=16), SECOND: CrawlOptions(concurrency=8)})
+    assert both.total.connections == 8  # the strictest counts
+    assert [demand.connections for demand in both.by_crawl.values()] == [16, 8]
+
+
+def test_the_policy_of_another_crawl_at_work_counts(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 5.0, 2), time.time())
+    assert found(concurrency=16).total.pages_per_s == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("seconds", "wanted"), [(HORIZON_S - 10, 1), (HORIZON_S + 10, 0)])
+def test_a_stop_of_minutes_asks_for_no_worker_until_its_end_is_near(twin: Redis, seconds: float, wanted: int) -> None:
+    known(twin, SLOW, until=time.time() + seconds, stops=1)
+    put(twin, 1_000, SLOW)
+    assert found().wanted == wanted
+
+
+@pytest.mark.parametrize(("ago", "wanted"), [(280, 1), (200, 0)])
+def test_a_delay_of_minutes_asks_for_one_when_it_ends_soon(twin: Redis, ago: float, wanted: int) -> None:
+    known(twin, SLOW, sent=time.time() - ago)
+    put(twin, 1_000, SLOW)
+    assert found(delay=300.0).wanted == wanted
+
+
+def test_pages_that_are_retried_later_ask_for_none(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 10, SLOW, in_seconds=HORIZON_S + 10)
+    assert found().wanted == 0
+
+
+def test_a_thousand_slow_hosts_ask_for_several_workers(twin: Redis) -> None:
+    for place in range(1_000):
+        put(twin, 30, f"{place}.example")
+        known(twin, f"{place}.example", seconds=2.0)
+    many = found(concurrency=4)
+    assert many.total.hosts == 1_000
+    assert many.wanted == 6  # 128 hosts with four connections, 872 counted with one: 1,384 requests, 256 in a worker
+
+
+def test_a_tick_or_a_notice_that_waits_asks_for_one(twin: Redis) -> None:
+    twin.rpush("rq:queue:crawl", "notify-1")
+    assert scale_of({}).wanted == 1
+
+
+def test_an_idle_poller_asks_for_none(twin: Redis) -> None:
+    twin.rpush("rq:queue:crawl", "watch-1")
+    assert scale_of({}).wanted == 0
+
+
+def test_it_falls_late_whichever_process_is_asked(twin: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    twin.rpush("rq:queue:crawl", "notify-1")
+    assert scale_of({}).wanted == 1
+    twin.delete("rq:queue:crawl")
+    begun = time.time()
+    shown = []
+    for seconds in (1, 60, 120, 122):
+        monkeypatch.setattr(clock, "epoch_seconds", lambda now=begun + seconds: now)
+        shown.append((scale_of({}).wanted, scale_of({}).found))
+    assert shown == [(1, 0), (1, 0), (1, 0), (0, 0)]
+
+
+def test_pages_that_look_each_second_read_the_last_figure(twin: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "running_crawls", dict)
+    assert running_and_wanted() == (0, 0)
+    twin.rpush("rq:queue:crawl", "notify-1")
+    assert running_and_wanted() == (0, 0)
+    later = time.time() + FRESH_S + 1
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: later)
+    assert running_and_wanted() == (0, 1)
+
+
+# In words.
+
+
+@pytest.mark.django_db
+def test_only_running_crawls_count(twin: Redis) -> None:
+    running = a_crawl()
+    a_finished_crawl()
+    a_crawl(state="paused")
+    assert list(running_crawls()) == [str(running.pk)]
+
+
+@pytest.mark.django_db
+def test_each_crawl_has_a_line_and_those_of_others_one_without_their_names(twin: Redis) -> None:
+    mine, theirs = a_crawl(), a_crawl(start_urls=["https://secret.example/"])
+    for crawl in (mine, theirs):
+        put(twin, 100, SLOW, str(crawl.pk))
+    known(twin, SLOW)
+    told = plain(scale_of(running_crawls()), Crawl.objects.filter(pk=mine.pk))
+    assert (told["wanted"], told["running"]) == (1, 0)
+    assert [line.partition(":")[0] for line in told["reasons"]] == [
+        f"Crawl {mine.pk} ({mine.site})",
+        "1 other crawl",
+        "In all 4 connections to 1 host, 200 pages due, 20.0 pages a second at most",
+    ]
+    assert "secret.example" not in str(told)
+
+
+# With crawls at work.
+
+SITE = {"/": page(*(f"/{number}" for number in range(60))), **{f"/{number}": page() for number in range(60)}}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.site(SITE)
+def test_a_crawl_wants_a_worker_from_its_start_to_its_end(bench: Bench, real_redis: Redis) -> None:
+    assert scale_of(running_crawls()).found == 0
+    crawl = bench.start()
+    assert scale_of(running_crawls()).found == 1  # its first tick waits
+    bench.work("crawl", at_most=1)
+    first = scale_of(running_crawls())
+    assert (first.found, first.total.connections) == (1, 1)  # nothing is known of its host
+    bench.work(at_most=2)  # the start page is fetched, and the next batches are handed out
+    second = scale_of(running_crawls())
+    assert second.total.pages == 60
+    assert second.total.connections == crawl.chosen.concurrency
+    bench.work()
+    assert bench.state() == "finished"
+    done = scale_of(running_crawls())
+    assert (done.found, done.wanted) == (0, 1)  # which falls later
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.site(SITE)
+@pytest.mark.parametrize("end", [pause, cancel])
+def test_a_crawl_that_was_paused_or_cancelled_wants_none(bench: Bench, real_redis: Redis, end: object) -> None:
+    bench.start()
+    bench.work("crawl", at_most=1)
+    end(bench.crawl.id)  # type: ignore[operator]
+    bench.work()
+    assert scale_of(running_crawls()).found == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_are_counted(real_redis: Redis) -> None:
+    worker = SimpleWorker([Queue("crawl", connection=real_redis), Queue("fetch", connection=real_redis)])
+    worker.register_birth()
+    assert scale_of({}).running == 1
+    worker.register_death()
+    assert scale_of({}).running == 0
