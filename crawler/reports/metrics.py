@@ -7,15 +7,15 @@ are counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Case, Count, F, JSONField, When
 from redis import RedisError
 
 from crawler import clock
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.errors import ServiceDown
 from crawler.frontier import metrics
@@ -23,6 +23,10 @@ from crawler.frontier.metrics import QueueMetrics, TickTimes
 from crawler.models import Crawl, Delivery, Disagreement
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners
+from crawler.reports import scale
+
+_OPTIONS_IF_RUNNING = Case(When(state=State.RUNNING, then=F("options")), output_field=JSONField())
+"""Those of the other crawls, which may be thousands, are not read."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,14 @@ class FromTable:
     retries: int
     deliveries: Mapping[str, int]  # state -> deliveries of notices
     disagreements: int
-    running: Sequence[UUID] = field(repr=False)
+    running: Mapping[str, CrawlOptions] = field(repr=False)  # crawl -> its options
 
 
 @dataclass(frozen=True)
 class FromRedis:
     jobs: Mapping[str, int]  # queue -> jobs that wait
     workers: Mapping[str, int]  # queue -> workers that listen to it
+    workers_wanted: int | None  # see `reports.scale`; None = not known which crawls run
     frontier: QueueMetrics
     ticks: TickTimes
 
@@ -52,14 +57,15 @@ def of_table() -> FromTable:
     """Raises the errors of the database."""
     crawls, pages = Counter[str](dict.fromkeys(State, 0)), Counter[str](dict.fromkeys(_counted(), 0))
     discovered = requests = size = retries = 0
-    running = list[UUID]()
-    facts = Crawl.objects.values_list("id", "state", "discovered", "outcomes", "requests", "bytes", "retries")
-    for crawl, state, found, outcomes, asked, read, again in facts.iterator():
+    running = dict[str, CrawlOptions]()
+    columns = ("id", "state", "discovered", "outcomes", "requests", "bytes", "retries", "options_if_running")
+    facts = Crawl.objects.annotate(options_if_running=_OPTIONS_IF_RUNNING).values_list(*columns)
+    for crawl, state, found, outcomes, asked, read, again, options in facts.iterator():
         crawls[state] += 1
         pages.update(outcomes)
         discovered, requests, size, retries = discovered + found, requests + asked, size + read, retries + again
         if state == State.RUNNING:
-            running.append(crawl)
+            running[str(crawl)] = CrawlOptions.from_plain(options)
     return FromTable(
         crawls=crawls,
         pages=pages,
@@ -73,14 +79,15 @@ def of_table() -> FromTable:
     )
 
 
-def of_redis(running: Sequence[UUID]) -> FromRedis | None:
-    """None when Redis does not answer."""
+def of_redis(running: Mapping[str, CrawlOptions] | None) -> FromRedis | None:
+    """None when Redis does not answer. `running`: the crawls that run; None = the database does not answer."""
     try:
         redis = queues.connection()
         return FromRedis(
             jobs=queues.waiting_jobs(),
             workers=listeners(),
-            frontier=metrics.read_queue_metrics(redis, [str(crawl) for crawl in running], clock.epoch_seconds()),
+            workers_wanted=None if running is None else scale.scale_of(running).wanted,
+            frontier=metrics.read_queue_metrics(redis, list(running or ()), clock.epoch_seconds()),
             ticks=metrics.read_tick_times(redis),
         )
     except (ServiceDown, RedisError):

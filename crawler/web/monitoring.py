@@ -133,7 +133,7 @@ class _Installation(Collector):
             table: FromTable | None = figures.of_table()
         except DatabaseError:
             table = None
-        redis = figures.of_redis(table.running if table is not None else ())
+        redis = figures.of_redis(table.running if table is not None else None)
         up = {"database": int(table is not None), "redis": int(redis is not None)}
         yield _by("crawler_up", "Whether a service answers.", "service", up)
         if table is not None and redis is not None:
@@ -160,6 +160,8 @@ def _of_redis(redis: FromRedis) -> Iterator[Metric]:
     frontier, ticks = redis.frontier, redis.ticks
     yield _by("crawler_queue_jobs", "Jobs waiting in RQ's queues.", "queue", redis.jobs)
     yield _by("crawler_workers", "Workers that listen to a queue.", "queue", redis.workers)
+    if redis.workers_wanted is not None:
+        yield _one("crawler_workers_wanted", "Workers that would be useful now.", redis.workers_wanted)
     yield _one("crawler_reports_waiting", "Results of fetch jobs not processed yet.", frontier.reports)
     yield _one("crawler_leases", "Batches handed out.", frontier.leases)
     yield _one("crawler_leases_overdue", "Batches whose lease has to be checked.", frontier.overdue_leases)

@@ -90,6 +90,17 @@ def test_queues_windows_and_leases_of_all_crawls_are_added_up(as_root: Client, r
     assert found["crawler_workers", "fetch"] == 0
 
 
+def test_the_workers_that_would_be_useful_are_told(as_root: Client, real_redis: Redis) -> None:
+    a_finished_crawl()
+    assert read(as_root)["crawler_workers_wanted", ""] == 0
+    for crawl in (a_crawl(), a_crawl()):
+        keys = CrawlKeys(str(crawl.id))
+        real_redis.zadd(keys.queue("a.test"), {"3": 0})
+        real_redis.zadd(keys.hosts, {"a.test": 0})
+        real_redis.zadd(keys.weights, {"a.test": 1})
+    assert read(as_root)["crawler_workers_wanted", ""] == 1
+
+
 def test_the_time_of_ticks_is_a_histogram(as_root: Client, real_redis: Redis) -> None:
     for seconds in (0.02, 0.03, 20.0):
         with real_redis.pipeline() as pipe:
