@@ -216,6 +216,7 @@ API = [
     ApiRoute("delete", "/schedules/{schedule_id}", Scope.SCHEDULES_WRITE, 204),
     ApiRoute("get", "/tokens", Scope.TOKENS_READ, of_one=False),
     ApiRoute("delete", "/tokens/{token_id}", Scope.TOKENS_WRITE, 204),
+    ApiRoute("get", "/scale", Scope.SCALE_READ, of_one=False),
     ApiRoute("post", "/crawl", WRITE, 422, {"url": NOWHERE_URL}, of_one=False),  # a private address
     ApiRoute("get", "/crawl/active", READ, of_one=False),
     ApiRoute("get", "/crawl/{crawl_id}", READ),

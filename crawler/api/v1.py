@@ -31,6 +31,7 @@ from crawler.api.routes import (
     pages,
     progress,
     reports,
+    scale,
     schedules,
     tokens,
 )
@@ -74,6 +75,7 @@ api.add_router("/channels", notices.channel_router)
 api.add_router("/schedules", schedules.router)
 api.add_router("/tokens", tokens.router)
 api.add_router("/me", tokens.me)
+api.add_router("/scale", scale.router)
 api.add_router("", firecrawl.router)
 
 

@@ -161,6 +161,20 @@ def plain(scale: Scale, visible: QuerySet[Crawl]) -> dict[str, Any]:
     return {"wanted": scale.wanted, "running": scale.running, "reasons": list(_reasons(scale, sites))}
 
 
+def text(found: Mapping[str, Any]) -> str:
+    """The same for a terminal."""
+    reasons = "".join(f"{line}\n" for line in found["reasons"])
+    return f"{of_useful_workers(found['running'], found['wanted'])}\n{reasons}"
+
+
+def of_useful_workers(running: int, wanted: int) -> str:
+    """How many workers run, and how many would be useful, in one sentence."""
+    if not wanted:
+        return f"No worker is needed now; {'1 runs' if running == 1 else f'{count(running)} run'}."
+    useful = counted(wanted, "useful worker")
+    return f"{count(running)} of {useful} {'runs' if running == 1 else 'run'}."
+
+
 def _reasons(scale: Scale, sites: Mapping[str, str]) -> Iterator[str]:
     by_size = sorted(scale.by_crawl.items(), key=lambda item: (-item[1].connections, item[0]))
     for crawl, demand in by_size:

@@ -31,6 +31,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "release_trap": [["CRAWL"], ["CRAWL", "--json"], ["CRAWL", "--all"]],
     "schedule": [["list"], ["list", "--json"]],
     "audit": [[], ["--json"]],
+    "scale": [[], ["--json"]],
     "reseal": [[]],
     "retry_failed": [["CRAWL"]],
     "pause": [["CRAWL"]],

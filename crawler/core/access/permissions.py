@@ -74,6 +74,7 @@ class Scope(StrEnum):
     CHANNELS_WRITE = "channels:write"  # add, change, pause, resume, remove and test channels
     TOKENS_READ = "tokens:read"  # see tokens, never a secret
     TOKENS_WRITE = "tokens:write"  # revoke tokens
+    SCALE_READ = "scale:read"  # see how many workers would be useful
 
 
 MEANINGS: dict[Scope, str] = {
@@ -86,6 +87,7 @@ MEANINGS: dict[Scope, str] = {
     Scope.CHANNELS_WRITE: "Add, change, test and remove such channels",
     Scope.TOKENS_READ: "See which tokens there are",
     Scope.TOKENS_WRITE: "Revoke tokens",
+    Scope.SCALE_READ: "See how many workers would be useful",
 }
 """Each scope in a few words, for the user who creates a token."""
 

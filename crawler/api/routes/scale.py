@@ -1,0 +1,29 @@
+"""How many workers would be useful, for autoscalers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import Router
+
+from crawler.accounts.permissions import visible_crawls
+from crawler.api.callers import ApiRequest, needs
+from crawler.api.openapi import described
+from crawler.api.schemas import scale as shapes
+from crawler.core.access.permissions import Scope
+from crawler.reports import scale
+
+router = Router(tags=["workers"])
+
+
+@router.get(
+    "",
+    operation_id="workers_get_scale",
+    auth=needs(Scope.SCALE_READ),
+    response=shapes.Scale,
+    summary="Ask how many workers would be useful",
+    openapi_extra=described(shapes.EXAMPLE),
+)
+def get_scale(request: ApiRequest) -> dict[str, Any]:
+    """Over all crawls of this installation. Crawls you may not see are in the figure and in one line, without names."""
+    return scale.plain(scale.scale_of(scale.running_crawls()), visible_crawls(request.user))

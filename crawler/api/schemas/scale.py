@@ -1,0 +1,27 @@
+"""The schema of the number of useful workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ninja import Schema
+from pydantic import Field
+
+from crawler.api.openapi import CRAWL_ID
+
+
+class Scale(Schema):
+    wanted: int = Field(description="Workers that would be useful now. It rises at once, and falls after two minutes.")
+    running: int = Field(description="Workers that run. One that was killed is counted for some minutes.")
+    reasons: list[str] = Field(description="What each running crawl can do within a minute, and the sum, in words.")
+
+
+EXAMPLE: dict[str, Any] = {
+    "wanted": 2,
+    "running": 1,
+    "reasons": [
+        f"Crawl {CRAWL_ID} (example.com): 16 connections to 1 host, 5,000 pages due, 500.0 pages a second at most.",
+        "In all 16 connections to 1 host, 5,000 pages due, 500.0 pages a second at most: with 256 requests at a time "
+        "and 2.5 ms of CPU a page in each, 2 workers can do it.",
+    ],
+}
