@@ -171,8 +171,9 @@ def of_useful_workers(running: int, wanted: int) -> str:
     """How many workers run, and how many would be useful, in one sentence."""
     if not wanted:
         return f"No worker is needed now; {'1 runs' if running == 1 else f'{count(running)} run'}."
-    useful = counted(wanted, "useful worker")
-    return f"{count(running)} of {useful} {'runs' if running == 1 else 'run'}."
+    if running > wanted:
+        return f"{counted(running, 'worker')} run; {count(wanted)} would be enough now."
+    return f"{count(running)} of {counted(wanted, 'useful worker')} {'runs' if running == 1 else 'run'}."
 
 
 def _reasons(scale: Scale, sites: Mapping[str, str]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from crawler.reports.progress import (
     troubled_start_pages,
 )
 from crawler.reports.receipt import ended_of, masked_receipt, ran_until
+from crawler.reports.scale import of_useful_workers, running_and_wanted
 from crawler.web.crawl.crawl_summary import DELIVERY_TONES, notice_rows, receipt_rows, skipped_rows, status_rows
 from crawler.web.tables.rows import Row, dead_letter_row, page_row, trap_row
 
@@ -92,6 +93,7 @@ def status_of(crawl: Crawl, now: float, *, in_full: bool = False) -> dict[str, A
         "bar": {"value": progress["done"], "max": max(progress["total"], 1)},
         "texts": {
             **_texts(crawl, progress),
+            "workers": "" if alerts else _workers(crawl),
             "waits": "" if any(alert["tone"] == "warn" for alert in alerts) else _waits(crawl, now),
             "dead_letters": _dead_letters(crawl, len(letters)),
             "orphans": _orphans(crawl, len(orphaned)),
@@ -247,6 +249,18 @@ def _alerts(crawl: Crawl, now: float) -> list[Row]:
     if workers or _moved_lately(crawl, now):
         return alerts
     return [*alerts, {"text": NO_WORKER, "tone": "warn"}]
+
+
+def _workers(crawl: Crawl) -> str:
+    """How many of the workers that would be useful to all crawls run, as far as RQ lists any; not announced, because it
+    changes often."""
+    if crawl.state != State.RUNNING:
+        return ""
+    try:
+        running, wanted = running_and_wanted()
+    except (ServiceDown, RedisError):
+        return ""
+    return of_useful_workers(running, wanted) if running else ""
 
 
 def _moved_lately(crawl: Crawl, now: float) -> bool:

@@ -11,12 +11,16 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from redis import Redis
+from rq import Queue, SimpleWorker
 from syrupy.assertion import SnapshotAssertion
 
 from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.scaling import Steady
+from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.status import status_of, summary_of
@@ -184,6 +188,54 @@ def test_a_crawl_that_moved_a_moment_ago_has_a_worker_whatever_rq_lists(real_red
 def test_without_a_worker_the_page_says_how_to_start_one(sample: list[float], real_redis: object) -> None:
     crawl = a_crawl(samples=[sample])
     assert alerts(crawl) == ["No worker is running, so nothing is fetched. Start one in the project folder: bin/worker"]
+
+
+@pytest.fixture
+def workers(real_redis: Redis) -> Iterator[Callable[[int], None]]:
+    """Makes RQ list so many workers."""
+    listed_by_rq = list[SimpleWorker]()
+
+    def start(number: int) -> None:
+        for _ in range(number):
+            worker = SimpleWorker([Queue(name, connection=real_redis) for name in ("crawl", "fetch")])
+            worker.register_birth()
+            listed_by_rq.append(worker)
+
+    yield start
+    for worker in listed_by_rq:
+        worker.register_death()
+
+
+@pytest.mark.parametrize(
+    ("running", "wanted", "said"),
+    [
+        (3, 5, "3 of 5 useful workers run."),
+        (1, 2, "1 of 2 useful workers runs."),
+        (1, 1, "1 of 1 useful worker runs."),
+        (2, 1, "2 workers run; 1 would be enough now."),
+        (1, 0, "No worker is needed now; 1 runs."),
+    ],
+)
+def test_a_running_crawl_says_how_many_useful_workers_run(
+    workers: Callable[[int], None], real_redis: Redis, running: int, wanted: int, said: str
+) -> None:
+    workers(running)
+    store_figure(real_redis, ShownFigure(Steady(wanted), time.time()))
+    assert status(a_crawl())["texts"]["workers"] == said
+    assert status(a_finished_crawl())["texts"]["workers"] == ""
+
+
+def test_the_useful_workers_are_found_if_no_one_asked_just_now(
+    workers: Callable[[int], None], real_redis: Redis
+) -> None:
+    workers(1)
+    store_figure(real_redis, ShownFigure(Steady(0), time.time() - 60))
+    assert status(a_crawl())["texts"]["workers"] == "1 of 1 useful worker runs."
+
+
+def test_while_no_worker_runs_the_page_says_only_that(real_redis: Redis) -> None:
+    assert status(a_crawl())["texts"]["workers"] == ""
+    assert status(a_crawl(samples=[[time.time() - 1, 10, 5]]))["texts"]["workers"] == ""  # RQ lists none
 
 
 @pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED, State.CANCELLED])
