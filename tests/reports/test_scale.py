@@ -239,6 +239,17 @@ def test_a_crawl_that_was_paused_or_cancelled_wants_none(bench: Bench, real_redi
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_full_redis_is_read_all_the_same(real_redis: Redis) -> None:
+    a_crawl()
+    real_redis.config_set("maxmemory", 1)
+    try:
+        assert scale_of(running_crawls()).wanted == 1
+    finally:
+        real_redis.config_set("maxmemory", 0)
+    assert not real_redis.exists(keys.SCALE)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_workers_are_counted(real_redis: Redis) -> None:
     worker = SimpleWorker([Queue("crawl", connection=real_redis), Queue("fetch", connection=real_redis)])
     worker.register_birth()

@@ -74,19 +74,20 @@ def demand_of(work: HostWork) -> Demand:
     """What can be done at a host.
 
     1. At most as many requests are under way as there are connections and pages.
-    2. They occupy a place of a worker each. With a delay that no slice waits for (MAX_SLICE_WAIT_S) the place is free
-       between two requests.
-    3. Pages a second: at most 1/delay; by Little's law at most connections / response time; and no more than leave
-       something to do for a worker that is started now.
+    2. Pages a second: at most 1/delay; by Little's law at most connections / response time; and no more than leave
+       something to do for a worker that is started now (WORKER_START_S).
+    3. A page occupies a place of a worker until the response, and with a delay that its slice waits for
+       (MAX_SLICE_WAIT_S) until the turn of its connection. By Little's law again: that time x pages a second.
     """
     response_s = UNKNOWN_RESPONSE_S if work.response_s is None else max(work.response_s, 0.001)
     connections = min(work.connections, max(work.pages, work.in_use))
     pages_per_s = min(connections / response_s, work.pages / WORKER_START_S)
-    places = float(connections)
+    occupied_s = response_s
     if work.delay > 0:
         pages_per_s = min(pages_per_s, 1 / work.delay)
-    if work.delay > MAX_SLICE_WAIT_S:
-        places = min(places, response_s / work.delay)
+        if work.delay <= MAX_SLICE_WAIT_S:
+            occupied_s = max(response_s, connections * work.delay)
+    places = min(float(connections), occupied_s * pages_per_s)
     return Demand(
         hosts=work.hosts,
         pages=work.hosts * work.pages,

@@ -86,6 +86,16 @@ def test_ten_thousand_hosts_with_a_long_delay_need_places_only_while_they_respon
     assert wanted(replace(polite[0], delay=2.0)) == 40  # a slice waits for its delay in a place
 
 
+def test_with_a_short_delay_all_connections_wait_in_places() -> None:
+    assert demand([a_host(delay=0.1, response_s=0.01)]).places == pytest.approx(16)
+
+
+def test_the_single_pages_of_many_hosts_are_done_before_another_worker_has_started() -> None:
+    singles = HostWork("crawl", "*", pages=1, connections=1, response_s=0.5, hosts=10_000)
+    assert wanted(singles) == 3  # 10,000 connections for half a second each, and 25 s of CPU, in ten seconds
+    assert wanted(replace(singles, pages=1_000)) == 50  # 20,000 pages a second
+
+
 def test_a_host_of_two_crawls_counts_once_by_the_strictest_policy() -> None:
     alone = demand([a_host(crawl="first")])
     assert demand([a_host(crawl="first"), a_host(crawl="second")]).connections == alone.connections
