@@ -6,6 +6,7 @@ others. Those are taken for hosts like the smallest that was read, each with one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -19,7 +20,7 @@ from crawler.core.crawl import scaling
 from crawler.core.crawl.completion import State
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.politeness import chosen_delay, host_delay
-from crawler.core.crawl.scaling import HORIZON_S, Demand, HostWork, connections_of
+from crawler.core.crawl.scaling import HORIZON_S, WORKER_START_S, Demand, HostWork, connections_of
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
 from crawler.frontier.inspect import HostSnapshot, host_snapshots
@@ -204,10 +205,9 @@ def _can_use(demand: Demand) -> str:
     if not demand.connections:
         return "no page is due"
     connections, hosts = counted(demand.connections, "connection"), counted(demand.hosts, "host")
-    return (
-        f"{connections} to {hosts}, {counted(demand.pages, 'page')} due,"
-        f" {demand.pages_per_s:,.1f} pages a second at most"
-    )
+    soon = count(math.ceil(round(demand.pages_per_s * WORKER_START_S, 6)))
+    pages = counted(demand.pages, "page")
+    return f"{connections} to {hosts}, {pages} due, {soon} of them within {WORKER_START_S:g} seconds"
 
 
 def _sum(demands: Iterable[Demand]) -> Demand:

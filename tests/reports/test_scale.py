@@ -135,13 +135,13 @@ def test_pages_that_are_retried_later_ask_for_none(twin: Redis) -> None:
     assert found().wanted == 0
 
 
-def test_a_thousand_slow_hosts_ask_for_several_workers(twin: Redis) -> None:
-    for place in range(1_000):
+def test_hundreds_of_slow_hosts_ask_for_several_workers(twin: Redis) -> None:
+    for place in range(300):
         put(twin, 30, f"{place}.example")
         known(twin, f"{place}.example", seconds=2.0)
     many = found(concurrency=4)
-    assert many.total.hosts == 1_000
-    assert many.wanted == 6  # 128 hosts with four connections, 872 counted with one: 1,384 requests, 256 in a worker
+    assert many.total.hosts == 300
+    assert many.wanted == 3  # 128 hosts with four connections, 172 counted with one: 684 requests, 256 in a worker
 
 
 def test_a_tick_or_a_notice_that_waits_asks_for_one(twin: Redis) -> None:
@@ -198,7 +198,7 @@ def test_each_crawl_has_a_line_and_those_of_others_one_without_their_names(twin:
     assert [line.partition(":")[0] for line in told["reasons"]] == [
         f"Crawl {mine.pk} ({mine.site})",
         "1 other crawl",
-        "In all 4 connections to 1 host, 200 pages due, 20.0 pages a second at most",
+        "In all 4 connections to 1 host, 200 pages due, 200 of them within 10 seconds",
     ]
     assert "secret.example" not in str(told)
 

@@ -20,8 +20,8 @@ EXAMPLE: dict[str, Any] = {
     "wanted": 2,
     "running": 1,
     "reasons": [
-        f"Crawl {CRAWL_ID} (example.com): 16 connections to 1 host, 5,000 pages due, 500.0 pages a second at most.",
-        "In all 16 connections to 1 host, 5,000 pages due, 500.0 pages a second at most: with 256 requests at a time "
-        "and 2.5 ms of CPU a page in each, 2 workers can do it.",
+        f"Crawl {CRAWL_ID} (example.com): 16 connections to 1 host, 9,000 pages due, 5,000 of them within 10 seconds.",
+        "In all 16 connections to 1 host, 9,000 pages due, 5,000 of them within 10 seconds: with 256 requests at a "
+        "time and 2.5 ms of CPU a page in each, 2 workers can do it.",
     ],
 }
