@@ -143,6 +143,13 @@ def test_the_largest_hosts_are_read_and_the_others_counted(frontier: Frontier, m
     assert sent == [COMMANDS_PER_CRAWL, COMMANDS_PER_LANE * MAX_LANES_PER_CRAWL]
 
 
+def test_hosts_being_fetched_are_counted_beyond_those_that_are_read(frontier: Frontier) -> None:
+    fetched = {f"{place}.example": 1 for place in range(MAX_LANES_PER_CRAWL + 7)}
+    frontier.redis.hset(frontier.keys.active, mapping=fetched)  # type: ignore[arg-type]  # redis-py's dict is invariant
+    load = load_of(frontier)
+    assert (len(load.lanes), load.other_lanes) == (MAX_LANES_PER_CRAWL, 7)
+
+
 def test_many_crawls_share_the_number_of_hosts_that_are_read(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     crawls = [Frontier(redis, f"crawl-{number}", clock=GivenClock()) for number in range(16)]
     for crawl in crawls:

@@ -13,6 +13,7 @@ from rq import Queue, SimpleWorker
 
 from crawler import clock
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.politeness import Pace
 from crawler.core.crawl.scaling import HORIZON_S
 from crawler.crawls.control import cancel, pause
@@ -20,6 +21,7 @@ from crawler.frontier import keys
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
+from crawler.frontier.workload import MAX_LANES_PER_CRAWL
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.reports import scale
@@ -99,6 +101,26 @@ def test_only_suspects_are_requested_one_at_a_time(twin: Redis) -> None:
     assert found(concurrency=16).total.connections == 1
 
 
+def test_after_a_stop_one_page_is_requested_alone(twin: Redis) -> None:
+    known(twin, SLOW, until=time.time() - 1, stops=1)
+    put(twin, 1_000, SLOW)
+    assert found(concurrency=16).total.connections == 1
+
+
+def test_a_host_that_responds_no_more_gets_one_connection(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    Frontier(twin, FIRST).unresponsive_hosts.record_failure(SLOW, Outcome.TIMEOUT, time.time())
+    assert found(concurrency=16).total.connections == 1
+
+
+def test_the_throttle_counts_if_the_crawl_uses_it(twin: Redis) -> None:
+    known(twin, SLOW, delay=10, delay_at=time.time())
+    put(twin, 1_000, SLOW)
+    assert found().total.pages_per_s == pytest.approx(0.1, rel=0.01)
+    assert found(throttle=False).total.pages_per_s > 1
+
+
 def test_a_host_of_two_crawls_counts_once(twin: Redis) -> None:
     known(twin, SLOW)
     put(twin, 1_000, SLOW)
@@ -113,6 +135,32 @@ def test_the_policy_of_another_crawl_at_work_counts(twin: Redis) -> None:
     put(twin, 1_000, SLOW)
     HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 5.0, 2), time.time())
     assert found(concurrency=16).total.pages_per_s == pytest.approx(0.2)
+
+
+def test_the_fewest_connections_of_crawls_at_work_count(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1_000, SLOW)
+    HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:0", HostPolicy(SECOND, 0.0, 2), time.time())
+    assert found(concurrency=16).total.connections == 2
+
+
+def test_connections_of_other_crawls_are_in_use(twin: Redis) -> None:
+    known(twin, SLOW)
+    put(twin, 1, SLOW)
+    assert found(concurrency=16).total.connections == 1
+    for number in range(3):
+        HostLimiter(twin, 30).take_slot(SLOW, f"{SECOND}:batch:{number}", HostPolicy(SECOND, 0.0, 8), time.time())
+    assert found(concurrency=16).total.connections == 3
+
+
+def test_hosts_that_are_only_counted_are_like_the_smallest_that_is_read(twin: Redis) -> None:
+    hosts = MAX_LANES_PER_CRAWL + 10
+    for place in range(hosts):
+        put(twin, 30, f"{place}.example")
+        known(twin, f"{place}.example", seconds=2.0)
+    usual, polite = found().total, found(delay=10.0).total
+    assert usual.pages == 30 * hosts
+    assert polite.pages_per_s == pytest.approx(0.1 * hosts)
 
 
 @pytest.mark.parametrize(("seconds", "wanted"), [(HORIZON_S - 10, 1), (HORIZON_S + 10, 0)])
@@ -159,11 +207,15 @@ def test_it_falls_late_whichever_process_is_asked(twin: Redis, monkeypatch: pyte
     assert scale_of({}).wanted == 1
     twin.delete("rq:queue:crawl")
     begun = time.time()
-    shown = []
+    shown, reasons = [], []
     for seconds in (1, 60, 120, 122):
         monkeypatch.setattr(clock, "epoch_seconds", lambda now=begun + seconds: now)
-        shown.append((scale_of({}).wanted, scale_of({}).found))
+        known_now = scale_of({})
+        shown.append((known_now.wanted, known_now.found))
+        reasons.append(plain(known_now, Crawl.objects.none())["reasons"])
     assert shown == [(1, 0), (1, 0), (1, 0), (0, 0)]
+    assert "1 worker had work in the last 2 minutes." in reasons[0]
+    assert reasons[-1] == ["Nothing is due within 60 seconds."]
 
 
 def test_pages_that_look_each_second_read_the_last_figure(twin: Redis, monkeypatch: pytest.MonkeyPatch) -> None:

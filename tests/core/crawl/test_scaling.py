@@ -103,6 +103,11 @@ def test_a_host_of_two_crawls_counts_once_by_the_strictest_policy() -> None:
     assert demand([a_host(crawl="first"), strict]).pages_per_s == pytest.approx(0.5)
 
 
+def test_of_several_response_times_of_a_host_the_longest_counts() -> None:
+    times = [a_host(crawl=str(place), response_s=seconds) for place, seconds in enumerate((0.1, 2.0, None))]
+    assert demand(times).pages_per_s == pytest.approx(8)
+
+
 def test_requests_of_a_crawl_that_was_paused_still_occupy_their_places() -> None:
     assert demand([a_host(pages=1, in_use=7)]).connections == 7
 
