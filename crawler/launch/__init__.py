@@ -4,6 +4,7 @@ install        .venv and the pinned packages (needs only the standard library)
 services       the Redis to use: a running one, or an embedded one; migrations
 process_group  processes that end with their parent (`watchdog` ensures it); signals that stop a command
 supervisor     runs the Procfile's processes: starts and restarts them, prints their output
+autoscale      as many workers as are useful
 workers        RQ workers for as long as one command runs; `preload` loads one in advance
 crawl, up      the two commands
 worker         `bin/worker`: RQ's worker with the settings of `.env`

@@ -3,12 +3,15 @@ processes."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,13 +22,14 @@ from honcho.colour import get_colours
 from honcho.environ import ProcessParams, expand_processes, parse_procfile
 from honcho.printer import Message, Printer
 
+from crawler.launch import watchdog
 from crawler.launch.process_group import Children
 
 STABLE_AFTER_S = 10.0  # a program that ran at least this long is restarted at once
 MAX_RESTART_PAUSE_S = 30.0  # longest pause before a program that keeps exiting is restarted
 
 
-@dataclass
+@dataclass(eq=False)
 class ManagedProcess:
     """A program to keep running, and its current process. Times are on the monotonic clock."""
 
@@ -35,6 +39,7 @@ class ManagedProcess:
     started_at: float = field(default=0.0, init=False)
     due_at: float = field(default=0.0, init=False)  # not started before
     pause: float = field(default=0.0, init=False)  # before the next start; more than 0 = it keeps exiting
+    is_retired: bool = field(default=False, init=False)  # it was asked to exit, and is not started again
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,14 @@ class Supervisor:
     def __len__(self) -> int:
         return len(self._managed)
 
+    def retire(self, managed: ManagedProcess) -> None:
+        """Ask a program to exit, and do not start it again."""
+        managed.is_retired = True
+        if managed.process is None:
+            self._managed.remove(managed)
+        else:
+            watchdog.send(managed.process.pid, signal.SIGTERM)
+
     def fill(self) -> None:
         """Start the programs that are not running and are due."""
         for managed in self._managed:
@@ -69,13 +82,15 @@ class Supervisor:
                 managed.process, managed.started_at = managed.start(), time.monotonic()
 
     def ended(self) -> list[ExitedProcess]:
-        """The programs that exited since the last call."""
+        """The programs that exited by themselves since the last call."""
         gone = {process.pid: process.returncode for process in self._children.ended()}
-        return [
-            _exited(managed, gone[managed.process.pid])
+        exited = {
+            managed: gone[managed.process.pid]
             for managed in self._managed
             if managed.process and managed.process.pid in gone
-        ]
+        }
+        self._managed = [managed for managed in self._managed if not (managed.is_retired and managed in exited)]
+        return [_exited(managed, code) for managed, code in exited.items() if not managed.is_retired]
 
 
 def next_pause(ran: float, pause: float) -> float:
@@ -90,26 +105,69 @@ def _exited(managed: ManagedProcess, exit_code: int) -> ExitedProcess:
     return ExitedProcess(managed.name, exit_code, managed.pause)
 
 
+WORKER = "worker"  # the kind of which there may be several
 STOP_TIMEOUT_S = 8.0  # seconds the processes have to exit after SIGTERM
+
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class WorkerRange:
+    """From `least` to `most` workers; a fixed number if both are equal."""
+
+    least: int
+    most: int
+
+    @classmethod
+    def parse(cls, typed: str) -> WorkerRange:
+        """ "3", "0-8" or "auto" (1 to the number of cores). Raises ArgumentTypeError."""
+        if typed.strip().lower() == AUTO:
+            return cls(1, max(1, os.cpu_count() or 1))
+        least, dash, most = typed.partition("-")
+        numbers = [number.strip() for number in (least, most if dash else least)]
+        if not all(number.isascii() and number.isdigit() for number in numbers):
+            raise ArgumentTypeError(f"it must be a number of workers, a range such as 0-8, or {AUTO}, not {typed!r}")
+        found = cls(int(numbers[0]), int(numbers[1]))
+        if found.least > found.most:
+            raise ArgumentTypeError(f"the range {typed} ends before it begins")
+        return found
+
+    @property
+    def is_fixed(self) -> bool:
+        return self.least == self.most
+
+    def within(self, wanted: int) -> int:
+        return min(max(wanted, self.least), self.most)
 
 
 class Processes:
     """The Procfile's processes: started and stopped together, restarted when they exit, their output printed by line.
 
-    `counts`: the number of processes of a kind, where it is not one. `environment`: complete; its PORT is for the
-    first kind."""
+    `workers`: how many of the kind WORKER. `environment`: complete; its PORT is for the first kind. `kinds`: only
+    these, if not all."""
 
-    def __init__(self, procfile: Path, counts: Mapping[str, int], environment: Mapping[str, str]) -> None:
-        kinds = parse_procfile(procfile.read_text()).processes
-        wanted = expand_processes(kinds, counts, dict(environment))
+    def __init__(
+        self, procfile: Path, workers: WorkerRange, environment: Mapping[str, str], kinds: Collection[str] | None = None
+    ) -> None:
+        known = parse_procfile(procfile.read_text()).processes
+        chosen = {kind: command for kind, command in known.items() if kinds is None or kind in kinds}
+        wanted = expand_processes(chosen, {WORKER: workers.most}, dict(environment))
         self._directory = procfile.parent
-        self._printer: Any = Printer(sys.stdout, width=max(len(each.name) for each in wanted))
+        self._printer: Any = Printer(sys.stdout, width=max((len(each.name) for each in wanted), default=0))
         self._printing = threading.Lock()
         self._readers: list[threading.Thread] = []
         self._children = Children(STOP_TIMEOUT_S)
         self._supervisor = Supervisor(self._children)
+        self._workers = list[ManagedProcess]()  # those that are kept running
+        self._spare = list[ManagedProcess]()  # workers that could be, the next one last
         for each, colour in zip(wanted, get_colours(), strict=False):  # an endless generator
-            self._supervisor.add(ManagedProcess(each.name, partial(self._start, each, colour)))
+            managed = ManagedProcess(each.name, partial(self._start, each, colour))
+            if each.name.startswith(f"{WORKER}."):
+                self._spare.insert(0, managed)
+            else:
+                self._supervisor.add(managed)
+        self.keep_workers(workers.least)
 
     def __enter__(self) -> Self:
         try:
@@ -124,6 +182,17 @@ class Processes:
     ) -> None:
         self._children.stop()
         self._read_rest()
+
+    def keep_workers(self, number: int) -> None:
+        """Have `replace` start workers until there are so many, or ask those that were started last to exit."""
+        while len(self._workers) < number and self._spare:
+            managed = self._spare.pop()
+            self._workers.append(managed)
+            self._supervisor.add(managed)
+        while len(self._workers) > number:
+            managed = self._workers.pop()
+            self._supervisor.retire(managed)
+            self._spare.append(replace(managed))
 
     def ended(self) -> list[ExitedProcess]:
         """The programs that exited since the last call; their last lines have been printed."""

@@ -15,9 +15,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler import conf
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
+from crawler.launch.autoscale import Autoscaler, useful_workers
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
-from crawler.launch.supervisor import Processes
+from crawler.launch.supervisor import Processes, WorkerRange
 from settings.environment import ROOT, kept_secret
 
 STARTUP_TIMEOUT_S = 60.0  # until the web server first answers
@@ -48,12 +49,15 @@ def run(options: Namespace, stop: StopSignal) -> None:
     apply_migrations()
     with (
         ensure_redis(conf.data_dir()) as redis,
-        Processes(ROOT / "Procfile", {"worker": options.workers}, _environment(options, redis.url)) as processes,
+        Processes(ROOT / "Procfile", options.workers, _environment(options, redis.url)) as processes,
     ):
         _await_answers(options, processes, stop)
         if not stop.received:
             print(_welcome(options, conf.data_dir()), flush=True)
+        autoscaler = Autoscaler(options.workers, useful_workers, processes.keep_workers)
         while not stop.wait(1.0):
+            if autoscaler.check():
+                print(f"Workers: {autoscaler.number}.", flush=True)
             _restart_ended(redis, processes)
         print("Stopping ...", flush=True)
 
@@ -66,7 +70,13 @@ def _parser() -> ArgumentParser:
         "clock and RQ's dashboard. Prints the address and a one-time login link. Ctrl-C stops all of it.",
     )
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="port of the web server (default: 8000)")
-    parser.add_argument("--workers", type=_count, default=2, metavar="N", help="number of workers (default: 2)")
+    parser.add_argument(
+        "--workers",
+        type=WorkerRange.parse,
+        default="2",
+        metavar="N|A-B|auto",
+        help="number of workers; a range: as many of it as are useful; auto: 1 to the number of cores (default: 2)",
+    )
     parser.add_argument(
         "--dashboard-port", type=_port, default=9181, metavar="N", help="port of RQ's dashboard (default: 9181)"
     )
@@ -76,12 +86,6 @@ def _parser() -> ArgumentParser:
 def _port(typed: str) -> int:
     if not (typed.isascii() and typed.isdigit() and 1 <= int(typed) <= 65535):
         raise ArgumentTypeError(f"a port is a number from 1 to 65535, not {typed!r}")
-    return int(typed)
-
-
-def _count(typed: str) -> int:
-    if not (typed.isascii() and typed.isdigit()):
-        raise ArgumentTypeError(f"it must be a whole number, 0 or more, not {typed!r}")
     return int(typed)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.supervisor import Processes
+from crawler.launch.supervisor import Processes, WorkerRange
 from tests.conftest import free_port
 from tests.launch.conftest import descendants, environment, eventually, is_alive
 from tests.stack import ROOT, new_database
@@ -151,7 +151,7 @@ def test_the_procfile_is_read_with_counts_and_a_port(tmp_path: Path, capsys: pyt
     procfile = tmp_path / "Procfile"
     procfile.write_text("web: echo on $PORT\nworker: echo I work; sleep 600\n")
     variables = environment(PORT="8123")
-    with Processes(procfile, {"worker": 2}, variables) as processes:
+    with Processes(procfile, WorkerRange(2, 2), variables) as processes:
         ended: list[str] = []
         assert eventually(lambda: bool(ended.extend(map(str, processes.ended())) or ended))
     assert ended == ["web.1 (exit code 0)"]

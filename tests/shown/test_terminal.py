@@ -40,6 +40,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "delete": [["CRAWL", "--yes"]],
 }
 ELSEWHERE = {
+    "autoscale": "numbers",
     "clock": "it says nothing but to the log",
     "crawl": "it shows a receipt, as status does",
     "extract": "it asks a site: see tests/management/test_extract.py",

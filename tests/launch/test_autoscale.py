@@ -1,0 +1,99 @@
+"""As many workers as are useful, within a range: they are started, asked to exit, and replaced when they are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.launch.autoscale import Autoscaler
+from crawler.launch.supervisor import WORKER, Processes, WorkerRange
+from tests.launch.conftest import environment, eventually
+
+WORKS = """\
+web: sleep 600
+worker: trap 'echo $$ >> handed_back; exit 0' TERM; echo $$ >> started; while true; do sleep 0.05; done
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "least", "most"),
+    [("3", 3, 3), ("0", 0, 0), ("0-8", 0, 8), (" 1 - 2 ", 1, 2), ("AUTO", 1, os.cpu_count())],
+)
+def test_a_range_is_read_as_typed(typed: str, least: int, most: int) -> None:
+    assert WorkerRange.parse(typed) == WorkerRange(least, most)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("-1", "such as 0-8"), ("many", "such as 0-8"), ("1-", "such as 0-8"), ("8-1", "ends before it begins")],
+)
+def test_what_is_no_range_is_refused(typed: str, said: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=said):
+        WorkerRange.parse(typed)
+
+
+def test_the_number_follows_what_is_useful_within_the_range() -> None:
+    useful = iter([0, 3, None, 9, 9, 0])
+    sizes: list[int] = []
+    autoscaler = Autoscaler(WorkerRange(1, 4), lambda: next(useful), sizes.append)
+    assert [autoscaler.check() for _ in range(6)] == [False, True, False, True, False, True]
+    assert (sizes, autoscaler.number) == ([3, 4, 1], 1)
+
+
+def test_of_a_fixed_number_nobody_asks_what_is_useful() -> None:
+    autoscaler = Autoscaler(WorkerRange(2, 2), lambda: pytest.fail("it was asked"), lambda number: None)
+    assert not autoscaler.check()
+
+
+@pytest.fixture
+def workers(tmp_path: Path) -> Iterator[tuple[Processes, Callable[[], list[int]]]]:
+    """The Procfile's processes, and the ids of all workers that were started."""
+    procfile, started = tmp_path / "Procfile", tmp_path / "started"
+    procfile.write_text(WORKS)
+    started.touch()
+    with Processes(procfile, WorkerRange(0, 3), environment(), {WORKER}) as processes:
+        yield processes, lambda: list(map(int, started.read_text().split()))
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_workers_are_started_and_asked_to_exit(
+    workers: tuple[Processes, Callable[[], list[int]]], tmp_path: Path
+) -> None:
+    processes, started = workers
+    assert started() == []
+    processes.keep_workers(2)
+    processes.replace()
+    assert eventually(lambda: len(started()) == 2)
+    first, second = started()
+    processes.keep_workers(1)
+    assert eventually(lambda: not (processes.ended() or lives(second)))  # it did not exit by itself
+    processes.replace()
+    assert lives(first)
+    processes.keep_workers(3)
+    processes.replace()
+    assert eventually(lambda: len(started()) == 4)
+    assert (tmp_path / "handed_back").read_text().split() == [str(second)]
+
+
+def test_one_that_is_killed_is_replaced(workers: tuple[Processes, Callable[[], list[int]]]) -> None:
+    processes, started = workers
+    processes.keep_workers(1)
+    processes.replace()
+    assert eventually(lambda: len(started()) == 1)
+    os.kill(started()[0], signal.SIGKILL)
+    ended: list[str] = []
+    assert eventually(lambda: bool(ended.extend(map(str, processes.ended())) or ended))
+    assert ended == ["worker.1 (exit code -9)"]
+    assert eventually(lambda: bool(processes.replace() or len(started()) == 2))
