@@ -8,6 +8,7 @@ killed.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
@@ -15,15 +16,65 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Protocol, Self
 
 from crawler.launch import watchdog
 
-_left_to_others: list[subprocess.Popen[bytes]] = []  # another owner keeps them: they are not waited for here
+_left_to_others: list[object] = []  # another owner keeps them: they are not waited for here
 
 _REPORT_THEN_BECOME = 'echo "+ $$" >&0 && exec "$@" 0</dev/null'
+
+
+class Child(Protocol):
+    """A process of ours, as `subprocess.Popen` has it."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+
+class AdoptedProcess:
+    """A process that a child of ours has left to us."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self._reaped(os.WNOHANG)
+
+    def wait(self) -> int:
+        code = self._reaped(0)
+        assert code is not None  # noqa: S101 (waiting without WNOHANG ends with the process)
+        return code
+
+    def _reaped(self, options: int) -> int | None:
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, options)
+            except ChildProcessError:  # it was never ours, or somebody else has waited for it
+                pid, status = self.pid, 0
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
+@cache
+def adopts_orphans() -> bool:
+    """Have this process adopt those whose parent exits, instead of the system's first process; False where that is not
+    possible. See prctl(2), Linux."""
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False
+
+
+_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 class Children:
@@ -35,7 +86,7 @@ class Children:
 
     def __init__(self, grace: float, owners_pipe: Path | None = None) -> None:
         self._grace = grace
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._processes: list[Child] = []
         reading, self._pipe = _named_pipe(owners_pipe) if owners_pipe else os.pipe()
         self._watchdog = subprocess.Popen(
             [sys.executable, "-I", "-S", watchdog.__file__, str(grace)],
@@ -70,7 +121,19 @@ class Children:
         self._processes.append(process)
         return process
 
-    def ended(self) -> list[subprocess.Popen[bytes]]:
+    @property
+    def watched_by(self) -> int:
+        """The descriptor on which a process with a group of its own reports to the watchdog. Whoever holds it is an
+        owner: it must be closed soon."""
+        return self._pipe
+
+    def adopt(self, pid: int) -> Child:
+        """Treat a process like those that were started here. It has a group of its own, and the watchdog knows it."""
+        process = AdoptedProcess(pid)
+        self._processes.append(process)
+        return process
+
+    def ended(self) -> list[Child]:
         """The children that have exited since the last call."""
         ended = [process for process in self._processes if process.poll() is not None]
         for process in ended:
@@ -106,7 +169,7 @@ class Children:
                 process.wait()  # the watchdog has stopped it within `grace`
             self._watchdog.wait()
 
-    def _forget(self, process: subprocess.Popen[bytes]) -> None:
+    def _forget(self, process: Child) -> None:
         watchdog.send(process.pid, signal.SIGKILL)  # processes of its group that may be left
         self._processes.remove(process)
         with contextlib.suppress(BrokenPipeError):  # the watchdog itself was killed
@@ -129,7 +192,7 @@ def join(owners_pipe: Path) -> int | None:
         return None
 
 
-def _lives(process: subprocess.Popen[bytes]) -> bool:
+def _lives(process: Child) -> bool:
     """Whether a process of its group is left; a shell may exit before the program it started."""
     process.poll()  # reaps it; a zombie would count as alive
     return watchdog.send(process.pid, 0)

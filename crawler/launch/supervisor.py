@@ -23,7 +23,7 @@ from honcho.environ import ProcessParams, expand_processes, parse_procfile
 from honcho.printer import Message, Printer
 
 from crawler.launch import watchdog
-from crawler.launch.process_group import Children
+from crawler.launch.process_group import Child, Children
 
 STABLE_AFTER_S = 10.0  # a program that ran at least this long is restarted at once
 MAX_RESTART_PAUSE_S = 30.0  # longest pause before a program that keeps exiting is restarted
@@ -34,8 +34,8 @@ class ManagedProcess:
     """A program to keep running, and its current process. Times are on the monotonic clock."""
 
     name: str
-    start: Callable[[], subprocess.Popen[bytes]]
-    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    start: Callable[[], Child]
+    process: Child | None = field(default=None, init=False)
     started_at: float = field(default=0.0, init=False)
     due_at: float = field(default=0.0, init=False)  # not started before
     pause: float = field(default=0.0, init=False)  # before the next start; more than 0 = it keeps exiting
@@ -83,7 +83,7 @@ class Supervisor:
 
     def ended(self) -> list[ExitedProcess]:
         """The programs that exited by themselves since the last call."""
-        gone = {process.pid: process.returncode for process in self._children.ended()}
+        gone = {process.pid: process.returncode or 0 for process in self._children.ended()}
         exited = {
             managed: gone[managed.process.pid]
             for managed in self._managed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from redis import RedisError
 
 from crawler.core.errors import ServiceDown
 from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
-from crawler.launch.process_group import Children
+from crawler.launch.process_group import Child, Children
 from crawler.launch.services import RedisServer
 from crawler.launch.supervisor import ManagedProcess, Supervisor
 from settings.environment import ROOT
@@ -30,7 +29,7 @@ class Workers:
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
-    the first worker, if any is wanted.
+    the workers, if any are wanted.
     """
 
     def __init__(
@@ -49,6 +48,7 @@ class Workers:
         self._log_file = log_file
         self._children = children or Children(STOP_TIMEOUT_S)
         self._preloaded = preloaded
+        self._begun = list[Child]()  # workers that it has become
         self._supervisor = Supervisor(self._children)
         self._idle_checks = 0
         self._has_warned = False
@@ -78,10 +78,12 @@ class Workers:
         for number in range(1, count + 1):
             self._supervisor.add(ManagedProcess(f"worker {number}", self._start))
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Child:
         preloaded, self._preloaded = self._preloaded, None
-        if preloaded and (process := preloaded.begin()):
-            return process
+        if preloaded:
+            self._begun = preloaded.begin(len(self._supervisor))
+        if self._begun:
+            return self._begun.pop(0)
         with self._log_file.open("ab") as output:
             return self._children.start(COMMAND, output=output, directory=ROOT)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,15 +75,71 @@ def test_workers_that_do_not_stay_are_said_once(
     assert (tmp_path / "workers.log").read_text().startswith("no\n")
 
 
-def test_the_first_is_the_one_that_was_loaded_early(server: RedisServer, tmp_path: Path) -> None:
+def registered() -> set[int]:
+    return {worker.pid for worker in Worker.all(connection=queues.connection())}
+
+
+def was_loaded_early(pid: int) -> bool:
+    return b"crawler.launch.preload" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_all_are_forked_from_the_one_that_was_loaded_early(server: RedisServer, tmp_path: Path) -> None:
+    """And are children of the command, each with a group of its own."""
+    children = Children(STOP_TIMEOUT_S)
+    preloaded = PreloadedWorker(children)
+    with Workers(
+        3, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
+    ):
+        assert eventually(lambda: live_workers() == 3)
+        pids = registered()
+        assert preloaded.pid in pids
+        assert all(map(was_loaded_early, pids))
+        assert {os.getpgid(pid) for pid in pids} == pids
+    assert not any(map(is_alive, pids))
+
+
+def test_one_that_was_forked_is_replaced_when_it_is_killed(server: RedisServer, tmp_path: Path) -> None:
     children = Children(STOP_TIMEOUT_S)
     preloaded = PreloadedWorker(children)
     with Workers(
         2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
     ):
         assert eventually(lambda: live_workers() == 2)
-        assert preloaded.pid in {worker.pid for worker in Worker.all(connection=queues.connection())}
-    assert not is_alive(preloaded.pid)
+        (forked,) = registered() - {preloaded.pid}
+        os.kill(forked, signal.SIGKILL)
+        assert eventually(lambda: bool(registered() - {preloaded.pid, forked}))
+    assert not is_alive(forked)
+
+
+def test_they_end_with_a_command_that_is_killed(server: RedisServer, tmp_path: Path) -> None:
+    """The watchdog knows those that were forked, too."""
+    program = (
+        "import sys, time; from pathlib import Path; from crawler.launch.preload import *;"
+        "children = Children(5.0); begun = PreloadedWorker(children).begin(2);"
+        "print(*[process.pid for process in begun], flush=True); time.sleep(600)"
+    )
+    command = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert command.stdout is not None
+    with command.stdout:
+        pids = list(map(int, command.stdout.readline().split()))
+        assert len(pids) == 2
+        assert eventually(lambda: live_workers() == 2)
+        command.kill()
+        command.wait()
+    assert eventually(lambda: not any(map(is_alive, pids)))
+
+
+def test_where_processes_cannot_be_adopted_only_the_first_was_loaded_early(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.launch.preload.adopts_orphans", lambda: False)
+    children = Children(STOP_TIMEOUT_S)
+    preloaded = PreloadedWorker(children)
+    with Workers(
+        2, live=lambda: 0, redis=server, log_file=tmp_path / "workers.log", children=children, preloaded=preloaded
+    ):
+        assert eventually(lambda: live_workers() == 2)
+        assert [pid for pid in registered() if was_loaded_early(pid)] == [preloaded.pid]
 
 
 def test_one_that_is_not_wanted_ends(server: RedisServer, tmp_path: Path) -> None:
