@@ -173,7 +173,12 @@ def _read_status(head: bytes) -> tuple[int, str]:
     return int(code), reason
 
 
-NO_DELAY = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]  # a request is sent at once, as a whole
+RECEIVE_BYTES = 512 * 1024
+OPTIONS = [
+    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),  # a request is sent at once, as a whole
+    # What the system receives while other pages are worked on; Linux doubles it, and else takes in over ten megabytes.
+    (socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES),
+]
 
 
 def connect(origin: str, route: Route, exchange: Exchange, trust: Trust) -> Connection:
@@ -184,7 +189,7 @@ def connect(origin: str, route: Route, exchange: Exchange, trust: Trust) -> Conn
     """
     host, port = host_and_port(origin)
     is_tls = origin.startswith("https:")
-    sock = route.open(host, port, NO_DELAY, tunnel=is_tls)
+    sock = route.open(host, port, OPTIONS, tunnel=is_tls)
     try:
         return TlsConnection(sock, host, exchange, trust) if is_tls else Connection(sock, exchange)
     except BaseException:

@@ -17,7 +17,7 @@ from crawler import conf
 from crawler.core.urls.normalise import host_and_port, origin_of
 from crawler.http.body import ResponseStream, receive
 from crawler.http.connection import MAX_IDLE_CONNECTIONS, ConnectionPool, Trust
-from crawler.http.connector import NO_DELAY, Route
+from crawler.http.connector import OPTIONS, Route
 from crawler.http.curl_lines import Line, PumpedLine
 from crawler.http.curl_transfer import Arrived, Transfer
 from crawler.http.curl_trust import trust_options
@@ -96,7 +96,7 @@ class CurlTransport:
         if line is not None:
             line.close()
         host, port = host_and_port(origin)
-        sock = self._route.open(host, port, NO_DELAY, tunnel=is_tls)
+        sock = self._route.open(host, port, OPTIONS, tunnel=is_tls)
         self._given = line = PumpedLine(sock) if is_pumped else Line(sock)
         self._set_fresh(True)
         if ":" not in host:

@@ -74,7 +74,7 @@ class GuardedSocket:
         if self._allowance <= 0 and self._is_in_body:
             raise HeadTooLarge("the chunk framing is larger than the body allows")
         if self._allowance <= 0:
-            raise HeadTooLarge(f"the headers are larger than {self._max_head_bytes} bytes")
+            self.check_head(self._max_head_bytes + 1)
         data = self._connection.receive()
         if not data and not self._is_in_body:
             has_begun = self._allowance < self._max_head_bytes
@@ -94,6 +94,11 @@ class GuardedSocket:
         except Exception as error:
             self.failure = error
             raise
+
+    def check_head(self, size: int) -> None:
+        """Raises HeadTooLarge if heads of so many bytes are not allowed."""
+        if size > self._max_head_bytes:
+            raise HeadTooLarge(f"the headers are larger than {self._max_head_bytes} bytes")
 
     def settimeout(self, seconds: float | None) -> None:
         """The exchange has the time limits."""
@@ -138,6 +143,10 @@ class _ResponseFile(io.BufferedReader):
         super().__init__(arriving, BUFFER)
         self._arriving = arriving
 
+    def check_head(self) -> None:
+        """All heads up to here together must not be too large."""
+        self._arriving.sock.check_head(self.tell())
+
     def close(self) -> None:
         if not self.closed:
             is_clean = self.tell() == self._arriving.tell()
@@ -146,7 +155,15 @@ class _ResponseFile(io.BufferedReader):
 
 
 class FinalResponse(http.client.HTTPResponse):
-    """Skips all interim responses (RFC 9110, 15.2), not only 100."""
+    """Skips all interim responses (RFC 9110, 15.2), not only 100, and limits what all heads take together."""
+
+    def begin(self) -> None:
+        super().begin()
+        self._check_head()
+
+    def _check_head(self) -> None:
+        if isinstance(self.fp, _ResponseFile):  # None once the response is over
+            self.fp.check_head()
 
     def _read_status(self) -> tuple[str, int, str]:
         while True:
@@ -154,6 +171,7 @@ class FinalResponse(http.client.HTTPResponse):
             if not 100 <= status < 200 or status == http.client.SWITCHING_PROTOCOLS:
                 return version, status, reason
             http.client.parse_headers(self.fp)
+            self._check_head()
 
 
 class GuardedConnection(HTTPConnection):

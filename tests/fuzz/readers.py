@@ -170,7 +170,7 @@ def read_answer(data: bytes, size: int) -> object:
             reading.end()
     except FetchError:
         return None
-    heads = recorded("GET", "/a", "example.com", {"A": "b"}, (), reading)
+    heads = recorded("GET", "/a", "example.com", {"A": "b"}, (), reading.status_line, reading.fields)
     warc.exchange(HERE, 0.0, (heads.request, heads.request_headers), (heads.status_line, heads.headers), b"x")
     for _, value in heads.headers:
         read_one_header(value)
