@@ -173,7 +173,7 @@ def _read_status(head: bytes) -> tuple[int, str]:
     return int(code), reason
 
 
-RECEIVE_BYTES = 512 * 1024
+RECEIVE_BYTES = 128 * 1024
 OPTIONS = [
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),  # a request is sent at once, as a whole
     # What the system receives while other pages are worked on; Linux doubles it, and else takes in over ten megabytes.
