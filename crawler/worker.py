@@ -190,7 +190,7 @@ class Worker(SimpleWorker):
             super()._shutdown()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def request_force_stop(self, signum: int, frame: Any) -> None:
-        """As RQ's, but does not wait for threads that fetch pages."""
+        """As RQ's, but does not wait for the pages under way."""
         try:
             super().request_force_stop(signum, frame)
         except SystemExit:

@@ -43,6 +43,17 @@ def send_all(sock: socket.socket, data: bytes, seconds: Callable[[], float]) -> 
             return
 
 
+def is_quiet(sock: socket.socket) -> bool:
+    """Whether the other side has neither closed it nor sent anything."""
+    try:
+        sock.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 class Connection:
     """A connected socket."""
 
@@ -75,13 +86,7 @@ class Connection:
 
     def is_idle(self) -> bool:
         """Whether it can be reused: not closed, and without unexpected bytes."""
-        try:
-            self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
-            pass
-        return False
+        return is_quiet(self._socket)
 
     def close(self) -> None:
         self._socket.close()

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 
-from crawler.http.connection import BUFFER, receive_some, send_all
+from crawler.http.connection import BUFFER, is_quiet, receive_some, send_all
 from crawler.http.event_loop import READABLE, wait_for_socket
 
 Seconds = Callable[[], float]
@@ -41,13 +41,7 @@ class Line:
 
     def is_idle(self) -> bool:
         """Whether it can be reused: not closed, and without unexpected bytes."""
-        try:
-            self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
-            pass
-        return False
+        return is_quiet(self._socket)
 
     def close(self) -> None:
         """Libcurl's duplicate ends, too: it finds the connection dead and drops it."""

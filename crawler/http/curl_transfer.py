@@ -144,7 +144,7 @@ class Transfer:
         if heads and self._parser.status:
             heads.clear()  # trailers
         if heads and not self._is_multiplexed and heads[0].startswith(_HTTP_2):
-            self._is_multiplexed = self._exchange.url.startswith("https:")  # elsewhere nobody asked for it
+            self._is_multiplexed = self._exchange.url.startswith("https:")  # it is negotiated within TLS only
         if heads and self._is_multiplexed:
             heads[:] = self._as_http_1(heads)
         data = b"".join((*heads, *rest))

@@ -33,7 +33,9 @@ class MemoryBudget:
         except TimeoutError:
             return None
         finally:
-            share.cancel()  # nobody waits for it any more
+            if share.cancel():  # it is not waited for any more, and those behind it may have room
+                with self._lock:
+                    self._hand_out()
 
     def give_back(self, size: int) -> None:
         with self._lock:
@@ -68,7 +70,7 @@ LARGE_BLOCK = 1024 * 1024  # blocks of this size are returned to the system when
 
 # <malloc.h> of glibc, see mallopt(3). Setting the threshold also stops it from growing.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
-_ARENAS = 2  # enough: threads wait for Python's lock anyway
+_ARENAS = 2  # for the fetch job, and for the tick and heartbeat beside it
 
 _library = ctypes.CDLL(None)
 _set = getattr(_library, "mallopt", None)
@@ -76,8 +78,8 @@ _trim = getattr(_library, "malloc_trim", None)
 
 
 def limit_malloc() -> None:
-    """Have glibc return freed memory: it would keep it per thread, so that each of a hundred threads would end up with
-    the memory of the largest page it ever processed. Call it before threads are started. Does nothing without glibc."""
+    """Have glibc return freed memory: it would keep what the largest page took, for each thread. Call it before threads
+    are started. Does nothing without glibc."""
     if _set is not None and _trim is not None:  # another C library with mallopt has other numbers
         _set(_MMAP_THRESHOLD, LARGE_BLOCK)
         _set(_ARENA_MAX, _ARENAS)

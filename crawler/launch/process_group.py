@@ -58,7 +58,7 @@ class AdoptedProcess:
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, options)
-            except ChildProcessError:  # it was never ours, or somebody else has waited for it
+            except ChildProcessError:  # it was never ours, or has been waited for already
                 pid, status = self.pid, 0
             self.returncode = os.waitstatus_to_exitcode(status) if pid else None
         return self.returncode
@@ -123,8 +123,8 @@ class Children:
 
     @property
     def watched_by(self) -> int:
-        """The descriptor on which a process with a group of its own reports to the watchdog. Whoever holds it is an
-        owner: it must be closed soon."""
+        """The descriptor on which a process with a group of its own reports to the watchdog. A process that holds
+        it is an owner: it must be closed soon."""
         return self._pipe
 
     def adopt(self, pid: int) -> Child:
