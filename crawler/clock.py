@@ -22,6 +22,7 @@ from redis.retry import Retry
 
 from crawler import conf
 from crawler.core.installation.deployment import MAX_SKEW_S, Skew
+from crawler.redis_client import RedisClient
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +129,7 @@ def redis_time() -> float:
 @cache
 def _connect(url: str) -> Redis:
     again = Retry(NoBackoff(), 1)  # a connection that was closed while idle
-    return Redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=again)
+    return RedisClient.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S, retry=again)
 
 
 shared = SharedClock(redis_time)

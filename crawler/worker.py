@@ -30,6 +30,7 @@ from django.db import DatabaseError, close_old_connections, connections
 
 from crawler import conf
 from crawler.core.installation.deployment import COLD_SECONDS, STOP_SECONDS
+from crawler.core.installation.redis_url import parse_sentinel
 from crawler.crawls.holds import hold_all, shortage_of
 from crawler.fetcher import loop as _fetch
 from crawler.frontier.keys import PROBE
@@ -41,6 +42,7 @@ from crawler.notices import delivery as _announce
 from crawler.queueing import startup
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
+from crawler.redis_client import CONNECTION_CLASS
 
 PRELOADED = (_jobs, _announce, _fetch, _manage, _watch)
 """The modules that the entry points in `crawler.jobs` import at their first job, imported at the start."""
@@ -65,6 +67,8 @@ def _wait_for_services() -> None:
     if command is None or command.info_name not in {"worker", "worker-pool"} or RESTARTED in os.environ:
         return
     url = command.params.get("url")
+    if parse_sentinel(url or conf.redis_url()) and command.params.get("connection_class") != CONNECTION_CLASS:
+        sys.exit(f"For Sentinel set RQ_CONNECTION_CLASS={CONNECTION_CLASS} in the environment, or use bin/worker.")
     startup.wait_or_exit(*([url] if url else []))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.redis_client import django_rq_connection
 from settings import environment
 
 ROOT = environment.ROOT
@@ -90,7 +91,7 @@ LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
 
 REDIS_URL = environment.redis_url()
-RQ_QUEUES = {name: {"URL": REDIS_URL, "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch")}
+RQ_QUEUES = {name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch")}
 RQ_SHOW_ADMIN_LINK = True
 
 EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"

@@ -22,6 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler.core.access.client_address import Network, parse_networks
 from crawler.core.errors import BadInput
+from crawler.core.installation import redis_url as redis_url_rules
 from crawler.core.installation.deployment import REDIS_HINT, is_guarded
 from crawler.core.urls.addresses import DEFAULT_PORTS, Proxy, parse_ports
 
@@ -69,11 +70,10 @@ def folder_of(package: str) -> Path:
 
 def redis_url() -> str:
     url: str = _env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
-    if not url.startswith(("redis://", "rediss://", "unix://")):
-        raise ImproperlyConfigured(
-            f"REDIS_URL is {url!r}. It must begin with redis://, rediss:// or unix://, "
-            "such as redis://127.0.0.1:6379/0."
-        )
+    try:
+        redis_url_rules.check(url)
+    except BadInput as error:
+        raise ImproperlyConfigured(f"REDIS_URL is {redis_url_rules.without_secrets(url)!r}. {error}") from None
     return url
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-import redis
 from django.db import connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.test.utils import override_settings
 
+from crawler.redis_client import CONNECTION_CLASS, RedisClient
 from settings import environment
 from tests.forking import ForkedWorker, Forker
 
@@ -43,7 +43,7 @@ class Stack:
 
     def __init__(self, folder: Path, redis_url: str, forker: Forker | None = None, **settings: str) -> None:
         self.folder, self.redis_url, self.forker = folder, redis_url, forker
-        self.redis = redis.Redis.from_url(redis_url)
+        self.redis = RedisClient.from_url(redis_url)
         self.env = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "RQ_", "PYTEST_"))},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -51,6 +51,7 @@ class Stack:
             "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
             "REDIS_URL": redis_url,
             "RQ_REDIS_URL": redis_url,  # what a bare `rq worker` reads
+            "RQ_CONNECTION_CLASS": CONNECTION_CLASS,  # as for a Redis with sentinels
             "PYTHONWARNINGS": "default",
             **settings,
         }

@@ -59,10 +59,12 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     from crawler.launch.services import apply_migrations, ensure_redis
     from crawler.launch.workers import Workers
     from crawler.queueing.workers import live_workers
+    from crawler.redis_client import CONNECTION_CLASS
 
     apply_migrations()
     with ensure_redis(conf.data_dir()) as redis:
         os.environ["REDIS_URL"] = os.environ["RQ_REDIS_URL"] = redis.url
+        os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
         log_file = conf.data_dir() / "workers.log"
         with Workers(
             options.workers, live=live_workers, redis=redis, log_file=log_file, children=children, preloaded=preloaded

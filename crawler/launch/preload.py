@@ -71,6 +71,7 @@ def main(arguments: list[str]) -> int:
 
     import crawler.worker  # noqa: F401  # sets up Django
     from crawler import conf
+    from crawler.redis_client import CONNECTION_CLASS
 
     pipe, telling, watchdog = map(int, arguments)
     message = os.read(pipe, 1)
@@ -84,7 +85,7 @@ def main(arguments: list[str]) -> int:
     with (conf.data_dir() / "workers.log").open("ab") as log:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
-    os.environ["RQ_REDIS_URL"] = conf.redis_url()
+    os.environ["RQ_REDIS_URL"], os.environ["RQ_CONNECTION_CLASS"] = conf.redis_url(), CONNECTION_CLASS
     sys.orig_argv[1:] = COMMAND[1:]  # the command line it restarts with
     work(COMMAND[3:])
     return 0

@@ -10,9 +10,10 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from flask import Response, request
 from jinja2.ext import Extension
-from rq_dashboard.cli import main as dashboard  # type: ignore[import-untyped]  # it has no types
-from rq_dashboard.web import blueprint  # type: ignore[import-untyped]  # the same
+from rq_dashboard import web  # type: ignore[import-untyped]  # it has no types
+from rq_dashboard.cli import main as dashboard  # type: ignore[import-untyped]  # the same
 
+from crawler.redis_client import RedisClient
 from crawler.web.headers import ALWAYS
 from settings import environment
 
@@ -27,6 +28,15 @@ HEADERS = {
     "frame-ancestors 'none'",
 }
 
+
+def connect(url: str, **_defaults: Any) -> tuple[None, RedisClient]:
+    """In the place of the dashboard's own: that takes neither a user name nor TLS with sentinels, nor a password with
+    escaped characters."""
+    return None, RedisClient.from_url(url)
+
+
+web.from_url = connect
+
 _UNESCAPED = re.compile(r"<%=(?!.*\.html\(\) *%>)")  # those are escaped already
 
 
@@ -38,19 +48,19 @@ class Escaping(Extension):
         return _UNESCAPED.sub("<%-", source)
 
 
-@blueprint.record_once  # type: ignore[untyped-decorator]
+@web.blueprint.record_once  # type: ignore[untyped-decorator]
 def _escape(setup: Any) -> None:
     setup.app.jinja_env.add_extension(Escaping)
 
 
-@blueprint.after_request  # type: ignore[untyped-decorator]
+@web.blueprint.after_request  # type: ignore[untyped-decorator]
 def _guard(response: Response) -> Response:
     for name, value in HEADERS.items():
         response.headers[name] = value
     return response
 
 
-@blueprint.before_request  # type: ignore[untyped-decorator]
+@web.blueprint.before_request  # type: ignore[untyped-decorator]
 def _refuse_foreign() -> Response | None:
     """Refuse cross-site requests, since the browser adds the password by itself. Browsers send Sec-Fetch-Site, older
     ones only Origin; other programs send neither, and have no stored password."""

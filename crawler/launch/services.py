@@ -22,13 +22,14 @@ from django.db import Error, connection
 
 from crawler import conf
 from crawler.core.errors import ServiceDown
+from crawler.core.installation.redis_url import without_secrets
 from crawler.launch.install import locked
 from crawler.launch.process_group import Children, join
+from crawler.redis_client import RedisClient, check_server
 from crawler.storage.database import is_behind
 
 LOOPBACK = "127.0.0.1"
 PORT = 6379
-MIN_REDIS_MAJOR = 6  # oldest major version with all commands that are used
 REDIS_STARTUP_TIMEOUT_S = 10.0  # until a starting server answers
 REDIS_STOP_TIMEOUT_S = 10.0  # a stopping server writes its file
 
@@ -207,38 +208,20 @@ _REASONS = {
 
 
 def _check(url: str) -> dict[str, Any]:
-    """The server's INFO. Raises ServiceDown unless it answers and is new enough."""
-    place = _without_password(url)
+    """The server's INFO. Raises ServiceDown unless it answers and can be used."""
     try:
         # Protocol 2, which a server that is too old understands too, so that its version can be read.
-        with redis.Redis.from_url(url, protocol=2, socket_timeout=5, socket_connect_timeout=5) as connection:
+        with RedisClient.from_url(url, protocol=2, socket_timeout=5, socket_connect_timeout=5) as connection:
             connection.ping()
-            info = _server_info(connection)
+            return check_server(connection, url)
     except (redis.RedisError, ValueError, OSError) as error:
         raise ServiceDown(
-            f"The Redis at {place} does not answer ({error}). Check REDIS_URL and that the server runs."
+            f"The Redis at {without_secrets(url)} does not answer ({error}). Check REDIS_URL and that the server runs."
         ) from None
-    version = str(info.get("redis_version", ""))
-    if version and int(version.partition(".")[0]) < MIN_REDIS_MAJOR:
-        raise ServiceDown(f"The Redis at {place} is version {version}; {MIN_REDIS_MAJOR}.0 or newer is needed.")
-    return info
-
-
-def _server_info(connection: redis.Redis) -> dict[str, Any]:
-    """Empty if this user may not run INFO."""
-    try:
-        return dict(connection.info("server"))
-    except redis.ResponseError:
-        return {}
 
 
 def _url(port: int) -> str:
     return f"redis://{LOOPBACK}:{port}/0"
-
-
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
 def _owners_pipe(port: int, directory: Path) -> Path:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.redis_client import CONNECTION_CLASS
 from settings import environment
 
 EPILOG = """\
@@ -37,11 +38,11 @@ def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = Fal
 
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment for RQ: with `.env`, and with the address of Redis in RQ's own variable. Raises
+    """The environment for RQ: with `.env`, and with the address and the client of Redis in RQ's own variables. Raises
     ImproperlyConfigured for an invalid setting, so that the user sees a message and no traceback."""
     import_module(given.get("DJANGO_SETTINGS_MODULE", "settings.development"))
     url = environment.redis_url()
-    return {**given, "REDIS_URL": url, "RQ_REDIS_URL": url}
+    return {**given, "REDIS_URL": url, "RQ_REDIS_URL": url, "RQ_CONNECTION_CLASS": CONNECTION_CLASS}
 
 
 def _parser() -> ArgumentParser:

@@ -28,6 +28,7 @@ from rq.registry import StartedJobRegistry
 from crawler import conf
 from crawler.core.crawl.messages import Batch
 from crawler.frontier import keys, scripts
+from crawler.redis_client import RedisClient
 
 CRAWL, FETCH = "crawl", "fetch"
 
@@ -84,7 +85,8 @@ def connection() -> Redis:
 
 @cache
 def _connect(url: str) -> Redis:
-    return Redis.from_url(url, socket_timeout=10, socket_connect_timeout=5)  # a hanging Redis must not block a web page
+    # A hanging Redis must not block a web page.
+    return RedisClient.from_url(url, socket_timeout=10, socket_connect_timeout=5)
 
 
 def new_id(kind: str) -> str:

@@ -19,14 +19,16 @@ from typing import NoReturn
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import Error as DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
-from redis import Redis, RedisError
+from redis import RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from crawler import clock, conf
 from crawler.core.errors import NotUpgradable, ServiceDown
 from crawler.core.installation.deployment import TO_DO
+from crawler.core.installation.redis_url import without_secrets
 from crawler.core.text.sanitize import one_line
+from crawler.redis_client import RedisClient, check_server
 from crawler.storage.database import is_behind
 
 RETRY_INTERVAL_S = 1.0
@@ -111,14 +113,16 @@ def _redis(url: str) -> Service:
 
 
 def _redis_trouble(url: str) -> str | None:
+    """Raises ServiceDown for a server that waiting cannot make usable."""
     try:
-        with Redis.from_url(
+        with RedisClient.from_url(
             url,
             socket_connect_timeout=CONNECT_TIMEOUT_S,
             socket_timeout=CONNECT_TIMEOUT_S,
             retry=Retry(NoBackoff(), 0),  # each attempt of ours is one attempt
         ) as redis:
             redis.ping()
+            check_server(redis, url)
     except (RedisError, OSError, ValueError) as error:
         return _reason(error)
     return None
@@ -151,12 +155,6 @@ def brief_connection() -> Iterator[BaseDatabaseWrapper]:
         yield connection
     finally:
         connection.close()
-
-
-def without_secrets(url: str) -> str:
-    """The URL of a Redis without user, password and options, one of which may be a password."""
-    scheme, _, rest = url.partition("?")[0].partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
 def _reason(error: Exception) -> str:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import partial
 
 import click
-from redis import Redis
 from rq import Queue, Worker, get_current_job, worker_registration
 from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
 from crawler.queueing.queues import CRAWL, FETCH, connection
+from crawler.redis_client import RedisClient
 
 
 def worker_count() -> int:
@@ -74,7 +74,7 @@ def registration_of_stock_worker() -> Callable[[], None]:
     names = command.params.get("queues") if command is not None else None
     if job is None or not names or not job.worker_name or os.environ.get("RQ_WORKER_ID") != job.worker_name:
         return lambda: None
-    own = Redis.from_url(conf.redis_url())  # RQ gives the connection of a worker another timeout
+    own = RedisClient.from_url(conf.redis_url())  # RQ gives the connection of a worker another timeout
     worker = Worker(list(names), job.worker_name, connection=own, prepare_for_work=False)
     worker.hostname, worker.pid, worker._state = socket.gethostname(), os.getppid(), WorkerStatus.BUSY
     worker.birth_date = worker.last_heartbeat = now()

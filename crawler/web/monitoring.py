@@ -16,12 +16,13 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
-from redis import Redis, RedisError
+from redis import RedisError
 
 from crawler import __version__, clock, conf
 from crawler.core.errors import NotUpgradable
 from crawler.core.installation.deployment import AGREE, NOT_COMPARED
 from crawler.frontier.metrics import BUCKET_BOUNDS_S
+from crawler.redis_client import RedisClient
 from crawler.reports import metrics as figures
 from crawler.reports.metrics import FromRedis, FromTable
 from crawler.storage.database import is_behind
@@ -84,7 +85,9 @@ def _not_migrated() -> str | None:
 
 def _redis_answers() -> bool:
     try:
-        with Redis.from_url(conf.redis_url(), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S) as redis:
+        with RedisClient.from_url(
+            conf.redis_url(), socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
+        ) as redis:
             return bool(redis.ping())
     except (RedisError, OSError, ValueError):
         return False

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from rq_dashboard import web
 from rq_dashboard.cli import make_flask_app
 from rq_dashboard.web import setup_rq_connection
 
-from crawler.launch.rq_dashboard import HEADERS, USER
+from crawler.launch.rq_dashboard import HEADERS, USER, connect
 from tests.evil import TEXTS, a_failed_job
 
 SECRET = "only-for-tests"
@@ -25,6 +26,12 @@ def dashboard(redis_url: str) -> Iterator[Any]:
     app.config["RQ_DASHBOARD_REDIS_URL"] = [redis_url]
     setup_rq_connection(app)
     return app
+
+
+def test_it_connects_as_the_rest_of_the_project_does() -> None:
+    assert web.from_url is connect
+    given = connect("rediss+sentinel://me:p%40ss@one,two/crawls/3")[1].connection_pool.connection_kwargs
+    assert [given[name] for name in ("username", "password", "db")] == ["me", "p@ss", 3]
 
 
 def test_no_value_goes_into_a_page_as_markup(dashboard: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.core.errors import ServiceDown
-from crawler.queueing.startup import Service, wait_for, without_secrets
+from crawler.queueing.startup import Service, wait_for
 
 
 class GivenTime:
@@ -61,16 +61,3 @@ def test_without_time_each_is_tried_once() -> None:
     assert waited(0, service("Redis", None)) == ([], 0.0)
     with pytest.raises(ServiceDown, match="Redis is not ready after 0 s: refused"):
         waited(0, service("Redis", "refused", None))
-
-
-@pytest.mark.parametrize(
-    ("url", "told"),
-    [
-        ("redis://127.0.0.1:6379/0", "redis://127.0.0.1:6379/0"),
-        ("rediss://me:p@ss@redis.example:6380/1", "rediss://redis.example:6380/1"),
-        ("redis://redis.example/0?password=secret", "redis://redis.example/0"),
-        ("unix://:secret@/run/redis.sock?db=0", "unix:///run/redis.sock"),
-    ],
-)
-def test_the_address_of_redis_is_shown_without_its_password(url: str, told: str) -> None:
-    assert without_secrets(url) == told

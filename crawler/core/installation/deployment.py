@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from ipaddress import ip_address, ip_network
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from crawler.core.installation.redis_url import parse_sentinel
 
 MIN_TOKEN_LENGTH = 16  # characters
 
@@ -85,15 +87,21 @@ REDIS_HINT = (
 
 def is_guarded(redis_url: str) -> bool:
     """Whether Redis authenticates its clients: by a password, a certificate, or the permissions of a socket."""
-    parts = urlsplit(redis_url)
+    parts = _split(redis_url)
     if parts.scheme == "unix":
         return True
     named = parse_qs(parts.query)
     return bool(parts.password or named.get("password") or (parts.scheme == "rediss" and named.get("ssl_certfile")))
 
 
+def _split(redis_url: str) -> SplitResult:
+    """With sentinels: the host of the first, and what is known of each server."""
+    given = parse_sentinel(redis_url)
+    return urlsplit(given.server if given else redis_url)
+
+
 def _is_elsewhere(redis_url: str) -> bool:
-    parts = urlsplit(redis_url)
+    parts = _split(redis_url)
     if parts.scheme == "unix" or parts.hostname in {None, "localhost"}:
         return False
     try:

@@ -64,6 +64,9 @@ def test_each_trouble_names_the_setting_and_what_to_do(wrong: dict[str, Any], se
         ("rediss://10.0.0.1:6379/0?ssl_certfile=/etc/me.pem", True),
         ("redis://10.0.0.1:6379/0?ssl_certfile=/etc/me.pem", False),
         ("unix:///run/redis/redis.sock?db=1", True),
+        ("redis+sentinel://one:26379,[::1]:26379/mymaster", False),
+        ("redis+sentinel://:secret@one:26379,[::1]:26379/mymaster", True),
+        ("rediss+sentinel://one/mymaster?ssl_certfile=/etc/me.pem", True),
     ],
 )
 def test_whether_redis_asks_who_is_there(url: str, guarded: bool) -> None:

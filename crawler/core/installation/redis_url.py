@@ -1,0 +1,94 @@
+"""REDIS_URL: one server, or the sentinels that know which server is the primary; and which servers can be used.
+
+A URL with sentinels has the form of the package Redis-Sentinel-Url, which RQ's dashboard uses, with user name and TLS:
+
+    redis+sentinel://[[user]:password@]host[:port][,host[:port]...]/service[/number][?option=value...]
+
+User, password, number and options are those of the servers, as in redis://; options that begin with `sentinel_` are of
+the sentinels. `rediss+sentinel://` uses TLS for both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crawler.core.errors import BadInput
+
+DIRECT = ("redis://", "rediss://", "unix://")
+SENTINEL = ("redis+sentinel://", "rediss+sentinel://")
+CLUSTER = ("redis+cluster://", "rediss+cluster://")
+SENTINEL_PORT = 26379
+MIN_REDIS_MAJOR = 6  # oldest major version with all commands that are used
+
+NO_CLUSTER = (
+    "Redis Cluster cannot be used, because jobs and crawls need several keys in one transaction: use one Redis server, "
+    "with replicas and Sentinel if it must not fail (docs/redis.md)."
+)
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:,/@]+)(?::(\d{1,5}))?")
+
+
+@dataclass(frozen=True)
+class SentinelUrl:
+    """The parts of a URL with sentinels."""
+
+    sentinels: tuple[tuple[str, int], ...]  # host, port
+    service: str  # the name by which the sentinels know the primary
+    server: str  # a redis:// or rediss:// URL with the user, password, number and options of every server
+
+
+def check(url: str) -> None:
+    """Raise BadInput unless this may be a REDIS_URL."""
+    if url.startswith(CLUSTER):
+        raise BadInput("redis_url", NO_CLUSTER)
+    if url.startswith(SENTINEL):
+        parse_sentinel(url)
+    elif not url.startswith(DIRECT):
+        raise BadInput(
+            "redis_url",
+            "It must begin with redis://, rediss://, unix:// or, for Sentinel, redis+sentinel:// or "
+            "rediss+sentinel://, such as redis://127.0.0.1:6379/0.",
+        )
+
+
+def parse_sentinel(url: str) -> SentinelUrl | None:
+    """None for a URL without sentinels. Raises BadInput for one that cannot be read."""
+    if not url.startswith(SENTINEL):
+        return None
+    scheme, _, rest = url.partition("://")
+    address, _, query = rest.partition("?")
+    place, _, path = address.rpartition("@")[2].partition("/")
+    service, _, number = path.partition("/")
+    hosts = [_HOST.fullmatch(host) for host in place.split(",")]
+    if not service or not (number.isdecimal() or not number) or None in hosts:
+        raise BadInput(
+            "redis_url",
+            "With Sentinel it names the sentinels and their service, such as "
+            "redis+sentinel://:PASSWORD@host1:26379,host2:26379,host3:26379/mymaster/0.",
+        )
+    who = "".join(address.rpartition("@")[:2])
+    return SentinelUrl(
+        sentinels=tuple((host[1].strip("[]"), int(host[2] or SENTINEL_PORT)) for host in hosts if host),
+        service=service,
+        server=f"{scheme.partition('+')[0]}://{who}{place.split(',')[0]}/{number or 0}" + (query and f"?{query}"),
+    )
+
+
+def without_secrets(url: str) -> str:
+    """The URL without user, password and options, one of which may be a password."""
+    scheme, mark, rest = url.partition("?")[0].partition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}" if mark else scheme.rpartition("@")[2]
+
+
+def why_unusable(info: Mapping[str, Any]) -> str | None:
+    """The reason why a server with these fields of INFO (sections `server` and `cluster`) cannot be used; None if it
+    can, as far as they say."""
+    if info.get("cluster_enabled"):
+        return NO_CLUSTER
+    version = str(info.get("redis_version", ""))
+    if version and int(version.partition(".")[0]) < MIN_REDIS_MAJOR:
+        return f"It is version {version}; {MIN_REDIS_MAJOR}.0 or newer is needed."
+    return None
