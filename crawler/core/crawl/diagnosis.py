@@ -308,11 +308,12 @@ def _open(facts: Facts) -> Iterator[str]:
     """How many pages are open, and where they are."""
     if not facts.open_pages:
         return
+    returning = facts.pages_in(Hold.SILENT, Hold.LOST)
     out = [
         (facts.pages_in(Hold.FETCHING), "being fetched"),
         (facts.pages_in(Hold.REPORTED), "fetched and not taken in yet"),
         (facts.pages_in(Hold.QUEUED, Hold.BEGINNING), "handed out and not begun"),
-        (facts.pages_in(Hold.SILENT, Hold.LOST), "on their way back"),
+        (returning, f"on {'its' if returning == 1 else 'their'} way back"),
     ]
     rest = facts.open_pages - sum(pages for pages, _ in out)
     parts = [f"{count(pages)} {where}" for pages, where in [*out, (rest, "waiting")] if pages > 0]
