@@ -10,6 +10,7 @@ NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being 
 NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 SCALE = f"{PREFIX}:scale"  # string with a TTL: how many workers were wanted last, see `frontier.workload`
+AUTOSCALER = f"{PREFIX}:autoscaler"  # string with a short TTL: a program starts workers when they are useful
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
 BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it

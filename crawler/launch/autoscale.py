@@ -22,14 +22,18 @@ CHECK_INTERVAL_S = 1.0
 
 
 def useful_workers() -> int | None:
-    """How many workers would be useful now; None while Redis or the database does not answer."""
+    """How many workers would be useful now; None while Redis or the database does not answer. Users are told that an
+    autoscaler asked."""
     from django.db import DatabaseError, close_old_connections  # these need Django's settings
     from redis.exceptions import RedisError
 
+    from crawler.frontier.workload import note_autoscaler
+    from crawler.queueing import queues
     from crawler.reports.scale import running_and_wanted
 
     close_old_connections()  # one that an outage broke
     try:
+        note_autoscaler(queues.connection())
         return running_and_wanted()[1]
     except (RedisError, DatabaseError, ServiceDown):
         return None

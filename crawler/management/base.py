@@ -19,6 +19,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
 from crawler.accounts import audit
+from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import BadInput, LoadStopped, ServiceDown
 from crawler.core.installation.backpressure import remedy, sentence
 from crawler.core.text.sanitize import lines
@@ -26,7 +27,9 @@ from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
 from crawler.exports.csv import Cells, json_lines
 from crawler.exports.file import Piece
+from crawler.frontier.workload import has_autoscaler
 from crawler.models import Crawl
+from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import text
 from crawler.reports.text import Reply, Verb
@@ -36,6 +39,11 @@ SERVICE_ERRORS = (ServiceDown, OperationalError, InterfaceError, ProgrammingErro
 """Raised if Redis or the database does not answer, or has no tables yet."""
 
 NO_WORKER = "No worker is running; start one in the project folder: bin/worker"
+
+
+def no_worker() -> str:
+    """What to tell a user while no worker is running."""
+    return AUTOSCALED if has_autoscaler(queues.connection()) else NO_WORKER
 
 
 class Exit(IntEnum):
@@ -169,7 +177,7 @@ class CrawlerCommand(BaseCommand):
     def warn_without_workers(self) -> None:
         """Warn if no worker is running that would process the request."""
         if live_workers() == 0:
-            self.say(NO_WORKER)
+            self.say(no_worker())
 
     def save(self, target: str, pieces: Iterable[Piece]) -> None:
         """Write an export to a file, or to stdout for "-". Ends the command if that fails."""

@@ -15,7 +15,7 @@ from django.db import close_old_connections
 from crawler import clock
 from crawler.core.crawl.completion import State
 from crawler.core.errors import ServiceDown
-from crawler.management.base import NO_WORKER, SERVICE_ERRORS, in_one_line
+from crawler.management.base import SERVICE_ERRORS, in_one_line, no_worker
 from crawler.manager.reconcile import reconcile
 from crawler.models import Crawl, Delivery
 from crawler.queueing.workers import live_workers
@@ -152,7 +152,7 @@ class Waiting:
             if why := held_because(crawl, clock.epoch_seconds()):
                 self._once(why)
             elif live_workers() == 0:
-                self._once(NO_WORKER)
+                self._once(no_worker())
         if now - self._moved_at >= STILL_SECONDS and now - self._reason_at >= REASON_INTERVAL_S:
             self._reason_at = now
             self._show_reason(waits_because(crawl))

@@ -40,6 +40,7 @@ from crawler.frontier.leases import LEASE_TTL_S, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
+from crawler.frontier.workload import has_autoscaler
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners
@@ -141,6 +142,7 @@ class Seen:
     held_up: Sequence[HostWait]  # the hosts of dispatched pages, if a worker must wait for each
     given_up: int
     newly_given_up: Sequence[tuple[int, float]]  # page, epoch seconds
+    is_autoscaled: bool  # an autoscaler runs, which starts workers
     memory: Memory | None = None  # of Redis; None = not known
 
     @property
@@ -177,6 +179,7 @@ def _looked(crawl: Crawl, frontier: Frontier, visible: QuerySet[Crawl]) -> Seen:
         held_up=_held_up(batches, judge),
         given_up=frontier.dead_letters.count_since(seen.now - GIVEN_UP_WITHIN),
         newly_given_up=frontier.dead_letters.newest(SHOWN_LATELY),
+        is_autoscaled=has_autoscaler(frontier.redis),
         memory=capacity.memory_of(frontier.redis),
     )
 
@@ -332,6 +335,7 @@ def _with_queue_side(facts: Facts, crawl: Crawl, seen: Seen, now: float) -> Fact
         facts,
         crawl_workers=seen.workers[queues.CRAWL],
         fetch_workers=seen.workers[queues.FETCH],
+        is_autoscaled=seen.is_autoscaled,
         stirred=_stirred(crawl, seen, now),
         is_lined_up=looked.has_cursor,
         batches=[HandedOut(batch.hold, len(batch.open_ids), batch.back_in) for batch in seen.batches],

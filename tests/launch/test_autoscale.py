@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
-from crawler.launch.autoscale import Autoscaler
+from crawler.frontier.workload import has_autoscaler
+from crawler.launch.autoscale import Autoscaler, useful_workers
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
 from tests.launch.conftest import environment, eventually
 
@@ -48,6 +50,12 @@ def test_the_number_follows_what_is_useful_within_the_range() -> None:
 def test_of_a_fixed_number_nobody_asks_what_is_useful() -> None:
     autoscaler = Autoscaler(WorkerRange(2, 2), lambda: pytest.fail("it was asked"), lambda number: None)
     assert not autoscaler.check()
+
+
+@pytest.mark.django_db(transaction=True)  # the connection is closed on the way
+def test_who_asks_what_is_useful_is_known_as_an_autoscaler(real_redis: Redis) -> None:
+    assert useful_workers() == 0
+    assert has_autoscaler(real_redis)
 
 
 @pytest.fixture

@@ -8,9 +8,11 @@ import redis as redis_package
 from django.utils import timezone
 
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
 from crawler.frontier import capacity
+from crawler.frontier.workload import note_autoscaler
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
 from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, wait_for_notices
@@ -72,6 +74,14 @@ def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None
     said: list[str] = []
     Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert said == [NO_WORKER]
+
+
+def test_it_says_that_an_autoscaler_starts_the_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
+    note_autoscaler(queues.connection())
+    said: list[str] = []
+    Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
+    assert said == [AUTOSCALED]
 
 
 def test_it_says_once_that_the_crawl_was_paused_and_goes_on_waiting() -> None:

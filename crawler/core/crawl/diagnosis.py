@@ -19,6 +19,7 @@ MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
 START_ONE = "start one in the project folder with bin/worker"
+AUTOSCALED = "No worker is running yet: an autoscaler starts the first one within seconds of need."
 LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
 NEXT_RUN = "at the manager's next run"
 
@@ -94,6 +95,7 @@ class Facts:
     redis_answers: bool = True
     crawl_workers: int = 1  # alive and listening to the queue `crawl`
     fetch_workers: int = 1  # alive and listening to the queue `fetch`
+    is_autoscaled: bool = False  # an autoscaler runs, which starts workers
     stirred: bool = False  # a process worked on this crawl a moment ago
     has_begun: bool = True  # at least one page is closed
     is_lined_up: bool = True  # Redis knows how far the table was queued
@@ -201,7 +203,7 @@ def _no_worker(facts: Facts) -> Iterator[str]:
     if facts.stirred or facts.has_workers:
         return
     if not (facts.crawl_workers or facts.fetch_workers):
-        yield f"No worker is running: {START_ONE}."
+        yield AUTOSCALED if facts.is_autoscaled else f"No worker is running: {START_ONE}."
         return
     missing = "fetch" if facts.crawl_workers else "crawl"
     yield f'Workers are running, but none of them listens to the queue "{missing}": {START_ONE}.'

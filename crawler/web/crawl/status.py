@@ -8,10 +8,13 @@ from typing import Any, assert_never
 from redis import RedisError
 
 from crawler.core.crawl.completion import FOLLOWS, Ended, State
+from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
 from crawler.core.errors import ServiceDown
+from crawler.frontier.workload import has_autoscaler
 from crawler.models import Crawl, Delivery
+from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from crawler.reports import text, traps
 from crawler.reports.comparison import from_memory
@@ -243,12 +246,12 @@ def _alerts(crawl: Crawl, now: float) -> list[Row]:
     if crawl.state != State.RUNNING:
         return alerts
     try:
-        workers = live_workers()
+        if live_workers() or _moved_lately(crawl, now):
+            return alerts
+        said = AUTOSCALED if has_autoscaler(queues.connection()) else NO_WORKER
     except (ServiceDown, RedisError):
-        return [*alerts, {"text": NO_REDIS, "tone": "warn"}]
-    if workers or _moved_lately(crawl, now):
-        return alerts
-    return [*alerts, {"text": NO_WORKER, "tone": "warn"}]
+        said = NO_REDIS
+    return [*alerts, {"text": said, "tone": "warn"}]
 
 
 def _workers(crawl: Crawl) -> str:

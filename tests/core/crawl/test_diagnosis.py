@@ -60,6 +60,12 @@ SITUATIONS: dict[str, dict[str, Any]] = {
     "paused while a batch is fetched": {"state": State.PAUSED, "batches": [FETCHING]},
     "no worker": {"crawl_workers": 0, "fetch_workers": 0, "batches": [QUEUED]},
     "no worker, and one died": {"crawl_workers": 0, "fetch_workers": 0, "batches": [DEAD]},
+    "no worker, and an autoscaler runs": {
+        "crawl_workers": 0,
+        "fetch_workers": 0,
+        "is_autoscaled": True,
+        "batches": [QUEUED],
+    },
     "no worker for fetch": {"fetch_workers": 0},
     "no worker for crawl": {"crawl_workers": 0},
     # RQ lists nobody, but somebody is at work
@@ -162,6 +168,7 @@ hosts = st.builds(HostWait, st.just("example.com"), st.integers(1, 9), st.floats
         redis_answers=st.booleans(),
         crawl_workers=st.integers(0, 3),
         fetch_workers=st.integers(0, 3),
+        is_autoscaled=st.booleans(),
         stirred=st.booleans(),
         has_begun=st.booleans(),
         is_lined_up=st.booleans(),

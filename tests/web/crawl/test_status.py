@@ -17,13 +17,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from crawler import clock
 from crawler.core.crawl.completion import State
+from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.scaling import Steady
-from crawler.frontier.workload import ShownFigure, store_figure
+from crawler.frontier.workload import ShownFigure, note_autoscaler, store_figure
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
-from crawler.web.crawl.status import status_of, summary_of
+from crawler.web.crawl.status import NO_WORKER, status_of, summary_of
 from tests.factories import SITE, a_cancelled_crawl, a_crawl, a_delivery, a_finished_crawl, a_page
 from tests.text_files import listed
 
@@ -236,6 +237,13 @@ def test_the_useful_workers_are_found_if_no_one_asked_just_now(
 def test_while_no_worker_runs_the_page_says_only_that(real_redis: Redis) -> None:
     assert status(a_crawl())["texts"]["workers"] == ""
     assert status(a_crawl(samples=[[time.time() - 1, 10, 5]]))["texts"]["workers"] == ""  # RQ lists none
+
+
+def test_while_an_autoscaler_starts_the_first_worker_nobody_is_told_to_start_one(real_redis: Redis) -> None:
+    crawl = a_crawl()
+    assert alerts(crawl) == [NO_WORKER]
+    note_autoscaler(real_redis)
+    assert alerts(crawl) == [AUTOSCALED]
 
 
 @pytest.mark.parametrize("state", [State.PAUSED, State.FINISHED, State.CANCELLED])
