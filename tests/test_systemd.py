@@ -9,24 +9,28 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
+from django.core.management import get_commands, load_command_class
 from gunicorn.config import Config
 from rq.cli.cli import main as rq_command
 
 from crawler.core.installation.deployment import STOP_SECONDS
 from crawler.frontier.leases import RENEW_INTERVAL_S
+from crawler.launch.supervisor import STOP_TIMEOUT_S
+from crawler.queueing import queues
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "systemd"
 DEPLOYMENT = (ROOT / "docs" / "deployment.md").read_text()
+OF_A_SERVER = sorted(file for name in ("systemd", "nginx", "prometheus") for file in (ROOT / "deploy" / name).iterdir())
 SERVICES = sorted(file.name for file in FOLDER.glob("*.service"))
 INSTALLED = "/srv/crawler"
 TO_SPARE = 2.0  # seconds systemd waits longer than the code needs, for a machine that is busy
 
-WEB, CLOCK, WORKER, STOCK = (
+WEB, CLOCK, WORKER, AUTOSCALE, STOCK = (
     "crawler-web.service",
     "crawler-clock.service",
     "crawler-worker@.service",
+    "crawler-autoscale.service",
     "crawler-stock-worker@.service",
 )
 SERVICE = {
@@ -57,7 +61,7 @@ def seconds_to_stop(name: str) -> float:
 
 
 def test_there_is_a_unit_for_each_process() -> None:
-    assert set(SERVICES) == {WEB, CLOCK, WORKER, STOCK}
+    assert set(SERVICES) == {WEB, CLOCK, WORKER, AUTOSCALE, STOCK}
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze on this machine")
@@ -96,10 +100,22 @@ def test_the_programs_understand_their_arguments() -> None:
     assert command(WORKER)[1:] == []
 
 
+def test_the_autoscaler_understands_its_range() -> None:
+    _, manage, name, *arguments = command(AUTOSCALE)
+    assert (manage, get_commands()[name]) == ("manage.py", "crawler")
+    given = vars(load_command_class("crawler", name).create_parser(manage, name).parse_args(arguments))
+    assert 0 <= given["min"] < given["max"]
+
+
 def test_systemd_waits_as_long_as_a_worker_may_take_to_end_and_hardly_longer() -> None:
     assert seconds_to_stop(WORKER) == STOP_SECONDS + TO_SPARE
     # The job of a stock worker reads of the request when it renews its lease.
     assert 0 <= seconds_to_stop(STOCK) - (RENEW_INTERVAL_S + STOP_SECONDS + TO_SPARE) < 1
+
+
+def test_systemd_waits_as_long_as_an_autoscaler_may_take_to_end_with_its_workers() -> None:
+    redis_timeout_s = queues.connection().connection_pool.connection_kwargs["socket_timeout"]
+    assert seconds_to_stop(AUTOSCALE) == redis_timeout_s + STOP_TIMEOUT_S + TO_SPARE
 
 
 def test_systemd_waits_as_long_as_gunicorn_does_for_its_requests() -> None:
@@ -107,8 +123,7 @@ def test_systemd_waits_as_long_as_gunicorn_does_for_its_requests() -> None:
     assert seconds_to_stop(WEB) > grace + TO_SPARE
 
 
-@pytest.mark.parametrize("file", sorted(FOLDER.parent.rglob("*.*")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", OF_A_SERVER, ids=lambda file: file.name)
 def test_the_documentation_has_every_file_installed(file: Path) -> None:
-    if file.is_file():
-        assert f"deploy/{file.parent.name}/" in DEPLOYMENT
-        assert file.name in DEPLOYMENT or f"deploy/{file.parent.name}/*" in DEPLOYMENT
+    assert f"deploy/{file.parent.name}/" in DEPLOYMENT
+    assert file.name in DEPLOYMENT or f"deploy/{file.parent.name}/*" in DEPLOYMENT
