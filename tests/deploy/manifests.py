@@ -116,10 +116,10 @@ def blocks_for(pod: Object) -> Iterator[Object]:
             yield from (peer["ipBlock"] for peer in rule["to"] if "ipBlock" in peer and "ports" not in rule)
 
 
-def reaches(pod: Object, address: str) -> bool:
-    """Whether a pod may connect to this address as far as address blocks go."""
+def reaches(blocks: list[Object], address: str) -> bool:
+    """Whether these address blocks allow a connection to this address."""
     ip = ip_address(address)
     return any(
         ip in ip_network(block["cidr"]) and not any(ip in ip_network(hole) for hole in block["except"])
-        for block in blocks_for(pod)
+        for block in blocks
     )
