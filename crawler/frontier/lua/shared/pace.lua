@@ -1,9 +1,11 @@
--- How many slices of this lane may be out at once, how many pages a slice has, and how many a short one has. Lanes of suspects ("host|16", "host|1",
--- see core.crawl.retries) use their host's pace with smaller slices.
+local SHORT = 24  -- pages in a short slice (SHORT_SLICE_PAGES in core.crawl.politeness)
+
+-- How many slices of this lane may be out at once, how many pages a slice has, and how many a short one has. Lanes of
+-- suspects ("host|16", "host|1", see core.crawl.retries) use their host's pace with smaller slices.
 local function pace_of(pace, lane, usual_at_once, usual_pages)
   local host, company = string.match(lane, '^([^|]*)|?(%d*)$')
   local at_once, pages, short = string.match(redis.call('HGET', pace, host) or '', '^(%d+) (%d+) ?(%d*)$')
   at_once, pages = tonumber(at_once or usual_at_once), tonumber(pages or usual_pages)
   if company ~= '' then pages = math.min(pages, tonumber(company)) end
-  return at_once, pages, math.min(pages, tonumber(short or '') or 24)
+  return at_once, pages, math.min(pages, tonumber(short or '') or SHORT)
 end
