@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from environ.fileaware_mapping import FileAwareMapping
 
 from crawler.core.access.client_address import Network, parse_networks
 from crawler.core.errors import BadInput
@@ -39,8 +40,30 @@ LIBPQ_TIMEOUTS = {
 the reason: `crawler.storage.database`."""
 ROOT = Path(__file__).resolve().parent.parent
 
-_env = environ.Env()
-environ.Env.read_env(ROOT / ".env")
+
+class _Variables(FileAwareMapping):  # type: ignore[misc]  # django-environ has no types
+    """The environment, in which NAME_FILE names a file with the value of NAME, such as a secret of a container."""
+
+    def __getitem__(self, name: str) -> str:
+        file = self.env.get(f"{name}_FILE")
+        try:
+            value: str = super().__getitem__(name)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise ImproperlyConfigured(f"{name}_FILE is {file!r}, which cannot be read: {reason}.") from None
+        if not file:
+            return value
+        if not value.strip():
+            raise ImproperlyConfigured(f"{name}_FILE is {file!r}, which is empty. Write the value of {name} into it.")
+        return value.strip()  # an editor or `echo` ends it with a newline
+
+
+class _Env(environ.Env):  # type: ignore[misc]  # django-environ has no types
+    ENVIRON = _Variables(cache=False)
+
+
+_env = _Env()
+_Env.read_env(ROOT / ".env")
 
 
 def data_dir() -> Path:

@@ -185,3 +185,45 @@ def test_ports_that_cannot_be_asked_stop_the_start(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CRAWLER_PORTS", "80,25")
     with pytest.raises(ImproperlyConfigured, match=r"CRAWLER_PORTS cannot be used\. Port 25 is one"):
         environment.ports("CRAWLER_PORTS")
+
+
+def test_a_value_may_be_in_a_file_and_its_newline_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text("swordfish\n")
+    monkeypatch.setenv("SECRET_KEY", "of the environment")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(file))
+    assert environment.secret_key(None) == "swordfish"
+
+
+def test_the_addresses_of_services_may_be_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "DATABASE_URL": "postgres://user:secret@host/name",
+        "REDIS_URL": "redis://:secret@host:6379/0",
+        "EMAIL_URL": "smtp+tls://user:secret@host:587",
+    }
+    for name, value in values.items():
+        (tmp_path / name).write_text(f"{value}\n")
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(f"{name}_FILE", str(tmp_path / name))
+    assert environment.database(tmp_path / "db.sqlite3")["NAME"] == "name"
+    assert environment.redis_url() == values["REDIS_URL"]
+    assert environment.email()["EMAIL_HOST_PASSWORD"] == "secret"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "cannot be read: No such file"), (b" \n", "is empty"), (b"\xff\xfe", "cannot be read: it is not UTF-8")],
+    ids=["missing", "empty", "binary"],
+)
+def test_a_file_without_a_value_is_named(
+    content: bytes | None, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "secret"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("SECRET_KEY_FILE", str(file))
+    with pytest.raises(ImproperlyConfigured, match=f"SECRET_KEY_FILE is .*{reason}") as refused:
+        environment.secret_key(tmp_path)
+    assert "\n" not in str(refused.value)
