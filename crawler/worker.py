@@ -39,7 +39,7 @@ from crawler.manager import idle_poller as _watch
 from crawler.manager import tick as _manage
 from crawler.manager.reconcile import reconcile
 from crawler.notices import delivery as _announce
-from crawler.queueing import startup
+from crawler.queueing import alive, startup
 from crawler.queueing.queues import stop_request
 from crawler.queueing.workers import keep_registered
 from crawler.redis_client import CONNECTION_CLASS
@@ -153,6 +153,7 @@ class Worker(SimpleWorker):
         logged_at = -LOG_INTERVAL_S
         while True:
             time.sleep(RECONNECT_PAUSE_S)
+            alive.note()
             error = self._redis_error()
             if error is None:
                 return
@@ -211,6 +212,7 @@ class Worker(SimpleWorker):
         super().register_death()  # type: ignore[no-untyped-call]  # RQ gives it no types
 
     def _keep_registered(self) -> bool:
+        alive.note()
         with suppress(RedisError):  # the next call retries
             keep_registered(self)
         return True

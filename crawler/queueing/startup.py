@@ -28,6 +28,7 @@ from crawler.core.errors import NotUpgradable, ServiceDown
 from crawler.core.installation.deployment import TO_DO
 from crawler.core.installation.redis_url import without_secrets
 from crawler.core.text.sanitize import one_line
+from crawler.queueing import alive
 from crawler.redis_client import RedisClient, check_server
 from crawler.storage.database import is_behind
 
@@ -85,6 +86,7 @@ def wait_for(
     for service in services:
         attempt = 1
         while (trouble := service.trouble()) is not None:
+            alive.note()
             left = deadline - clock()
             if left <= 0:
                 raise ServiceDown(f"{service.title} is not ready after {seconds:g} s: {trouble}. {service.to_do}")

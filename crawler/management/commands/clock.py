@@ -23,6 +23,7 @@ from crawler.core.errors import CrawlerError
 from crawler.crawls import delete
 from crawler.crawls.schedules import run_due
 from crawler.manager.reconcile import reconcile
+from crawler.queueing import alive
 from crawler.queueing.startup import wait_or_go_on
 from crawler.storage import response_cache
 
@@ -57,6 +58,7 @@ class Clock:
         self._sweep_at = 0.0  # in the time of `tick`
 
     def tick(self, now: float) -> None:
+        alive.note()
         try:
             close_old_connections()
             reconcile()
