@@ -30,11 +30,12 @@ def manage(crawl_id: str) -> str:
 
 
 def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:
-    """Fetch the pages of one batch."""
-    from crawler.core.crawl.messages import Batch
+    """Fetch the pages of one batch, or hand it back."""
+    from crawler.fetcher.hand_back import leave_to_others, read_batch
     from crawler.fetcher.loop import fetch as fetch_batch
 
-    return fetch_batch(Batch.from_plain(batch))
+    understood = read_batch(batch)
+    return fetch_batch(understood) if understood is not None else leave_to_others()
 
 
 def watch() -> str:

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from django.db import connections
+from django.db import connections, migrations
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import NOT_PROVIDED
 
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
@@ -323,6 +326,38 @@ def test_crawls_of_the_first_version_know_their_limits_and_since_when_they_are_p
     assert limits == [{"pages": 1}, {"pages": 1}]
     assert first["paused_at"] is None
     assert second["paused_at"] is not None
+
+
+# Processes of the version before may work while a migration runs, and afterwards.
+
+ADDITIVE = (
+    migrations.CreateModel,
+    migrations.AddField,
+    migrations.AddIndex,
+    migrations.RemoveIndex,
+    migrations.RunPython,
+)
+LAST_BEFORE_THE_RULE = "0020"
+
+
+def test_migrations_leave_the_tables_of_the_version_before_usable() -> None:
+    """It names its columns when it inserts a row, so a new one needs a default in the database. What is no longer used
+    is removed a version later, by a migration that is then named here."""
+    loader = MigrationLoader(None)
+    for (app, name), migration in loader.disk_migrations.items():
+        if app != "crawler" or name[:4] <= LAST_BEFORE_THE_RULE:
+            continue
+        for operation in migration.operations:
+            assert isinstance(operation, ADDITIVE), f"{name}: {operation}"
+            if isinstance(operation, migrations.AddField):
+                field = operation.field
+                assert field.null or field.db_default is not NOT_PROVIDED, f"{name}: {operation}"
+
+
+@pytest.mark.django_db
+def test_the_tables_of_a_later_version_are_not_behind() -> None:
+    MigrationRecorder(connections["default"]).record_applied("crawler", "9999_of_a_later_version")
+    assert not is_behind(connections["default"])
 
 
 # Tables between those of 0006 and of 0020.

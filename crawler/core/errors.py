@@ -6,6 +6,7 @@
     │   └── OverQuota       the quota of the user is exhausted; says when to try again
     ├── LoadStopped         a crawl was cancelled or deleted while its list was imported
     ├── SealBroken          a crawl's credentials cannot be decrypted: SECRET_KEY has changed
+    ├── NewerMessage        a batch or report of a newer version of the project; says what is not understood
     ├── NotUpgradable       this version cannot upgrade the tables; says which version can
     ├── ServiceDown         Redis or the database does not respond; trying again later may help
     ├── FetchError          raised and caught within `http`, where it becomes an outcome
@@ -58,6 +59,10 @@ class SealBroken(CrawlerError):
             "The credentials of this crawl cannot be read, because SECRET_KEY is not the one they were stored under. "
             "Set it to what it was, or start the crawl again with the credentials typed again."
         )
+
+
+class NewerMessage(CrawlerError):
+    """A worker of a newer version sent this message. Another worker may understand it."""
 
 
 class NotUpgradable(CrawlerError):

@@ -21,6 +21,7 @@ from redis.exceptions import RedisError
 
 from crawler import logs
 from crawler.core.crawl.messages import Batch
+from crawler.fetcher.hand_back import read_batch
 from crawler.queueing import queues
 
 log = logging.getLogger(__name__)
@@ -67,20 +68,25 @@ class WorkStealer:
                 if crawl is not None:
                     self._run_tick(crawl)
             if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
-                batch = queues.steal_batch(left_over)
-                if batch is not None:
+                plain = queues.steal_batch(left_over)
+                if plain is not None and (batch := read_batch(plain)) is not None:
                     yield batch
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
 
     def take_next(self) -> tuple[Batch | None, bool]:
         """Take the first queued tick, which is run, and the first queued batch, without leaving them to other workers;
-        and whether another kind of job waits for this worker."""
+        and whether this worker is to do something else: another kind of job waits, or the batch was handed back."""
         try:
             jobs = [job for job in queues.next_jobs() if not queues.is_poller(job)]
             if not self.is_busy() and (crawl := queues.steal_tick(jobs)) is not None:
                 self._run_tick(crawl)
-            return queues.steal_batch(jobs), any(map(queues.is_of_another_kind, jobs))
+            others_wait = any(map(queues.is_of_another_kind, jobs))
+            plain = queues.steal_batch(jobs)
+            if plain is None:
+                return None, others_wait
+            batch = read_batch(plain)
+            return batch, others_wait or batch is None
         except RedisError as error:
             log.warning("the queues could not be looked at: %s", error)
             return None, True

@@ -13,7 +13,8 @@ from django.db import DataError
 from crawler import conf
 from crawler.core.crawl import retries
 from crawler.core.crawl.discovery import Discovery, Place, discoveries, suspected, with_not_followed, with_tidied_keys
-from crawler.core.crawl.messages import PageResult, SliceReport, decode_report, unstorable
+from crawler.core.crawl.messages import PageResult, SliceReport, decode_head, decode_report, unstorable
+from crawler.core.errors import NewerMessage
 from crawler.core.sitemaps.formats import followed, named_by_robots
 from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
@@ -61,8 +62,8 @@ def collect(context: TickContext, between: BetweenTransactions = do_nothing) -> 
 
 
 def _decode_reports(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceReport]]:
-    """The oldest reports that fit into one transaction: raw, and decoded. A report that cannot be decoded (for example
-    of another version) is dropped and does not stop the crawl: its lease expires and its pages are fetched again."""
+    """The oldest reports that fit into one transaction: raw, and decoded. What is no report is dropped and does not
+    stop the crawl."""
     raw, reports = list[bytes](), list[SliceReport]()
     pages = links = 0
     for line in oldest:
@@ -70,13 +71,29 @@ def _decode_reports(oldest: Sequence[bytes]) -> tuple[list[bytes], list[SliceRep
             break
         raw.append(line)
         try:
-            reports.append(decode_report(line))
+            reports.append(_decode(line))
         except msgspec.DecodeError:
             log.exception("a report of %s bytes cannot be read and is dropped", len(line))
             continue
         pages += len(reports[-1].results)
         links += sum(len(result.links) + len(result.entries) for result in reports[-1].results)
     return raw, reports
+
+
+def _decode(line: bytes) -> SliceReport:
+    """A report; one of a newer version without its results, whose pages then go back to the ready queue when their
+    slice is complete: they are requested again, and no attempt is counted."""
+    try:
+        return decode_report(line)
+    except NewerMessage as error:
+        head = decode_head(line)
+        log.warning(
+            "results of %s are not understood, and their pages are requested again: %s",
+            head.host,
+            error,
+            extra={"batch": head.batch},
+        )
+        return head
 
 
 def _still_leased(

@@ -268,10 +268,10 @@ def steal_tick(among: Sequence[str]) -> str | None:
     return str(job.args[0]) if job is not None else None
 
 
-def steal_batch(among: Sequence[str]) -> Batch | None:
-    """Take the first batch `among` these jobs out of RQ's queue, to be claimed by the caller."""
+def steal_batch(among: Sequence[str]) -> dict[str, Any] | None:
+    """Take the first batch `among` these jobs out of RQ's queue, to be read and claimed by the caller."""
     job = _steal(FETCH, _BATCH_PREFIX, among)
-    return Batch.from_plain(job.args[0]) if job is not None else None
+    return cast(dict[str, Any], job.args[0]) if job is not None else None
 
 
 def _steal(queue: str, prefix: str, among: Sequence[str]) -> Job | None:

@@ -93,6 +93,22 @@ MUTATIONS = (
         "tests/manager/test_manage.py::test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set",
     ),
     Mutation(
+        "newer-report-dropped",
+        "two versions: the slice of a report that is not understood is over, and no worker is taken for dead",
+        COLLECT,
+        "        head = decode_head(line)\n",
+        "        raise msgspec.DecodeError\n        head = decode_head(line)\n",
+        "tests/manager/test_newer_reports.py::test_its_slice_is_over_at_once",
+    ),
+    Mutation(
+        "newer-batch-not-handed-back",
+        "two versions: the pages of a batch that is not understood go back at once",
+        "crawler/fetcher/hand_back.py",
+        "        _hand_back(head)\n",
+        "",
+        "tests/fetcher/test_hand_back.py::test_its_pages_are_fetched_by_a_later_batch",
+    ),
+    Mutation(
         "acknowledge-before-commit",
         "R3: read, commit, then acknowledge",
         COLLECT,

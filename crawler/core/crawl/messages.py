@@ -1,18 +1,35 @@
 """The messages between manager and fetch jobs: the batch handed out, and the results given back.
 
 They are encoded as msgpack (results list) or as RQ job arguments (plain lists), never as pickled classes.
+
+Workers of two versions of the project read each other's messages while an installation is upgraded. So
+
+1. an unknown field is ignored, and a new one has a default; in a class that is a list, it is the last. The names and
+   types of those there are stay;
+2. a change that a worker may not ignore, such as another value of an enum, raises VERSION. A worker that gets a newer
+   batch hands it back; a manager that reads a newer report reads its head alone, and the pages of the slice that have
+   no result are requested again. Neither counts an attempt. A malformed message that is not newer is an error, as ever:
+   were its pages requested again without an attempt, that would never end;
+3. the fields of the heads (`BatchHead`, `ReportHead`) stay as they are.
+
+`tests/data/messages` has the messages of each version.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.errors import NewerMessage
 from crawler.core.extraction.rules import FieldRule
 from crawler.core.html.page_metadata import NOTHING as NO_FACTS
 from crawler.core.html.page_metadata import Facts
+
+VERSION = 1
+"""Of the messages this version of the project sends, and the newest it understands. Those without one are older."""
 
 USUAL_PRIORITY = 5  # of 0 (last) to 10 (first)
 PAGE, SITEMAP, EXTERNAL = "page", "sitemap", "external"
@@ -79,6 +96,7 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     token: str  # the lease's token
     policy: FetchPolicy
     slices: tuple[Slice, ...]
+    version: int = VERSION
 
     def to_plain(self) -> dict[str, Any]:
         """Plain lists, dicts and strings, which RQ may pickle and a dashboard can show."""
@@ -86,7 +104,24 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
         return plain
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Batch:
+    def from_plain(cls, plain: Mapping[str, Any]) -> Batch:
+        """Raises NewerMessage for one of a newer version, and msgspec.ValidationError for what is none."""
+        _check_version(BatchHead.from_plain(plain).version)
+        return msgspec.convert(plain, cls)
+
+
+class BatchHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What every version understands of a batch."""
+
+    crawl: str
+    site: str
+    id: str
+    token: str
+    version: int = VERSION
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> BatchHead:
+        """Raises msgspec.ValidationError for what is no batch."""
         return msgspec.convert(plain, cls)
 
 
@@ -148,10 +183,25 @@ class SliceReport(msgspec.Struct, frozen=True, kw_only=True):
     next_at: float = 0.0  # epoch seconds before which the host must not be requested again
     requests: int = 0  # for robots.txt, and in no result, because no page was requested after it
     done: bool = False  # the last report of this slice; pages of it without a result were not requested
+    version: int = VERSION
+
+
+class ReportHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What every version understands of a report."""
+
+    batch: str
+    token: str
+    slice: int
+    host: str
+    next_at: float = 0.0
+    requests: int = 0
+    done: bool = False
+    version: int = VERSION
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(SliceReport)
+_head_decoder = msgspec.msgpack.Decoder(ReportHead)
 
 
 def encode_report(report: SliceReport) -> bytes:
@@ -159,4 +209,21 @@ def encode_report(report: SliceReport) -> bytes:
 
 
 def decode_report(raw: bytes) -> SliceReport:
-    return _decoder.decode(raw)
+    """Raises NewerMessage for one of a newer version, and msgspec.DecodeError for what is none."""
+    try:
+        report = _decoder.decode(raw)
+    except msgspec.ValidationError:
+        _check_version(_head_decoder.decode(raw).version)
+        raise
+    _check_version(report.version)
+    return report
+
+
+def decode_head(raw: bytes) -> SliceReport:
+    """A report without its results, whatever version wrote it. Raises msgspec.DecodeError for what is none."""
+    return SliceReport(results=(), **msgspec.structs.asdict(_head_decoder.decode(raw)))
+
+
+def _check_version(version: int) -> None:
+    if version > VERSION:
+        raise NewerMessage(f"it has version {version}, and this worker understands {VERSION}")

@@ -25,6 +25,9 @@ from crawler.queueing import queues
 from tests.manager.machine.clock import Clock
 from tests.manager.machine.stage import Process, Stage
 
+Plain = dict[str, Any]
+"""A batch as RQ stores it."""
+
 BELIEVED_ALIVE = 90  # seconds for which RQ calls a job started although its worker has died
 LISTED = 3  # workers that RQ lists, so that several batches go out at once
 
@@ -136,14 +139,14 @@ class Workers:
 
         return noted
 
-    def adopting(self, adopt: Callable[[Sequence[str]], Batch | None]) -> Callable[[Sequence[str]], Batch | None]:
+    def adopting(self, adopt: Callable[[Sequence[str]], Plain | None]) -> Callable[[Sequence[str]], Plain | None]:
         """Notes what a fetch job takes out of the queue."""
 
-        def noted(among: Sequence[str]) -> Batch | None:
-            batch = adopt(among)
-            if batch is not None:
-                self._at_work[-1].helped.append(batch)
-            return batch
+        def noted(among: Sequence[str]) -> Plain | None:
+            plain = adopt(among)
+            if plain is not None:
+                self._at_work[-1].helped.append(Batch.from_plain(plain))
+            return plain
 
         return noted
 
