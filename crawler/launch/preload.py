@@ -20,7 +20,7 @@ from settings.environment import ROOT
 COMMAND = (sys.executable, "-m", "rq.cli", "worker", "--quiet", "-w", "crawler.worker.Worker", "crawl", "fetch")
 STOP_TIMEOUT_S = 5.0  # seconds a worker has to finish its job
 PID_BYTES = 4
-FORK_TIMEOUT_S = 2.0  # seconds until forked workers have told their ids
+FORK_TIMEOUT_S = 10.0  # seconds until forked workers have told their ids; they load first, on a busy machine for long
 
 
 class PreloadedWorker:
