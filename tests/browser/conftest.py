@@ -60,6 +60,13 @@ def press_link(tab: Page, link: str) -> None:
     tab.wait_for_url(lambda url: "/login/" not in url)
 
 
+def press(tab: Page, keys: str) -> None:
+    """Press one key after another, as somebody who sees the page: Chromium drops keys until it has painted it."""
+    tab.wait_for_function("performance.getEntriesByName('first-paint').length > 0")
+    for key in keys.split():
+        tab.keyboard.press(key)
+
+
 @pytest.fixture(scope="package")
 def server(grounds: Stack) -> Iterator[Web]:
     """The web server of all these tests."""

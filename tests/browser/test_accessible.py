@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Delivery, Schedule, Trap
 from crawler.web import urls
-from tests.browser.conftest import Web
+from tests.browser.conftest import Web, press
 from tests.routes import PEOPLE, WEB
 
 PHONE = {"width": 360, "height": 780}
@@ -140,7 +140,8 @@ def test_axe_finds_nothing_grave_where_everything_is_unfolded_and_wrong(
     tab.get_by_text("A list of URLs").click()
     tab.evaluate("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
     tab.get_by_label("Delay").fill("soon")
-    tab.get_by_label("Delay").press("Tab")
+    tab.get_by_label("Delay").focus()
+    press(tab, "Tab")
     tab.get_by_text("Delay must be a number").wait_for()
     assert [look(tab, *view) for view in VIEWS[:2]] == [[], []]
 

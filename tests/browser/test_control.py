@@ -10,7 +10,7 @@ from django.core.management import call_command
 from playwright.sync_api import Browser, Page, expect
 
 from tests import site
-from tests.browser.conftest import PATIENCE, Web
+from tests.browser.conftest import PATIENCE, Web, press
 from tests.site import Reply, Site
 
 
@@ -69,15 +69,15 @@ def test_cancelling_asks_first_and_can_be_done_by_keyboard(web: Web, small_site:
     question, yes = tab.get_by_text("Cancel …"), tab.get_by_role("button", name="Yes, cancel the crawl")
     question.focus()
     expect(yes).to_be_hidden()
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
     expect(yes).to_be_visible()
-    tab.keyboard.press("Escape")
+    press(tab, "Escape")
     expect(yes).to_be_hidden()
     expect(question).to_be_focused()
-    tab.keyboard.press("Enter")
-    tab.keyboard.press("Tab")
+    press(tab, "Enter")
+    press(tab, "Tab")
     expect(yes).to_be_focused()
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
 
     expect(tab.get_by_text("Cancelled. Open pages will not be requested any more.")).to_be_visible()
     expect(tab.locator(".finished")).to_have_text("Cancelled")

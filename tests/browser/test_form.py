@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import Web
+from tests.browser.conftest import Web, press
 
 
 def group(tab: Page, heading: str) -> Locator:
@@ -39,11 +39,6 @@ def walk_to(tab: Page, there: Locator) -> None:
         if there.evaluate("it => it === document.activeElement"):
             return
     raise AssertionError(f"{there} cannot be reached by keyboard")
-
-
-def press(tab: Page, keys: str) -> None:
-    for key in keys.split():
-        tab.keyboard.press(key)
 
 
 def test_without_javascript_an_error_unfolds_its_group_and_the_others_say_what_was_typed(

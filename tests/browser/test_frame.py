@@ -7,7 +7,7 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
 from crawler.models import Crawl
-from tests.browser.conftest import PATIENCE, Web
+from tests.browser.conftest import PATIENCE, Web, press
 from tests.browser.test_control import open_crawl
 from tests.site import Site
 
@@ -39,16 +39,16 @@ def test_the_colours_follow_the_system_until_somebody_chooses_and_the_choice_is_
 def test_by_keyboard_the_content_is_one_step_away_and_the_account_opens_and_closes(web: Web, tab: Page) -> None:
     web.log_in(tab)
     tab.goto(f"{web.base_url}/schedules/")
-    tab.keyboard.press("Tab")
+    press(tab, "Tab")
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
     expect(tab.locator("main")).to_be_focused()
 
     account = tab.locator(".menu > summary")
     account.focus()
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
     expect(tab.get_by_role("button", name="Log out")).to_be_visible()
-    tab.keyboard.press("Escape")
+    press(tab, "Escape")
     expect(tab.get_by_role("button", name="Log out")).to_be_hidden()
     expect(account).to_be_focused()
 
@@ -83,12 +83,14 @@ def test_a_field_that_cannot_be_used_says_so_as_it_is_left_and_is_quiet_when_it_
     web.log_in(tab)
     url = tab.get_by_label("Start URL")
     url.fill("ftp://example.com/")
-    url.press("Tab")
+    url.focus()
+    press(tab, "Tab")
     expect(tab.get_by_role("alert").filter(has_text="ftp")).to_be_visible()
     expect(url).to_have_attribute("aria-invalid", "true")
     expect(url).to_have_accessible_description("Only http and https can be crawled, not ftp: 'ftp://example.com/'.")
     url.fill("https://example.com/")
-    url.press("Tab")
+    url.focus()
+    press(tab, "Tab")
     expect(url).not_to_have_attribute("aria-invalid", "true")
     tab.get_by_label("One section").check()
     expect(tab.get_by_text("is the whole site and no section of it")).to_be_visible()

@@ -7,7 +7,7 @@ from uuid import UUID
 from playwright.sync_api import Browser, Page, expect
 
 from crawler.accounts.login_links import first_account
-from tests.browser.conftest import PATIENCE, Web
+from tests.browser.conftest import PATIENCE, Web, press
 from tests.factories import make_linked_crawl
 
 PHONE = {"width": 360, "height": 740}
@@ -39,7 +39,7 @@ def test_a_dot_that_is_clicked_says_what_it_is(web: Web, tab: Page) -> None:
     expect(details).to_be_hidden()
     tab.locator("#canvas").click()  # its middle is where the table brought that page
     expect(details.get_by_role("heading")).to_have_text("A")
-    tab.keyboard.press("Escape")
+    press(tab, "Escape")
     expect(details).to_be_hidden()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from crawler.models import Crawl
-from tests.browser.conftest import Web
+from tests.browser.conftest import Web, press
 from tests.factories import a_finished_crawl, a_page
 
 ROWS = 130  # more than one leaf shows
@@ -48,7 +48,8 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
     expect(tab.get_by_role("link", name="Earlier")).to_be_hidden()
 
     tab.get_by_label("Text in URL or title").fill("chapter 12")
-    tab.get_by_role("button", name="Show").press("Enter")  # by keyboard
+    tab.get_by_role("button", name="Show").focus()
+    press(tab, "Enter")  # by keyboard
     expect(tab.get_by_role("heading", name="11 pages")).to_be_visible()
     tab.get_by_role("columnheader", name="Size").get_by_role("link").click()
     expect(tab.get_by_role("columnheader", name="Size")).to_have_attribute("aria-sort", "ascending")
@@ -64,7 +65,8 @@ def test_pages_are_searched_sorted_filtered_and_opened(web: Web, tab: Page) -> N
 
     tab.set_viewport_size(PHONE)
     assert fits(tab)
-    tab.get_by_role("link", name="https://example.com/120", exact=True).press("Enter")
+    tab.get_by_role("link", name="https://example.com/120", exact=True).focus()
+    press(tab, "Enter")
     expect(tab.get_by_role("heading", name="Chapter 120")).to_be_visible()
     expect(tab.get_by_text("No page of this crawl links to it.")).to_be_visible()
     assert fits(tab)

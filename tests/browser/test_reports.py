@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import site
-from tests.browser.conftest import PATIENCE, Web
+from tests.browser.conftest import PATIENCE, Web, press
 from tests.site import Site
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
@@ -33,7 +33,7 @@ def test_from_the_reports_to_the_link_that_is_broken(
     expect(broken).to_contain_text("1 page")
     assert is_within(tab, size)
     broken.get_by_role("link").focus()
-    tab.keyboard.press("Enter")
+    press(tab, "Enter")
 
     expect(tab.get_by_role("heading", level=1)).to_have_text("Broken links")
     expect(tab.locator("main")).to_contain_text("What to do")
