@@ -18,6 +18,7 @@ from tests.conftest import free_port
 from tests.redis_servers import answers, serving, wait_until
 
 URL = "rediss+sentinel://me:p%40ss@one:1,two/crawls/3?ssl_ca_certs=/ca.pem&sentinel_password=other&socket_timeout=9"
+BUS_OFFSET, MAX_PORT = 10_000, 65_535  # a node of a cluster also listens on its port + BUS_OFFSET
 
 
 def pool_of(client: Redis) -> SentinelConnectionPool:
@@ -50,7 +51,7 @@ def test_another_url_is_left_to_the_libraries() -> None:
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a server of a Redis Cluster."""
-    port = free_port()
+    port = next(port for port in iter(free_port, None) if port + BUS_OFFSET <= MAX_PORT)
     with serving(tmp_path_factory.mktemp("node"), "cluster-enabled yes", "save ''", port=port):
         wait_until(answers(port))
         yield f"redis://127.0.0.1:{port}/0"
