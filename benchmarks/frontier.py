@@ -26,7 +26,7 @@ from redis.exceptions import RedisError
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import Level, QueueItem
+from crawler.frontier.ready_queue import Level, QueueItem, SliceOrder
 from crawler.launch.services import find_program
 
 WINDOW = 50_000  # pages Redis holds of a crawl, see `manager.dispatch`
@@ -109,7 +109,7 @@ def _waiting(pages: int, hosts: int) -> Iterator[QueueItem]:
 def _pick(frontier: Frontier, slices: int) -> None:
     for number in range(slices):
         batch = f"batch-{number // 100}"
-        if frontier.ready_queue.dequeue(batch, "token", number, frontier.now()) is None:
+        if not frontier.ready_queue.dequeue([SliceOrder(batch, "token", number)], frontier.now()):
             raise SystemExit(f"nothing to pick after {number} slices")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from redis import Redis
 
 from crawler.core.crawl.messages import USUAL_PRIORITY
 from crawler.core.crawl.politeness import Pace
-from crawler.core.crawl.retries import lanes_of
+from crawler.core.crawl.retries import batch_size, lanes_of
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
 
@@ -52,9 +52,21 @@ class Level:
 
 
 @dataclass(frozen=True)
+class SliceOrder:
+    """Asks for slice `number` of a batch. A slice of suspects becomes the only one of the batch `alone` (its id and
+    token); without `alone` suspects are skipped."""
+
+    batch: str
+    token: str
+    number: int
+    alone: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class DequeuedSlice:
     """One slice that was handed out."""
 
+    batch: str  # its id
     lane: str
     pages: list[int]
 
@@ -91,46 +103,43 @@ class ReadyQueue:
                 args = [lane, self._default_pace.slices, self._default_pace.pages, *pairs[begin : begin + 1000]]
                 scripts.run(pipe, "enqueue", self._keys.of_lane(lane), args)
 
-    def dequeue(
-        self, batch: str, token: str, number: int, now: float, *, alone: tuple[str, str] | None = None
-    ) -> DequeuedSlice | None:
-        """Hand out one slice as slice `number` of a batch; None when no host may give one now. A slice of suspects
-        becomes the only one of the batch `alone` (its id and token); without `alone` suspects are skipped."""
+    def dequeue(self, orders: Sequence[SliceOrder], now: float) -> list[DequeuedSlice]:
+        """Hand out one slice for each order, in one round trip; fewer when no host may give one now."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for order in orders:
+                self._dequeue(order, now, pipe)
+            answers = cast(list[list[bytes]], pipe.execute())
+        return [_dequeued(order, answer) for order, answer in zip(orders, answers, strict=True) if answer]
+
+    def _dequeue(self, order: SliceOrder, now: float, pipe: Redis) -> None:
         keys, usual = self._keys, self._default_pace
-        answer = cast(
-            list[bytes],
-            scripts.run(
-                self._redis,
-                "dequeue",
-                [
-                    keys.hosts,
-                    keys.known_hosts,
-                    keys.active,
-                    keys.rest,
-                    keys.taken,
-                    keys.leases,
-                    keys.pace,
-                    keys.weights,
-                    keys.waiting,
-                ],
-                [
-                    now,
-                    usual.slices,
-                    usual.pages,
-                    JOB_CHECK_INTERVAL_S,
-                    keys.queue(""),
-                    keys.lease(""),
-                    batch,
-                    token,
-                    number,
-                    *(alone or ("", "")),
-                ],
-            ),
+        scripts.run(
+            pipe,
+            "dequeue",
+            [
+                keys.hosts,
+                keys.known_hosts,
+                keys.active,
+                keys.rest,
+                keys.taken,
+                keys.leases,
+                keys.pace,
+                keys.weights,
+                keys.waiting,
+            ],
+            [
+                now,
+                usual.slices,
+                usual.pages,
+                JOB_CHECK_INTERVAL_S,
+                keys.queue(""),
+                keys.lease(""),
+                order.batch,
+                order.token,
+                order.number,
+                *(order.alone or ("", "")),
+            ],
         )
-        if not answer:
-            return None
-        lane, *members = answer
-        return DequeuedSlice(lane.decode(), [decode_member(member) for member in members])
 
     def set_paces(self, paces: Mapping[str, Pace]) -> None:
         """Set the pace of these hosts."""
@@ -194,6 +203,12 @@ class ReadyQueue:
         unused += [keys.queue(lane.decode()) for lane in lanes]
         unused += [keys.lease(batch.decode()) for batch in batches]
         self._redis.unlink(*unused)
+
+
+def _dequeued(order: SliceOrder, answer: Sequence[bytes]) -> DequeuedSlice:
+    lane, *members = (value.decode() for value in answer)
+    batch = order.alone[0] if order.alone is not None and batch_size(lane) is not None else order.batch
+    return DequeuedSlice(batch, lane, [decode_member(member) for member in members])
 
 
 def member_pairs(pages: Iterable[QueueItem]) -> list[str | float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from crawler import clock, conf
 from crawler.accounts import quotas
@@ -17,7 +18,7 @@ from crawler.core.crawl.outcomes import Outcome
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import own_hosts_of
-from crawler.frontier.ready_queue import Level
+from crawler.frontier.ready_queue import Level, SliceOrder
 from crawler.manager.collect import process_results
 from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.response_cache import CacheHits, look_up
@@ -167,21 +168,32 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     ahead = PREFETCH_BATCHES if context.frontier.ready_queue.lane_count() <= MAX_SLICES_PER_BATCH else 0
     wanted = min(room, max(1, workers + ahead - outstanding))
     shared, own = [_new_draft() for _ in range(wanted)], list[_BatchDraft]()
-    for place in range(wanted * MAX_SLICES_PER_BATCH):
-        draft = shared[place % wanted]
-        if draft.pages >= MAX_PAGES_PER_BATCH:
+    for _ in range(MAX_SLICES_PER_BATCH):
+        if any(draft.pages >= MAX_PAGES_PER_BATCH for draft in shared):
             break
-        alone = _new_draft() if len(own) <= room - wanted else None
-        picked = context.frontier.ready_queue.dequeue(
-            draft.id, draft.token, len(draft.slices), now, alone=(alone.id, alone.token) if alone else None
-        )
-        if picked is None:
+        alone = [_new_draft() for _ in range(min(wanted, room - wanted + 1 - len(own)))]
+        dequeued = _dequeue_round(context, shared, alone, now)
+        own += [draft for draft in alone if draft.slices]
+        if dequeued < wanted:
             break
-        if alone is not None and retries.batch_size(picked.lane) is not None:
-            own.append(alone)
-            draft = alone
-        draft.slices.append((picked.lane, picked.pages))
     return [draft for draft in (*shared, *own) if draft.slices]
+
+
+def _dequeue_round(
+    context: TickContext, shared: Sequence[_BatchDraft], alone: Sequence[_BatchDraft], now: float
+) -> int:
+    """Dequeue one slice for each shared batch; one of suspects goes to a batch `alone` instead. Returns how many there
+    were."""
+    orders = [
+        SliceOrder(draft.id, draft.token, len(draft.slices), (own.id, own.token) if own else None)
+        for draft, own in zip_longest(shared, alone[: len(shared)])
+        if draft
+    ]
+    drafts = {draft.id: draft for draft in (*shared, *alone)}
+    dequeued = context.frontier.ready_queue.dequeue(orders, now)
+    for slice_ in dequeued:
+        drafts[slice_.batch].slices.append((slice_.lane, slice_.pages))
+    return len(dequeued)
 
 
 def _new_draft() -> _BatchDraft:

@@ -10,6 +10,7 @@ from redis import Redis
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.ready_queue import DequeuedSlice, SliceOrder
 
 
 class GivenClock:
@@ -43,3 +44,11 @@ def redis(request: pytest.FixtureRequest) -> Iterator[Redis]:
 def frontier(redis: Redis, clock: GivenClock) -> Frontier:
     """A frontier that hands out two slices of ten pages of a host at a time."""
     return Frontier(redis, "a-crawl", default_pace=Pace(slices=2, pages=10), clock=clock)
+
+
+def dequeue(
+    frontier: Frontier, batch: str, token: str, number: int, alone: tuple[str, str] | None = None
+) -> DequeuedSlice | None:
+    """The next slice, as this one of a batch."""
+    found = frontier.ready_queue.dequeue([SliceOrder(batch, token, number, alone)], frontier.now())
+    return found[0] if found else None

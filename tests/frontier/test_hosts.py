@@ -14,14 +14,14 @@ from crawler.frontier.host_state import HostState, HostStates
 from crawler.frontier.inspect import crawl_of, end_waits, holder_name, host_snapshots, pages_of
 from crawler.frontier.ready_queue import QueueItem
 from crawler.frontier.robots import RobotsCache, RobotsEntry
-from tests.frontier.conftest import GivenClock
+from tests.frontier.conftest import GivenClock, dequeue
 from tests.stops import stop_host
 
 HOST, ORIGIN = "example.com", "http://example.com"
 
 
 def due_now(frontier: Frontier) -> list[int]:
-    picked = frontier.ready_queue.dequeue("b", "t", 0, frontier.now())
+    picked = dequeue(frontier, "b", "t", 0)
     return picked.pages if picked else []
 
 
@@ -56,9 +56,9 @@ def test_pages_that_were_to_wait_are_handed_out_at_once(frontier: Frontier, cloc
     frontier.ready_queue.enqueue([QueueItem(7, lane, clock.time + 300), QueueItem(8, "other.test", clock.time + 300)])
     frontier.redis.hset(frontier.keys.rest, lane, str(clock.time + 3600))
     frontier.ready_queue.enqueue([QueueItem(9, lane, 0)])
-    assert frontier.ready_queue.dequeue("b", "t", 0, clock.time, alone=("c", "t")) is None
+    assert dequeue(frontier, "b", "t", 0, alone=("c", "t")) is None
     assert frontier.ready_queue.make_due(HOST, clock.time)
-    picked = frontier.ready_queue.dequeue("b", "t", 0, clock.time, alone=("c", "t"))
+    picked = dequeue(frontier, "b", "t", 0, alone=("c", "t"))
     assert picked is not None
     assert set(picked.pages) <= {7, 9}
     assert frontier.ready_queue.size() == 3 - len(picked.pages)  # the other host's page waits on

@@ -12,7 +12,7 @@ from crawler.frontier.host_state import HostStates
 from crawler.frontier.inspect import PolicyInUse, take_snapshot
 from crawler.frontier.leases import LEASE_TTL_S
 from crawler.frontier.ready_queue import Level, QueueItem
-from tests.frontier.conftest import GivenClock
+from tests.frontier.conftest import GivenClock, dequeue
 
 HOST = "example.com"
 WISH = HostPolicy("a-crawl", delay=5, connections=4)
@@ -71,7 +71,7 @@ def test_connections_of_a_host_are_listed_by_crawl_without_expired_policies(
 
 def test_hosts_in_the_hands_of_a_worker_are_seen_too(frontier: Frontier, clock: GivenClock) -> None:
     frontier.ready_queue.enqueue([QueueItem(7, HOST, 0), QueueItem(8, "waits.test", clock.time + 9)])
-    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
+    dequeue(frontier, "b1", "token", 0)
     assert take_snapshot(frontier, 10).held_hosts == {}
     frontier.leases.claim("b1", "token", clock.time, "here:42")
     assert list(take_snapshot(frontier, 10).held_hosts) == [HOST]
@@ -88,7 +88,7 @@ def test_of_many_hosts_the_next_ones_are_seen(frontier: Frontier, clock: GivenCl
 
 def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -> None:
     frontier.ready_queue.enqueue([QueueItem(1, HOST, 0), QueueItem(2, HOST, 0)])
-    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
+    dequeue(frontier, "b1", "token", 0)
     frontier.ready_queue.move_cursor(Level(5), 2)
     frontier.leases.claim("b1", "token", clock.time, "here:42")
     frontier.results.acquire_lock("tick")
@@ -105,7 +105,7 @@ def test_batches_lock_and_tick_are_seen(frontier: Frontier, clock: GivenClock) -
 
 def test_looking_changes_nothing(frontier: Frontier, redis: Redis, clock: GivenClock) -> None:
     frontier.ready_queue.enqueue([QueueItem(1, HOST, 0)])
-    frontier.ready_queue.dequeue("b1", "token", 0, clock.time)
+    dequeue(frontier, "b1", "token", 0)
     redis.zadd(frontier.keys.leases, {"gone": clock.time})  # its hash was evicted
 
     def contents() -> dict[bytes, bytes | None]:

@@ -8,7 +8,7 @@ from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import LEASE_TTL_S
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S, QueueItem
-from tests.frontier.conftest import GivenClock
+from tests.frontier.conftest import GivenClock, dequeue
 
 HOST = "example.com"
 BATCH, TOKEN = "b1", "t1"
@@ -19,8 +19,8 @@ def handed_out(frontier: Frontier) -> Frontier:
     """Pages 1 and 2 are in slice 0 of a batch, page 3 in slice 1."""
     frontier.ready_queue.enqueue(QueueItem(page, HOST, 0.0) for page in (1, 2, 3))
     frontier.ready_queue.set_paces({HOST: Pace(slices=2, pages=2)})
-    frontier.ready_queue.dequeue(BATCH, TOKEN, 0, frontier.now())
-    frontier.ready_queue.dequeue(BATCH, TOKEN, 1, frontier.now())
+    dequeue(frontier, BATCH, TOKEN, 0)
+    dequeue(frontier, BATCH, TOKEN, 1)
     return frontier
 
 
@@ -36,7 +36,7 @@ def settle(frontier: Frontier, number: int, *still_open: int, next_at: float = 0
 
 def picked(frontier: Frontier) -> list[int]:
     """What is handed out now, as another batch."""
-    found = frontier.ready_queue.dequeue("b2", "t2", 0, frontier.now())
+    found = dequeue(frontier, "b2", "t2", 0)
     return found.pages if found else []
 
 

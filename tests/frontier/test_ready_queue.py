@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.ready_queue import DequeuedSlice, Level, QueueCounts, QueueItem
+from crawler.frontier.ready_queue import DequeuedSlice, Level, QueueCounts, QueueItem, SliceOrder
 from crawler.frontier.seen_set import SeenSet
-from tests.frontier.conftest import GivenClock
+from tests.frontier.conftest import GivenClock, dequeue
 
 HOST, OTHER = "example.com", "other.example"
 USUAL = Level(priority=5)
@@ -17,7 +17,7 @@ def put(frontier: Frontier, *ids: int, host: str = HOST, due: float = 0.0, prior
 
 
 def pick(frontier: Frontier, *, batch: str = "b1", number: int = 0) -> list[int]:
-    picked = frontier.ready_queue.dequeue(batch, f"token-{batch}", number, frontier.now())
+    picked = dequeue(frontier, batch, f"token-{batch}", number)
     return picked.pages if picked else []
 
 
@@ -92,15 +92,15 @@ def test_another_host_is_not_held_up(frontier: Frontier) -> None:
     frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3)
     put(frontier, 4, host=OTHER)
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [4])
-    assert frontier.ready_queue.dequeue("b1", "t", 1, frontier.now()) == DequeuedSlice(HOST, [1])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", OTHER, [4])
+    assert dequeue(frontier, "b1", "t", 1) == DequeuedSlice("b1", HOST, [1])
 
 
 def test_the_host_with_the_most_slices_left_comes_first(frontier: Frontier) -> None:
     frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=2), OTHER: Pace(slices=1, pages=1)})
     put(frontier, 1, 2, 3, due=10)
     put(frontier, 4, 5, host=OTHER, due=20)
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [4])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", OTHER, [4])
 
 
 def test_a_host_that_was_never_asked_comes_before_the_largest(frontier: Frontier) -> None:
@@ -108,7 +108,7 @@ def test_a_host_that_was_never_asked_comes_before_the_largest(frontier: Frontier
     frontier.ready_queue.set_paces({HOST: Pace(slices=1, pages=1)})
     put(frontier, *range(1, 50))
     put(frontier, 99, host=OTHER)
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [99])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", OTHER, [99])
 
 
 def test_a_host_with_less_than_a_slice_gives_a_short_one(frontier: Frontier) -> None:
@@ -132,7 +132,7 @@ def test_while_many_hosts_wait_the_few_pages_of_a_slow_one_stay_together(frontie
     others = {f"host{number}.example": number for number in range(10, 266)}
     frontier.ready_queue.set_paces(dict.fromkeys(others, Pace(slices=4, pages=50, short=1)))
     frontier.ready_queue.enqueue(QueueItem(page, host, 20.0) for host, page in others.items())
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(HOST, [1, 2, 3])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", HOST, [1, 2, 3])
 
 
 def test_many_pages_of_a_slow_host_are_dealt_in_equal_shares(frontier: Frontier) -> None:
@@ -153,24 +153,38 @@ def test_beyond_the_heaviest_the_host_that_has_waited_longest_comes_first(fronti
     for host, number in hosts.items():
         due = frontier.now() + 9 if number > 20 else 100.0 - number
         frontier.ready_queue.enqueue([QueueItem(100 * number + page, host, due) for page in range(number)])
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice("host20.example", [2000])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", "host20.example", [2000])
 
 
 def test_suspects_go_alone_and_in_their_company(frontier: Frontier) -> None:
     put(frontier, 1, 2, host=f"{HOST}|1")
-    picked = frontier.ready_queue.dequeue("b1", "t", 3, frontier.now(), alone=("b2", "t2"))
-    assert picked == DequeuedSlice(f"{HOST}|1", [1])
+    picked = dequeue(frontier, "b1", "t", 3, alone=("b2", "t2"))
+    assert picked == DequeuedSlice("b2", f"{HOST}|1", [1])
     lease = frontier.leases.get("b2")
     assert lease is not None
     assert lease.slices == {0: (f"{HOST}|1", (1,))}
     assert frontier.leases.get("b1") is None
 
 
+def test_one_round_trip_serves_many_batches(frontier: Frontier) -> None:
+    put(frontier, 1, host=f"{HOST}|1")
+    put(frontier, 2, host=OTHER)
+    orders = [SliceOrder(f"b{number}", "t", number, alone=(f"a{number}", "t")) for number in (1, 2, 3)]
+    found = frontier.ready_queue.dequeue(orders, frontier.now())
+    assert sorted((slice_.lane, slice_.pages) for slice_ in found) == [(f"{HOST}|1", [1]), (OTHER, [2])]
+    assert [slice_.batch[0] for slice_ in sorted(found, key=lambda slice_: slice_.lane)] == ["a", "b"]
+    for slice_ in found:
+        lease = frontier.leases.get(slice_.batch)
+        assert lease is not None
+        assert [pages for _, pages in lease.slices.values()] == [tuple(slice_.pages)]
+    assert frontier.leases.outstanding() == 2
+
+
 def test_suspects_wait_for_a_batch_without_holding_up_other_pages(frontier: Frontier) -> None:
     put(frontier, 1, host=f"{HOST}|16", due=10)
     put(frontier, 2, host=OTHER, due=20)
-    assert frontier.ready_queue.dequeue("b1", "t", 0, frontier.now()) == DequeuedSlice(OTHER, [2])
-    assert frontier.ready_queue.dequeue("b1", "t", 1, frontier.now()) is None
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", OTHER, [2])
+    assert dequeue(frontier, "b1", "t", 1) is None
 
 
 def test_the_pages_that_wait_are_kept_count_of(frontier: Frontier) -> None:

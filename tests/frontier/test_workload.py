@@ -26,7 +26,7 @@ from crawler.frontier.workload import (
     ShownFigure,
     read_workload,
 )
-from tests.frontier.conftest import GivenClock
+from tests.frontier.conftest import GivenClock, dequeue
 
 HOST, OTHER = "example.com", "other.example"
 HORIZON_S = 60.0
@@ -82,7 +82,7 @@ def test_a_host_without_such_pages_is_left_out(frontier: Frontier) -> None:
 def test_slices_that_are_handed_out_count_with_their_pages(frontier: Frontier) -> None:
     put(frontier, *range(1, 25))
     for number in (0, 1):  # as many as its pace allows: then its queue gives no more
-        assert frontier.ready_queue.dequeue("batch", "token", number, frontier.now())
+        assert dequeue(frontier, "batch", "token", number)
     assert load_of(frontier).lanes == [LaneLoad(HOST, 4, slices=2, pages_out=20, is_unresponsive=False)]
 
 
