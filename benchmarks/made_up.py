@@ -72,8 +72,9 @@ def made_up(site: Site) -> UUID:
 
 
 def forget(crawl: UUID) -> None:
-    while writer.delete_rows(crawl, CHUNK * 10):
-        pass
+    last: int | None = 0
+    while last is not None:
+        last = writer.delete_rows(crawl, last, CHUNK * 10)
     Crawl.objects.filter(id=crawl).delete()
 
 

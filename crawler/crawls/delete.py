@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -17,13 +19,16 @@ from crawler.core.crawl.schedule import MAX_KEEP_DAYS
 from crawler.crashpoints import crash_point
 from crawler.crawls.control import cancel
 from crawler.frontier.frontier import Frontier
-from crawler.models import NOT_OVER, Crawl
+from crawler.models import NOT_OVER, Crawl, LinkIndex
 from crawler.queueing import queues
 from crawler.queueing.wakeups import update_rescue_job
 from crawler.reports import result_cache
 from crawler.storage import sql, writer
 
-DELETE_ROWS_PER_TRANSACTION = 5000  # so that other crawls can write in between
+DELETE_STEP_S = 0.1  # about the duration of a step, so that other crawls can write in between
+DELETE_ROWS_PER_TRANSACTION = 5000  # at most
+FIRST_STEP_ROWS, LEAST_STEP_ROWS = 1000, 500
+LINK_INDEX_PARTS_PER_STEP = 500  # of some 5 KB each
 DELETE_STEPS_PER_CALL = 10  # of a deletion in the background
 
 
@@ -34,7 +39,7 @@ def delete(crawl_id: UUID) -> bool:
     """
     if not _mark_deleted(crawl_id):
         return False
-    while not delete_some(crawl_id):
+    for _ in delete_in_steps(crawl_id):
         crash_point("delete: some rows deleted")
     return True
 
@@ -44,7 +49,8 @@ def begin_delete(*crawl_ids: UUID) -> None:
     continues."""
     steps = iter(range(DELETE_STEPS_PER_CALL))
     for crawl_id in [crawl_id for crawl_id in crawl_ids if _mark_deleted(crawl_id)]:
-        any(delete_some(crawl_id) for _ in steps)
+        for _ in zip(steps, delete_in_steps(crawl_id), strict=False):
+            pass
 
 
 def _mark_deleted(crawl_id: UUID) -> bool:
@@ -67,11 +73,11 @@ def _facts_of(crawl: Crawl) -> dict[str, object]:
     return {"state": crawl.state, "owner": owner, "discovered": crawl.discovered}
 
 
-def delete_some(crawl_id: UUID) -> bool:
-    """Delete some rows of a crawl that is over, and last its kept content; True if nothing is left. ServiceDown if the
-    content storage does not respond; the deletion can be continued later."""
-    if writer.delete_rows(crawl_id, DELETE_ROWS_PER_TRANSACTION):
-        return False
+def delete_in_steps(crawl_id: UUID) -> Iterator[None]:
+    """Delete the pages of a crawl that is over, some in each step, and last its kept content and its own row.
+    ServiceDown if the content storage does not respond. The deletion can be left after any step and continued later."""
+    yield from _delete_pages(crawl_id)
+    yield from _delete_link_index(crawl_id)
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is not None and crawl.chosen.keep:
         delete_of(str(crawl_id))
@@ -79,7 +85,30 @@ def delete_some(crawl_id: UUID) -> bool:
     Crawl.objects.filter(id=crawl_id).delete()
     Frontier(queues.connection(), str(crawl_id)).delete()
     update_rescue_job()
-    return True
+
+
+def _delete_pages(crawl_id: UUID) -> Iterator[None]:
+    last, rows = 0, FIRST_STEP_ROWS
+    while True:
+        began = time.monotonic()
+        reached = writer.delete_rows(crawl_id, last, min(rows, DELETE_ROWS_PER_TRANSACTION))
+        if reached is None:
+            return
+        last, rows = reached, rows_of_next_step(rows, time.monotonic() - began)
+        yield
+
+
+def _delete_link_index(crawl_id: UUID) -> Iterator[None]:
+    parts = LinkIndex.objects.filter(crawl_id=crawl_id).values_list("id", flat=True)
+    while ids := list(parts[:LINK_INDEX_PARTS_PER_STEP]):
+        LinkIndex.objects.filter(id__in=ids).delete()
+        yield
+
+
+def rows_of_next_step(rows: int, took: float) -> int:
+    """How many pages to delete next, when so many took so many seconds: as many as take about DELETE_STEP_S."""
+    fitting = rows * min(2, DELETE_STEP_S / max(took, 0.001))
+    return max(LEAST_STEP_ROWS, min(round(fitting), DELETE_ROWS_PER_TRANSACTION))
 
 
 CRAWLS_PER_SWEEP = 3  # the others follow in the next call

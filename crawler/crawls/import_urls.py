@@ -66,7 +66,7 @@ def discard_some(crawl_id: UUID) -> bool:
         abandoned = Crawl.objects.select_for_update().filter(id=crawl_id, state=State.LOADING, loaded_at=None).first()
         if abandoned is None:
             return True  # another got there first
-        if writer.delete_rows(crawl_id, DELETE_ROWS_PER_TRANSACTION):
+        if writer.delete_rows(crawl_id, 0, DELETE_ROWS_PER_TRANSACTION):
             return False
         abandoned.delete()
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -29,7 +29,7 @@ from crawler.core.crawl.completion import (
 )
 from crawler.core.errors import ServiceDown
 from crawler.crawls.control import clean_up
-from crawler.crawls.delete import delete_some
+from crawler.crawls.delete import delete_in_steps
 from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, shortage_now, shortage_of
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
@@ -46,7 +46,7 @@ from crawler.storage.database import is_lock_timeout
 
 log = logging.getLogger(__name__)
 
-DELETE_STEPS_PER_SCAN = 10  # steps of an unfinished deletion, about a second of work
+DELETE_STEPS_PER_SCAN = 10  # steps of unfinished deletions, about a second of work
 SCAN_COLUMNS = ("id", "start_urls", "source", "discovered", "state", "options", "held_until")  # a row may be large
 NO_SUCH_KEY = -2  # what PTTL answers where there is no key
 EXPIRY_SLACK_S = 0.002  # added when waiting for a key to expire, so as not to come in the same millisecond
@@ -173,18 +173,20 @@ def _clean_up(redis: Redis, alive: set[str]) -> None:
     """Delete the Redis keys of crawls that are over or deleted: a process died before doing so, or reported too late.
     Crawls that are not in this database belong to another installation."""
     known = {raw.decode() for raw in cast(set[bytes], redis.smembers(CRAWLS))}
+    steps = iter(range(DELETE_STEPS_PER_SCAN))  # for all of them, because the caller waits
     for name in known - alive:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
         if frontier.is_marked_deleted():
-            _resume_deletion(UUID(name))
+            _resume_deletion(UUID(name), steps)
         elif crawl is not None and crawl.is_over:
             clean_up(crawl)
 
 
-def _resume_deletion(crawl_id: UUID) -> None:
+def _resume_deletion(crawl_id: UUID, steps: Iterator[int]) -> None:
     try:
-        any(delete_some(crawl_id) for _ in range(DELETE_STEPS_PER_SCAN))
+        for _ in zip(steps, delete_in_steps(crawl_id), strict=False):
+            pass
     except ServiceDown as error:
         log.warning("crawl %s is not deleted yet: %s", crawl_id, error)
 

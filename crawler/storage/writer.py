@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.db.models import Count, F, QuerySet
 
 from crawler.core.crawl.completion import Limit, limit_of_time
@@ -27,6 +27,7 @@ from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import quarantine, queries, sql
+from crawler.storage.bulk import is_among
 from crawler.storage.counters import CounterChange, change_of
 
 IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
@@ -208,13 +209,21 @@ def release(crawl: UUID, traps: QuerySet[Trap], now: float) -> tuple[int, int]:
         return quarantine.release(traps), opened
 
 
-def delete_rows(crawl: UUID, at_most: int) -> int:
-    """Delete some pages of a crawl that is being deleted; returns how many. Others can write in between."""
-    page_ids = list(Page.objects.filter(crawl_id=crawl).values_list("id", flat=True)[:at_most])
-    PageLinks.objects.filter(page_id__in=page_ids)._raw_delete(PageLinks.objects.db)
-    PageFacts.objects.filter(page_id__in=page_ids)._raw_delete(PageFacts.objects.db)
-    Page.objects.filter(id__in=page_ids)._raw_delete(Page.objects.db)  # nothing refers to a page row
-    return len(page_ids)
+def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
+    """Delete some pages of a crawl that is being deleted, in the order of their ids, from behind page `after`; returns
+    the last of them, or None if there were none. Others can write in between.
+
+    PostgreSQL keeps deleted rows until they are vacuumed: without `after` each call would read those of all earlier
+    ones.
+    """
+    page_ids = list(queries.all_rows(crawl).filter(id__gt=after).values_list("id", flat=True)[:at_most])
+    if not page_ids:
+        return None
+    with transaction.atomic():
+        PageLinks.objects.filter(is_among("page_id", page_ids))._raw_delete(PageLinks.objects.db)
+        PageFacts.objects.filter(is_among("page_id", page_ids))._raw_delete(PageFacts.objects.db)
+        Page.objects.filter(is_among("id", page_ids))._raw_delete(Page.objects.db)  # nothing refers to a page row
+    return page_ids[-1]
 
 
 def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) -> set[int]:

@@ -3,7 +3,7 @@ over at once. Each verb may be repeated, and raced against the others and agains
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from uuid import UUID
@@ -240,12 +240,12 @@ def test_a_deletion_that_crashed_is_completed_by_reconcile(bench: Bench, monkeyp
     class Killed(BaseException):
         """Stands for kill -9."""
 
-    def die(crawl_id: UUID) -> bool:
+    def die(crawl_id: UUID) -> Iterator[None]:
         raise Killed
 
     bench.start()
     with monkeypatch.context() as patch:
-        patch.setattr(delete_module, "delete_some", die)
+        patch.setattr(delete_module, "delete_in_steps", die)
         with pytest.raises(Killed):
             delete(bench.crawl.id)
     assert bench.state() == "cancelled"

@@ -12,8 +12,8 @@ from redis import Redis
 
 from crawler.core.crawl.completion import State
 from crawler.crawls import delete
-from crawler.manager.reconcile import scan
-from crawler.models import Crawl, Page
+from crawler.manager.reconcile import DELETE_STEPS_PER_SCAN, scan
+from crawler.models import Crawl, LinkIndex, Page
 from tests.factories import a_crawl, a_finished_crawl, a_page
 
 NOW = timezone.now()
@@ -33,9 +33,11 @@ def _thirty_days(settings: Any) -> None:
 def test_a_crawl_whose_time_is_up_is_deleted_with_its_pages(real_redis: Redis) -> None:
     crawl = an_old_crawl()
     a_page(crawl)
+    LinkIndex.objects.create(crawl=crawl, moment="", bucket=0, last_page=1, packed=b"")
     assert delete.delete_past_retention(NOW) == 1
     assert not Crawl.objects.exists()
     assert not Page.objects.exists()
+    assert not LinkIndex.objects.exists()
     assert [key for key in real_redis.scan_iter() if b":deleted" not in key] == []
 
 
@@ -83,6 +85,28 @@ def test_a_large_crawl_is_deleted_in_steps_by_reconcile(monkeypatch: pytest.Monk
     assert Page.objects.count() == 3
     scan()
     assert not Crawl.objects.exists()
+
+
+def test_a_scan_takes_no_more_steps_for_several_deletions_than_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delete, "DELETE_ROWS_PER_TRANSACTION", 1)
+    monkeypatch.setattr(delete, "DELETE_STEPS_PER_CALL", 0)
+    for crawl in (an_old_crawl(), an_old_crawl()):
+        for number in range(DELETE_STEPS_PER_SCAN):
+            a_page(crawl, f"https://example.com/{number}")
+    delete.delete_past_retention(NOW)
+    scan()
+    assert Page.objects.count() == DELETE_STEPS_PER_SCAN
+    for _ in range(2):
+        scan()
+    assert not Crawl.objects.exists()
+
+
+def test_a_step_is_as_large_as_its_time_allows() -> None:
+    assert delete.rows_of_next_step(1000, 0.2) == 500
+    assert delete.rows_of_next_step(1000, 0.08) == 1250
+    assert delete.rows_of_next_step(1000, 0.0) == 2000
+    assert delete.rows_of_next_step(4000, 0.01) == delete.DELETE_ROWS_PER_TRANSACTION
+    assert delete.rows_of_next_step(200, 60.0) == delete.LEAST_STEP_ROWS
 
 
 def test_sessions_that_have_run_out_are_forgotten() -> None:

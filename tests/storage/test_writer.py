@@ -280,7 +280,9 @@ def test_a_listed_page_has_the_row_a_start_page_has() -> None:
 
 
 def test_rows_are_deleted_some_at_a_time(crawl: Crawl) -> None:
-    assert [writer.delete_rows(crawl.id, 1) for _ in range(3)] == [1, 1, 0]
+    first, second = Page.objects.filter(crawl=crawl).order_by("id").values_list("id", flat=True)
+    assert [writer.delete_rows(crawl.id, after, 1) for after in (0, first, second)] == [first, second, None]
+    assert not Page.objects.filter(crawl=crawl).exists()
 
 
 def test_closing_the_rest_closes_what_is_open_and_nothing_else(crawl: Crawl) -> None:
