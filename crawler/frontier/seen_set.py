@@ -18,7 +18,7 @@ from crawler.frontier.keys import CrawlKeys
 
 KEYS_PER_CALL = 2000  # keeps Lua's unpack and Redis's argument lists short
 _NUMBER_AND_SHARD = Struct(">qH")  # the first ten bytes of a key
-SHARD_COUNT = 16384  # sets of up to 512 numbers are packed: enough for eight million URLs
+SHARD_COUNT = 16384  # Redis packs sets of up to `set-max-intset-entries` numbers; 512 are eight million URLs
 
 
 class SeenSet:

@@ -269,6 +269,7 @@ def _launch(children: Children, port: int, directory: Path, program: Path) -> su
         "save": ["300", "1"],
         "appendonly": ["no"],
         "stop-writes-on-bgsave-error": ["no"],  # a full disk must not stop crawls: this data can be rebuilt
+        "set-max-intset-entries": ["8192"],  # packs the seen-set of crawls of more than eight million pages, too
         "tcp-backlog": ["128"],
         "daemonize": ["no"],
     }
