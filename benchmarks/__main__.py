@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from benchmarks import against, collect, compare, flat, idle, latency, load, million, reports
+from benchmarks import against, collect, compare, flat, idle, latency, load, million, page_bytes, reports
 from benchmarks.arguments import parse
 from benchmarks.ours import Failed
 from benchmarks.services import Unavailable
@@ -21,6 +21,7 @@ COMMANDS = {
     "idle": idle.main,
     "latency": latency.main,
     "collect": collect.main,
+    "bytes": page_bytes.main,
 }
 
 

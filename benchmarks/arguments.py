@@ -42,6 +42,9 @@ tell how near to the best possible time each crawl comes. The exit code is 1 whe
 _COLLECT = """\
 Crawl the generated site without workers, and tell what storing a page costs the crawl manager: statements, CPU time of
 the database's server and of the manager, and time."""
+_BYTES = """\
+Crawl the generated site without workers, and tell what a page takes of the database's disk: each table and index, as
+the crawl leaves them and packed."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, of which the first has the OpenJDK documentation, too
@@ -54,6 +57,7 @@ examples:
   bin/bench load                       a hundred people, two hundred crawls, 20,000 jobs: a minute and a half
   bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do
   bin/bench collect --postgres         the tick's cost of a page (without --postgres: SQLite)
+  bin/bench bytes --postgres           the disk's bytes of a page (without --postgres: SQLite)
   bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
 
@@ -206,6 +210,15 @@ def _collect() -> ArgumentParser:
     return parser
 
 
+def _bytes() -> ArgumentParser:
+    parser = _parser("bin/bench bytes", _BYTES)
+    parser.add_argument("--pages", type=_positive, default=50_000, metavar="N", help=_default("of the site"))
+    parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
+    _add_postgres(parser)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
+
+
 _COMMANDS = {
     "million": _million,
     "flat": _flat,
@@ -214,6 +227,7 @@ _COMMANDS = {
     "idle": _idle,
     "latency": _latency,
     "collect": _collect,
+    "bytes": _bytes,
 }
 
 
