@@ -125,7 +125,9 @@ def database(default_file: Path) -> dict[str, Any]:
             'DATABASE_URL names PostgreSQL, whose driver is missing: pip install "psycopg[binary]".'
         )
     if engine == POSTGRESQL:
-        config["OPTIONS"] = {**LIBPQ_TIMEOUTS, **config.get("OPTIONS", {})}
+        options = {**LIBPQ_TIMEOUTS, **config.get("OPTIONS", {})}
+        config["DISABLE_SERVER_SIDE_CURSORS"] = _is_pooled_by_transaction(options.pop("pool_mode", "session"))
+        config["OPTIONS"] = options
     if engine == SQLITE:
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -133,6 +135,17 @@ def database(default_file: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
         }
     return config
+
+
+def _is_pooled_by_transaction(pool_mode: str) -> bool:
+    """Whether DATABASE_URL names a pooler that assigns a connection to the server for one transaction only. A cursor
+    that is read over several of them, and what a session SETs, do not survive between them."""
+    if pool_mode not in ("session", "transaction"):
+        raise ImproperlyConfigured(
+            f"DATABASE_URL has pool_mode={pool_mode}. Give it the mode of the pooler, transaction or session; with "
+            "statement it cannot be used."
+        )
+    return pool_mode == "transaction"
 
 
 def email() -> dict[str, Any]:

@@ -30,7 +30,7 @@ from crawler.core.installation.redis_url import without_secrets
 from crawler.core.text.sanitize import one_line
 from crawler.queueing import alive
 from crawler.redis_client import RedisClient, check_server
-from crawler.storage.database import is_behind
+from crawler.storage.database import is_behind, missing_limits
 
 RETRY_INTERVAL_S = 1.0
 CONNECT_TIMEOUT_S = 2  # of one attempt to connect to Redis
@@ -142,10 +142,17 @@ def _database() -> Service:
 
 def _database_trouble() -> str | None:
     with brief_connection() as connection:
-        try:
-            return NOT_MIGRATED if is_behind(connection) else None
-        except (DatabaseError, NotUpgradable) as error:
-            return _reason(error)
+        return trouble_of(connection)
+
+
+def trouble_of(database: BaseDatabaseWrapper) -> str | None:
+    """Why the database cannot be used now; None if it can."""
+    try:
+        if missing := missing_limits(database):
+            return f"its role lacks limits, which cannot be set through a pooler: {'; '.join(missing)}"
+        return NOT_MIGRATED if is_behind(database) else None
+    except (DatabaseError, NotUpgradable) as error:
+        return _reason(error)
 
 
 @contextmanager

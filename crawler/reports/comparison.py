@@ -21,6 +21,7 @@ from crawler.reports import result_cache, text
 from crawler.reports.catalogue.entries import KEPT, KEPT_WHILE_RUNNING
 from crawler.reports.catalogue.page_queries import answer
 from crawler.reports.catalogue.report import RESPONSE, Cells, Column, Kind, Line, page_column
+from crawler.storage.database import streaming_cursor
 
 AT_ONCE = 500  # rows in memory at a time
 MAX_OFFERED = 20  # other crawls to compare with
@@ -168,7 +169,7 @@ class Compared:
             for at in range(0, len(self._ids), AT_ONCE):
                 yield from self._lines(self._ids[at : at + AT_ONCE])
             return
-        with connection.chunked_cursor() as cursor:
+        with streaming_cursor(connection) as cursor:
             cursor.execute(self._question, self._crawls)
             while rows := cursor.fetchmany(AT_ONCE):
                 yield from map(self._line, rows)
@@ -191,7 +192,7 @@ class Compared:
         return result_cache.worked_out(f"changed-{self._change.slug}", self._asked, *self._sides)
 
     def _asked(self) -> Sequence[int]:
-        with connection.chunked_cursor() as cursor:
+        with streaming_cursor(connection) as cursor:
             cursor.execute(f"SELECT page.id {self._found} ORDER BY page.id", self._crawls)
             return result_cache.packed(page for rows in iter(lambda: cursor.fetchmany(AT_ONCE), []) for (page,) in rows)
 

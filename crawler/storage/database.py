@@ -9,6 +9,7 @@ from django.core.management import CommandError
 from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
+from django.db.backends.utils import CursorWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import post_migrate, pre_migrate
@@ -72,6 +73,10 @@ LIMITS = {
 UNLIMITED = dict.fromkeys(("lock_timeout", "idle_in_transaction_session_timeout"), "0")
 """While tables are changed: a migration may wait for locks, and may compute between two statements."""
 
+_UNSET = """
+    SELECT quote_ident(current_user), name FROM pg_settings WHERE name = ANY(%s) AND setting = '0' ORDER BY name
+"""
+
 _SILENT_LOCK = """
     SELECT host(holder.client_addr),
            extract(epoch FROM clock_timestamp() - holder.state_change)::float8,
@@ -86,6 +91,27 @@ def apply_session_limits() -> None:
     connection_created.connect(_set_limits, dispatch_uid="crawler.storage.database")
     pre_migrate.connect(_lift_limits, dispatch_uid="crawler.storage.database")
     post_migrate.connect(_restore_limits, dispatch_uid="crawler.storage.database")
+
+
+def is_pooled_by_transaction(connection: BaseDatabaseWrapper) -> bool:
+    """Whether a pooler gives each transaction another session (`pool_mode=transaction` in DATABASE_URL). What a session
+    SETs would be that of other processes then, so the database role must have the limits."""
+    return connection.vendor == VENDOR and bool(connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"))
+
+
+def missing_limits(connection: BaseDatabaseWrapper) -> list[str]:
+    """The statements that give the role the limits it lacks, if sessions are pooled by transaction."""
+    if not is_pooled_by_transaction(connection):
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_UNSET, [list(UNLIMITED)])
+        return [f"ALTER ROLE {role} SET {name} = '{LIMITS[name]}'" for role, name in cursor.fetchall()]
+
+
+def streaming_cursor(connection: BaseDatabaseWrapper) -> CursorWrapper:
+    """A cursor for many rows, which are read from the server some at a time; all at once if sessions are pooled by
+    transaction, because they are read outside of one."""
+    return connection.cursor() if is_pooled_by_transaction(connection) else connection.chunked_cursor()
 
 
 def is_lock_timeout(error: BaseException) -> bool:
@@ -121,7 +147,7 @@ def _named(options: str) -> set[str]:
 
 
 def _set(connection: BaseDatabaseWrapper, values: dict[str, str]) -> None:
-    if connection.vendor != VENDOR or not values:
+    if connection.vendor != VENDOR or is_pooled_by_transaction(connection) or not values:
         return
     with connection.cursor() as cursor:
         calls = ", ".join(["set_config(%s, %s, false)"] * len(values))

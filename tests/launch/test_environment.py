@@ -66,6 +66,26 @@ def test_a_postgres_that_vanished_is_given_up_soon_unless_its_address_says_other
     assert chosen == {**options, "connect_timeout": 60, "sslmode": "require"}
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"), [("", False), ("?pool_mode=session", False), ("?pool_mode=transaction", True)]
+)
+def test_with_a_pooler_by_transaction_no_cursor_outlasts_one(
+    query: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "find_spec", lambda name: name)
+    monkeypatch.setenv("DATABASE_URL", f"postgres://user:secret@host/name{query}")
+    found = environment.database(tmp_path / "db.sqlite3")
+    assert found["DISABLE_SERVER_SIDE_CURSORS"] == expected
+    assert "pool_mode" not in found["OPTIONS"]  # libpq would refuse it
+
+
+def test_a_pooler_by_statement_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "find_spec", lambda name: name)
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:secret@host/name?pool_mode=statement")
+    with pytest.raises(ImproperlyConfigured, match=r"pool_mode=statement.*transaction or session.*cannot be used"):
+        environment.database(tmp_path / "db.sqlite3")
+
+
 @pytest.mark.parametrize("url", ["bogus", "nosuch://host"])
 def test_a_mail_url_that_is_none_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", url)
