@@ -58,6 +58,7 @@ TYPED = {
     "response_ttl": Typed("90", ["--cache", "90s"], 90.0),
     "deadline": Typed("1h 30m", ["--deadline", "90m"], 5400.0),
     "page_ttl": Typed("90", ["--page-ttl", "90"], 90.0),
+    "page_timeout": Typed("10s", ["--page-timeout", "10"], 10.0),
     "notify_emails": Typed(
         "a@example.com\r\nb@example.com",
         ["--notify", "a@example.com", "--notify", "b@example.com"],
@@ -88,6 +89,7 @@ JUDGED = {
     "per_minute": Judged("0", "must be more than 0", "0.5"),
     "deadline": Judged("soon", "must be a time such as 2h", "2h"),
     "page_ttl": Judged("0", "must be more than 0 seconds", "90s"),
+    "page_timeout": Judged("0", "must be more than 0 seconds", "10s"),
     "response_ttl": Judged("367d", "at most 366 days", "10m"),
     "drop_parameters": Judged("a b", "is not the name of a parameter", "ref_*"),
     "notify_emails": Judged("me", "is not an e-mail address", "me@example.com"),

@@ -131,6 +131,7 @@ def wake_manager(crawl: Crawl) -> None:
 def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptions:
     """The validated options as stored with a crawl, with the private addresses it may fetch; BadInput if invalid."""
     check_options(options)
+    _check_page_timeout(options)
     allowed = (EVERY_ADDRESS,) if allow_private else parse_private_hosts(conf.private_hosts())
     return msgspec.structs.replace(
         options,
@@ -142,6 +143,14 @@ def checked_options(options: CrawlOptions, *, allow_private: bool) -> CrawlOptio
             if kind.is_web
         },
     )
+
+
+def _check_page_timeout(options: CrawlOptions) -> None:
+    """A crawl may only shorten the limit of the installation."""
+    limit, chosen = conf.page_seconds(), options.page_timeout
+    if chosen is not None and chosen > limit:
+        where = f"{limit:g} seconds, the limit of this installation (CRAWLER_PAGE_SECONDS)"
+        raise BadInput("page_timeout", f"Page timeout must be at most {where}, not {chosen:g} s.")
 
 
 def _encrypted_addresses(guard: Guard, kind: ChannelKind, addresses: Sequence[str]) -> tuple[str, ...]:

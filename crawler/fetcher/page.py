@@ -49,7 +49,8 @@ class PageFetcher:
     """Fetches the pages of one slice over one connection. `robots` is None when robots.txt is not obeyed.
 
     With `reports_sitemaps` the first result of each origin names the sitemaps of its robots.txt, whatever the outcome
-    of the page itself.
+    of the page itself. `timeout` limits a request for a page or a link to another site, in seconds. It does not limit
+    robots.txt, whose result all crawls share, nor sitemaps, which may be large.
     """
 
     def __init__(
@@ -62,9 +63,11 @@ class PageFetcher:
         reports_sitemaps: bool = False,
         sketches: bool = False,
         capture: Capture = NO_CAPTURE,
+        timeout: float | None = None,
     ) -> None:
         self._fetcher, self._robots, self._slot, self._now = fetcher, robots, slot, now
         self._reports_sitemaps, self._sketches, self._capture = reports_sitemaps, sketches, capture
+        self._timeout = timeout
         self._reported_origins: set[str] = set()  # origins
         self._head_requests: dict[int, int] = {}  # external link -> requests made for it, when GET is still to come
 
@@ -105,13 +108,15 @@ class PageFetcher:
                 return with_entries(result_of(task, body, fetched_at, requests), body, task.url)
         if self._capture:
             return self._fetch_with_capture(task, fetched_at, requests)
-        fetched = self._fetcher.get(task.url, headers=conditions(task))
+        fetched = self._fetcher.get(task.url, headers=conditions(task), seconds=self._timeout)
         with _memory_guard(fetched):
             return result_of(task, fetched, fetched_at, requests, sketches=self._sketches)
 
     def _fetch_with_capture(self, task: PageTask, fetched_at: float, requests: int) -> PageResult:
         """Fetch the page and capture its fields and content."""
-        fetched = self._fetcher.get(task.url, wants=self._capture.wants, headers=conditions(task))
+        fetched = self._fetcher.get(
+            task.url, wants=self._capture.wants, headers=conditions(task), seconds=self._timeout
+        )
         fetched = self._capture.as_without_capture(fetched)
         with _memory_guard(fetched):
             html = _html_of(task, fetched)
@@ -127,7 +132,7 @@ class PageFetcher:
         """
         is_slow = self._slot.next_at - fetched_at > MAX_SLICE_WAIT_S / 2
         if task.id not in self._head_requests and not is_slow:
-            head = self._fetcher.head(task.url, anonymous=True)
+            head = self._fetcher.head(task.url, anonymous=True, seconds=self._timeout)
             if not needs_get(head):
                 return result_of(task, head, fetched_at, requests)
             self._head_requests[task.id] = requests + head.requests
@@ -136,7 +141,8 @@ class PageFetcher:
                 return limited
             fetched_at = self._now()
         asked = self._head_requests.pop(task.id, requests)
-        return result_of(task, self._fetcher.get(task.url, wants=nothing, anonymous=True), fetched_at, asked)
+        fetched = self._fetcher.get(task.url, wants=nothing, anonymous=True, seconds=self._timeout)
+        return result_of(task, fetched, fetched_at, asked)
 
     def _sitemaps(self, url: str) -> tuple[str, ...]:
         """The sitemaps named by the page's robots.txt, unless reported before."""

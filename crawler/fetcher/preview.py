@@ -79,7 +79,7 @@ def _tried(fetcher: HttpFetcher, start: str, options: CrawlOptions) -> Preview:
             return Preview(url, trouble=refusal)
         if time.monotonic() > ends:
             return Preview(url, trouble=TOO_SLOW)
-        fetched = fetcher.get(url)
+        fetched = fetcher.get(url, seconds=options.page_timeout)
         target = normalise(fetched.location, url) if fetched.outcome is Outcome.REDIRECT else None
         if target is None:
             return _read(fetched, url, options)

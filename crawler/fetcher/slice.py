@@ -223,5 +223,6 @@ class SliceRun:
                 reports_sitemaps=self._policy.sitemaps,
                 sketches=self._policy.sketches,
                 capture=Capture(self._policy.fields, self._policy.keep),
+                timeout=self._policy.page_timeout,
             )
         return self._page_fetcher

@@ -82,11 +82,13 @@ class HttpFetcher:
         max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
+        seconds: float | None = None,
     ) -> Fetched:
-        return self._ask("GET", url, None, headers, BodyPolicy(wants, truncate_at, max_bytes), anonymous=anonymous)
+        body_policy = BodyPolicy(wants, truncate_at, max_bytes)
+        return self._ask("GET", url, None, headers, body_policy, anonymous=anonymous, seconds=seconds)
 
-    def head(self, url: str, *, anonymous: bool = False) -> Fetched:
-        return self._ask("HEAD", url, None, NOTHING, _NO_BODY, anonymous=anonymous)
+    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> Fetched:
+        return self._ask("HEAD", url, None, NOTHING, _NO_BODY, anonymous=anonymous, seconds=seconds)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Fetched:
         """The result of sending `body`, without credentials; the body of the response is not read. Never sent twice."""
@@ -118,12 +120,13 @@ class HttpFetcher:
         body_policy: BodyPolicy,
         *,
         anonymous: bool,
+        seconds: float | None = None,
     ) -> Fetched:
         address = normalise(url)
         if address is None:
             return Fetched(outcome=Outcome.MALFORMED, error=one_line(f"{url!r} is not a web address"))
         request = _prepared(method, address, body, self._request_headers.headers(address, headers, anonymous=anonymous))
-        self._exchange.begin(address)
+        self._exchange.begin(address, seconds)
         fetched, sent = self._try(request, body_policy), int(self._exchange.sent)
         if method != "POST" and self._was_closed_while_idle(fetched):
             self._exchange.begin_try()

@@ -87,16 +87,18 @@ class Fetcher(Protocol):
         max_bytes: int | None = None,
         headers: Mapping[str, str] = NOTHING,
         anonymous: bool = False,
+        seconds: float | None = None,
     ) -> Fetched:
         """Request this http(s) URL; redirects are reported, not followed.
 
         The body is read if `wants` accepts its media type, or if it has no media type and looks like HTML.
         `truncate_at` keeps that many bytes of a longer body instead of failing; `max_bytes` replaces the limit of
         `Limits`. `headers` replace default headers of the same name. An `anonymous` request has no credentials.
+        `seconds` shortens the total time of `Limits` for this request.
         """
         ...
 
-    def head(self, url: str, *, anonymous: bool = False) -> Fetched:
+    def head(self, url: str, *, anonymous: bool = False, seconds: float | None = None) -> Fetched:
         """The same without a body. Some servers respond differently than to `get`."""
         ...
 

@@ -26,11 +26,15 @@ class Exchange:
         self.received = 0  # bytes
         self._clock = clock
         self._began = clock()
+        self._total_seconds = limits.total_seconds
         self.on_sent: Callable[[], None] | None = None
         self.records = False  # whether both heads are recorded
 
-    def begin(self, url: str) -> None:
+    def begin(self, url: str, seconds: float | None = None) -> None:
+        """`seconds`: the total time of this request if that is less than the limit."""
         self.url = url
+        total = self.limits.total_seconds
+        self._total_seconds = total if seconds is None else min(seconds, total)
         self._began = self._clock()
         self.begin_try()
 
@@ -49,9 +53,9 @@ class Exchange:
 
     def time_left(self, seconds: float) -> float:
         """The timeout of the next step: `seconds`, or the rest of the total time if that is less."""
-        left = self._began + self.limits.total_seconds - self._clock()
+        left = self._began + self._total_seconds - self._clock()
         if left <= 0:
-            raise FetchTimeout(f"not complete after {self.limits.total_seconds:g} seconds")
+            raise FetchTimeout(f"not complete after {self._total_seconds:g} seconds")
         return min(seconds, left)
 
     def elapsed_ms(self) -> int:

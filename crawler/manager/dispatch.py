@@ -253,6 +253,7 @@ def _policy(context: TickContext) -> FetchPolicy:
         sketches=options.near_duplicates,
         fields=options.fields,
         keep=options.keep,
+        page_timeout=options.page_timeout,
     )
 
 

@@ -26,6 +26,7 @@ REFUSED = [
     ("start_urls", ["not a url"], CrawlOptions()),
     ("start_urls", [LOCAL, "http://no-such-host.invalid/"], CrawlOptions()),
     ("max_pages", [LOCAL], CrawlOptions(max_pages=0)),
+    ("page_timeout", [LOCAL], CrawlOptions(page_timeout=30.5)),
     ("include", [LOCAL], CrawlOptions(include=("(",))),
     ("notify_webhooks", [LOCAL], CrawlOptions(notify_webhooks=("http://no-such-host.invalid/",))),
 ]
@@ -37,6 +38,14 @@ def test_bad_input_is_refused_and_nothing_is_made(field: str, urls: list[str], o
         start_crawl(urls, options, allow_private=True)
     assert refused.value.field == field
     assert Crawl.objects.count() == 0
+
+
+def test_a_page_timeout_beyond_the_setting_is_refused_naming_it(settings: Any) -> None:
+    settings.CRAWLER_PAGE_SECONDS = 5.0
+    expected = r"at most 5 seconds, the limit of this installation \(CRAWLER_PAGE_SECONDS\), not 5\.5 s"
+    with pytest.raises(BadInput, match=expected):
+        start_crawl([LOCAL], CrawlOptions(page_timeout=5.5), allow_private=True)
+    assert start_crawl([LOCAL], CrawlOptions(page_timeout=5.0), allow_private=True).chosen.page_timeout == 5.0
 
 
 def test_a_private_address_is_refused_naming_what_allows_it() -> None:

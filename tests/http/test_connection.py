@@ -100,6 +100,22 @@ def test_the_whole_exchange_has_its_time(reply: Reply) -> None:
     assert fetched.elapsed_ms >= 250
 
 
+def test_a_single_request_may_have_less_time() -> None:
+    with (
+        Server({"/": page(), "/endless": Reply(HEAD, Then.DRIP)}) as server,
+        HttpFetcher(LOOPBACK, "Tester/1", Limits(total_seconds=20)) as fetcher,
+    ):
+        short = fetcher.get(f"{server.origin}/endless", seconds=0.25)
+        head = fetcher.head(f"{server.origin}/endless", seconds=0.25)
+        next_one = fetcher.get(f"{server.origin}/")
+    assert {short.error, head.error} == {"not complete after 0.25 seconds"}
+    assert next_one.outcome is Outcome.SUCCESS
+
+
+def test_no_request_has_more_time_than_the_limits_give() -> None:
+    assert ask(Reply(HEAD, Then.DRIP), SHORT, seconds=20.0).error == "not complete after 0.25 seconds"
+
+
 def test_silence_between_bytes_has_its_time() -> None:
     fetched = ask(Reply(HEAD + b"Content-Length: 9\r\n\r\n<p>", Then.STALL), Limits(read_seconds=0.1))
     assert (fetched.outcome, fetched.http_status) == (Outcome.TIMEOUT, 200)

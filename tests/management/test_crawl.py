@@ -194,10 +194,10 @@ def test_a_crawl_that_takes_too_long_is_paused_and_the_line_says_how_to_go_on(
 
 
 def test_the_limits_in_time_are_kept_with_the_crawl() -> None:
-    words = ["http://127.0.0.1:8/", "--allow-private", "--deadline", "2h", "--page-ttl", "90", "--timeout", "0.01"]
-    assert crawl_and_exit(*words) == 1
+    words = ["--deadline", "2h", "--page-ttl", "90", "--page-timeout", "2.5", "--timeout", "0.01"]
+    assert crawl_and_exit("http://127.0.0.1:8/", "--allow-private", *words) == 1
     chosen = Crawl.objects.get().chosen
-    assert (chosen.deadline, chosen.page_ttl) == (7200.0, 90.0)
+    assert (chosen.deadline, chosen.page_ttl, chosen.page_timeout) == (7200.0, 90.0, 2.5)
 
 
 def test_a_crawl_that_is_cancelled_elsewhere_ends_the_wait_with_its_receipt(

@@ -65,6 +65,7 @@ class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     sketches: bool = False  # compute one for each page's text, see `core.html.simhash`
     fields: tuple[FieldRule, ...] = ()  # what is read from each page
     keep: tuple[str, ...] = ()  # content formats, of `core.crawl.options`
+    page_timeout: float | None = None  # seconds one request for a page may take; None = as the installation allows
 
 
 class PageTask(msgspec.Struct, frozen=True, array_like=True):

@@ -105,6 +105,13 @@ class CrawlOptions(msgspec.Struct, metaclass=DescribedStruct, frozen=True, kw_on
     page_ttl: float | None = option(
         Span("30m"), LIMITS, "Time for a page", "Give up a page this long after it was found."
     )
+    page_timeout: float | None = option(
+        Span("10s", empty="the installation's"),
+        LIMITS,
+        "Page timeout",
+        "Abort a request for a page after this time. The page is tried again as after any timeout; robots.txt and "
+        "sitemaps may take longer.",
+    )
     subdomains: bool = option(Switch(), SITE, "Include subdomains", "Include the hosts below the start URLs' hosts.")
     hosts: tuple[str, ...] = option(
         Lines("*.example.org", each(check_host), "HOST"),

@@ -39,11 +39,13 @@ def items_of(caller: Caller, path: str) -> list[dict[str, Any]]:
 
 
 def test_a_crawl_is_started_with_the_options_given(by_root: Caller, root: User, real_redis: object) -> None:
-    response = by_root.post("/crawls", {**HERE, "max_pages": 7, "exclude": ["/old/"], "headers": ["X-Key: secret1"]})
+    response = by_root.post(
+        "/crawls", {**HERE, "max_pages": 7, "page_timeout": 2.5, "exclude": ["/old/"], "headers": ["X-Key: secret1"]}
+    )
     crawl = Crawl.objects.get()
     assert (response.status_code, response["Location"]) == (201, f"http://testserver/api/v1/crawls/{crawl.id}")
     assert (crawl.owner, crawl.state, crawl.start_urls) == (root, State.RUNNING, HERE["start_urls"])
-    assert (crawl.chosen.max_pages, crawl.chosen.exclude) == (7, ("/old/",))
+    assert (crawl.chosen.max_pages, crawl.chosen.page_timeout, crawl.chosen.exclude) == (7, 2.5, ("/old/",))
     answer = response.json()
     assert (answer["state"], answer["options"]["max_pages"]) == ("running", 7)
     assert answer["sends"] == ["X-Key: …(7 characters)"]
@@ -66,6 +68,7 @@ def test_a_crawl_may_be_begun_again_and_again(by_root: Caller, real_redis: objec
         ({"start_urls": ["http://1.1.1.1:25/"]}, "#/start_urls"),
         ({**HERE, "max_pages": 0}, "#/max_pages"),
         ({**HERE, "max_pages": 10**30}, "#/max_pages"),
+        ({**HERE, "page_timeout": 31}, "#/page_timeout"),
         ({**HERE, "include": ["("]}, "#/include"),
         ({**HERE, "externals": "follow"}, "#/externals"),
         ({**HERE, "bearer": "a b"}, "#/bearer"),

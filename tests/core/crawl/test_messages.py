@@ -75,6 +75,7 @@ BATCH = Batch(
         sketches=True,
         fields=(FieldRule(name="price", selector=".price"),),
         keep=("html",),
+        page_timeout=10.0,
     ),
     slices=(
         Slice("example.com", (PageTask(7, "http://example.com/a", 2, 1_800_000_000.0, "sitemap", '"x"', "yesterday"),)),

@@ -142,6 +142,7 @@ def test_crawls_are_started_by_post_alone(as_ann: Client, method: str) -> None:
         ({"start_urls": SITE, "concurrency": "1000"}, "concurrency"),
         ({"start_urls": SITE, "deadline": "soon"}, "deadline"),
         ({"start_urls": SITE, "page_ttl": "0"}, "page_ttl"),
+        ({"start_urls": SITE, "page_timeout": "31s"}, "page_timeout"),
         ({"start_urls": SITE, "notify_emails": "me"}, "notify_emails"),
         ({"start_urls": SITE, "notify_webhooks": "me"}, "notify_webhooks"),
     ],
