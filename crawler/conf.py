@@ -166,8 +166,23 @@ def worker_connections() -> int:
     return int(settings.CRAWLER_WORKER_CONNECTIONS)
 
 
+def worker_batches() -> int:
+    """How many batches a worker has at a time; 0 = as many as its connections allow."""
+    return int(settings.CRAWLER_WORKER_BATCHES)
+
+
+def max_batches() -> int:
+    """How many batches of a crawl are handed out and not complete."""
+    return int(settings.CRAWLER_MAX_BATCHES)
+
+
+def max_ready_pages() -> int:
+    """How many pages of a crawl the ready queue holds."""
+    return int(settings.CRAWLER_MAX_READY_PAGES)
+
+
 def page_seconds() -> float:
-    """The time limit of one request for a page; a fetch job must end within minutes."""
+    """The time limit of one request for a page, which a crawl may shorten; a fetch job must end within minutes."""
     return float(settings.CRAWLER_PAGE_SECONDS)
 
 

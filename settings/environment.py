@@ -295,7 +295,7 @@ def number(name: str, default: float, *, least: float, most: float = math.inf) -
         value = float(raw) if raw else default
     except ValueError:
         raise ImproperlyConfigured(f"{name} is {raw!r}; it must be a number, such as {default:g}.") from None
-    if value < least:
+    if not value >= least:  # "nan" is not, either
         raise ImproperlyConfigured(f"{name} is {raw}; it must be {least:g} or more.")
     if value > most:
         raise ImproperlyConfigured(f"{name} is {raw}; it must be {most:g} or less.")

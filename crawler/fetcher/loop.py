@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -131,7 +132,7 @@ class _Job:
         self._summary = Summary()  # of those that are over
         self._schedule = Schedule()
         self._loop = EventLoop()
-        self._places = conf.worker_connections()
+        self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
         self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
@@ -214,6 +215,7 @@ class _Job:
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S
         has_room = len(self._schedule) + self._running <= self._places * 3 // 4
+        has_room = has_room and len(self._sessions) < self._max_batches
         has_room, self._lateness = has_room and self._lateness <= MAX_LATENESS_S, 0.0
         for batch in stealer.steal(wants_batch=has_time and has_room and bool(self._schedule or self._running)):
             self._claim(batch)

@@ -15,6 +15,7 @@ from crawler.core.crawl.completion import Limit
 from crawler.core.crawl.messages import Batch, FetchPolicy, PageTask, Slice
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.core.crawl.politeness import MAX_SLICES_PER_BATCH
 from crawler.core.urls.normalise import host_of
 from crawler.crashpoints import crash_point
 from crawler.crawls.credentials import own_hosts_of
@@ -31,11 +32,8 @@ from crawler.storage import queries, writer
 from crawler.storage.queries import OpenPage
 
 MAX_LEVEL_WAIT_S = 10.0  # a level whose last pages have a later Retry-After does not hold up deeper levels
-MAX_READY_PAGES = 50_000  # pages Redis holds per crawl; the rest waits in the table
 MAX_REFILL_PAGES = 5_000  # per tick
-MAX_OUTSTANDING_BATCHES = 128  # batches of a crawl that are handed out and not complete
 PREFETCH_BATCHES = 2  # batches queued beyond one per worker; few, because a later choice of pages is a better one
-MAX_SLICES_PER_BATCH = 32  # fetched concurrently
 MAX_PAGES_PER_BATCH = 512  # a batch with this many pages gets no further slice
 MAX_CACHE_REPLAY_S = 2.0  # a tick closes pages from the response cache for this long
 
@@ -125,7 +123,7 @@ def _free_capacity(context: TickContext) -> int:
     be requested; a page skipped without a request makes room for another. The owner's daily quota works the same."""
     ready_queue = context.frontier.ready_queue
     let_in = ready_queue.size()
-    room = min(MAX_REFILL_PAGES, MAX_READY_PAGES - let_in, _remaining_quota(context, let_in))
+    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - let_in, _remaining_quota(context, let_in))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -150,7 +148,7 @@ def _remaining_quota(context: TickContext, let_in: int) -> int:
     checks again at the next tick."""
     share = quotas.share(context.crawl.owner_id, clock.now()) if context.crawl.owner_id is not None else None
     if share is None:
-        return MAX_READY_PAGES
+        return conf.max_ready_pages()
     out = let_in + context.frontier.ready_queue.handed_out()
     return max(share - out, 0 if out else 1)
 
@@ -160,7 +158,7 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, worker_count()
     outstanding, waiting_now = leases.outstanding(), leases.unclaimed()
-    room = min(MAX_OUTSTANDING_BATCHES - outstanding, workers + PREFETCH_BATCHES - waiting_now)
+    room = min(conf.max_batches() - outstanding, workers + PREFETCH_BATCHES - waiting_now)
     if room <= 0:
         return []
     # A batch of few hosts is done soon, and the next should be queued already. One of many hosts takes long, and a

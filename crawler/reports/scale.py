@@ -57,15 +57,21 @@ def scale_of(running: Mapping[str, CrawlOptions]) -> Scale:
     works = _works(redis, loads, running, now)
     managers = max(queues.manager_jobs(), sum(load.needs_tick for load in loads))
     total = scaling.demand(work for of_one in works.values() for work in of_one)
-    found = scaling.workers_wanted(total, places=conf.worker_connections(), managers=managers)
+    by_crawl = {crawl: scaling.demand(of_one) for crawl, of_one in works.items()}
+    batches = conf.max_batches() * sum(demand.connections > 0 for demand in by_crawl.values())
+    found = scaling.workers_wanted(total, places=_places(), batches=batches, managers=managers)
     return Scale(
         wanted=_steady(redis, found, now),
         found=found,
         running=worker_count(),
         total=total,
-        by_crawl={crawl: scaling.demand(of_one) for crawl, of_one in works.items()},
+        by_crawl=by_crawl,
         managers=managers,
     )
+
+
+def _places() -> int:
+    return scaling.places_of_worker(conf.worker_connections(), conf.worker_batches())
 
 
 def _steady(redis: Redis, found: int, now: float) -> int:
@@ -190,7 +196,7 @@ def _reasons(scale: Scale, sites: Mapping[str, str]) -> Iterator[str]:
 def _in_all(scale: Scale) -> Iterator[str]:
     if scale.total.connections:
         yield (
-            f"In all {_can_use(scale.total)}: with {count(conf.worker_connections())} requests at a time and"
+            f"In all {_can_use(scale.total)}: with {count(_places())} requests at a time and"
             f" {scaling.PAGE_CPU_S * 1000:g} ms of CPU a page in each, {counted(scale.found, 'worker')} can do it."
         )
     elif scale.managers:

@@ -74,9 +74,9 @@ def judge(evidence: Evidence, expected: Expected, batch_pages: int) -> Verdict:
 
 def batch_pages() -> int:
     """Pages of one batch, at most, where all pages are of one host without a delay. Django must be set up."""
-    from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, MAX_SLICES_PER_BATCH  # it imports models
+    from crawler.manager.dispatch import MAX_PAGES_PER_BATCH  # it imports models
 
-    slices = min(MAX_SLICES_PER_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
+    slices = min(politeness.MAX_SLICES_PER_BATCH, politeness.slices_at_once(0.0, CrawlOptions().concurrency))
     return min(slices * politeness.MAX_SLICE_PAGES, MAX_PAGES_PER_BATCH - 1 + politeness.MAX_SLICE_PAGES)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,17 @@ def test_a_slow_host_does_not_hold_up_another_crawl(bench: Bench, other: Site) -
     bench.work()
     asked = next(request.at for request in bench.site.requests if request.path == "/")
     assert {request.path for request in other.requests if request.at < asked + SLOW} == {"/robots.txt", "/", "/a", "/b"}
+    assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
+
+
+@pytest.mark.site({"/": Reply(page(), after=1.0)})
+def test_a_worker_may_be_given_one_batch_at_a_time(bench: Bench, other: Site, settings: Any) -> None:
+    settings.CRAWLER_WORKER_BATCHES = 1
+    bench.start()
+    second = start_crawl([f"{other.url}/"], CrawlOptions(), allow_private=True)
+    bench.work()
+    asked = next(request.at for request in bench.site.requests if request.path == "/")
+    assert min(request.at for request in other.requests) >= asked + 1.0
     assert set(Crawl.objects.values_list("id", "state")) == {(bench.crawl.id, "finished"), (second.id, "finished")}
 
 

@@ -142,6 +142,22 @@ def test_no_proxy_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.proxy("CRAWLER_PROXY") is None
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("many", "CRAWLER_MAX_BATCHES is 'many'; it must be a number, such as 128."),
+        ("0", "CRAWLER_MAX_BATCHES is 0; it must be 1 or more."),
+        ("nan", "CRAWLER_MAX_BATCHES is nan; it must be 1 or more."),
+        ("10001", "CRAWLER_MAX_BATCHES is 10001; it must be 10000 or less."),
+    ],
+)
+def test_a_number_that_cannot_be_used_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str, said: str) -> None:
+    monkeypatch.setenv("CRAWLER_MAX_BATCHES", value)
+    with pytest.raises(ImproperlyConfigured) as caught:
+        environment.number("CRAWLER_MAX_BATCHES", 128, least=1, most=10_000)
+    assert str(caught.value) == said
+
+
 def test_one_of_a_few_words_is_read_whatever_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAWLER_LOG_FORMAT", " JSON ")
     assert environment.choice("CRAWLER_LOG_FORMAT", "text", ("text", "json")) == "json"

@@ -18,6 +18,7 @@ SHORT_SLICE_PAGES = 24
 SLOW_RESPONSE_S, SHORT_SLICE_TARGET_S = 0.05, 0.1  # a host that takes longer to respond; duration of its short slices
 SLICE_TARGET_S = 5.0  # duration of a slice: ten times as long as it takes to hand out the next one
 DELAYED_SLICE_TARGET_S = 15.0  # the same with a delay, in which the worker does other things
+MAX_SLICES_PER_BATCH = 32  # fetched concurrently
 SLICES_PER_CONNECTION = 2  # handed out for a host without a delay
 MAX_SLICE_WAIT_S = 2.5  # for its turn at a host (a slot, or the delay); then the slice is handed back
 MAX_CRAWL_DELAY_S = 60.0  # a longer one in robots.txt is shortened to this

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, slices_at_once
+from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, MAX_SLICES_PER_BATCH, slices_at_once
 
 HORIZON_S = 60.0
 """Work that cannot begin within so many seconds asks for no worker. It is longer than the start of a worker (a second
@@ -121,22 +121,29 @@ def _shared(works: Sequence[HostWork]) -> HostWork:
     )
 
 
-def workers_wanted(total: Demand, *, places: int, managers: int, page_cpu_s: float = PAGE_CPU_S) -> int:
+def places_of_worker(connections: int, batches: int) -> int:
+    """Requests that a worker has under way: at most its connections, and the slices of as many batches as it takes at a
+    time (0 = as many as the connections allow)."""
+    return min(connections, batches * MAX_SLICES_PER_BATCH) if batches else connections
+
+
+def workers_wanted(total: Demand, *, places: int, batches: int, managers: int, page_cpu_s: float = PAGE_CPU_S) -> int:
     """How many workers would be useful for this demand.
 
-    `places`: requests that a worker has under way (CRAWLER_WORKER_CONNECTIONS). `managers`: ticks and notice jobs that
-    wait for a worker. `page_cpu_s`: CPU seconds a page takes; a worker is one thread, so it does 1 / `page_cpu_s` pages
-    a second at most.
+    `places`: requests that a worker has under way, see `places_of_worker`. `batches`: how many may be handed out, over
+    all crawls. `managers`: ticks and notice jobs that wait for a worker. `page_cpu_s`: CPU seconds a page takes; a
+    worker is one thread, so it does 1 / `page_cpu_s` pages a second at most.
 
-    1. As many as the larger of both needs takes: places for the requests, CPU time for the pages.
-    2. At most one for each connection: a further one could request nothing.
+    1. As many as the larger of both needs takes: places for the requests, as far as batches have slices for them, and
+       CPU time for the pages.
+    2. At most one for each connection, and for each batch: a further one could request nothing.
     3. At least one while anything can be done, or a tick or notice waits. Any worker does both, so ticks alone ask for
        no second one.
     """
-    by_places = math.ceil(total.places / places - _ROUNDING)
+    by_places = math.ceil(min(total.places, batches * MAX_SLICES_PER_BATCH) / places - _ROUNDING)
     by_cpu = math.ceil(total.pages_per_s * page_cpu_s - _ROUNDING)
     at_least = 1 if total.connections or managers else 0
-    return max(at_least, min(max(by_places, by_cpu), total.connections))
+    return max(at_least, min(max(by_places, by_cpu), total.connections, batches))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from crawler.core.crawl.scaling import (
     Steady,
     connections_of,
     demand,
+    places_of_worker,
     smoothed,
     workers_wanted,
 )
@@ -33,8 +34,10 @@ def a_host(host: str = "a.test", **fields: object) -> HostWork:
     return HostWork(host=host, **values)  # type: ignore[arg-type]
 
 
-def wanted(*works: HostWork, managers: int = 0, places: int = PLACES, page_cpu_s: float = PAGE_CPU_S) -> int:
-    return workers_wanted(demand(works), places=places, managers=managers, page_cpu_s=page_cpu_s)
+def wanted(
+    *works: HostWork, managers: int = 0, places: int = PLACES, batches: int = 10_000, page_cpu_s: float = PAGE_CPU_S
+) -> int:
+    return workers_wanted(demand(works), places=places, batches=batches, managers=managers, page_cpu_s=page_cpu_s)
 
 
 def hosts(number: int, **fields: object) -> list[HostWork]:
@@ -88,6 +91,22 @@ def test_ten_thousand_hosts_with_a_long_delay_need_places_only_while_they_respon
 
 def test_with_a_short_delay_all_connections_wait_in_places() -> None:
     assert demand([a_host(delay=0.1, response_s=0.01)]).places == pytest.approx(16)
+
+
+def test_there_are_no_more_requests_than_slices_in_the_batches_that_may_be_out() -> None:
+    slow = hosts(1_000, response_s=10.0)  # 16,000 requests under way
+    assert wanted(*slow) == 63
+    assert wanted(*slow, batches=128) == 16  # 4,096 slices
+
+
+def test_there_are_no_more_workers_than_batches() -> None:
+    assert wanted(*hosts(100, pages=50_000, response_s=0.01)) == 400
+    assert wanted(*hosts(100, pages=50_000, response_s=0.01), batches=2) == 2
+
+
+def test_a_worker_has_the_slices_of_its_batches_under_way() -> None:
+    assert [places_of_worker(256, batches) for batches in (0, 1, 8, 100)] == [256, 32, 256, 256]
+    assert places_of_worker(16, 1) == 16
 
 
 def test_the_single_pages_of_many_hosts_are_done_before_another_worker_has_started() -> None:

@@ -1,0 +1,56 @@
+"""How many batches of a crawl are out, and how many of its pages are in Redis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.core.crawl.options import CrawlOptions
+from crawler.crawls.start import start_crawl
+from crawler.manager import dispatch as dispatch_module
+from crawler.manager.dispatch import MAX_PAGES_PER_BATCH, dispatch, refill
+from tests.bench import Bench
+
+WORKERS, SLICES = 100, 16  # of each worker
+
+HOSTS = [f"http://127.0.{place // 250}.{place % 250 + 1}/" for place in range(WORKERS * SLICES)]
+"""With one page each, and so with one slice."""
+
+
+@pytest.fixture
+def many_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch_module, "worker_count", lambda: WORKERS)
+
+
+def start(bench: Bench, urls: list[str]) -> None:
+    bench.crawl = start_crawl(urls, CrawlOptions(), allow_private=True)
+
+
+@pytest.mark.usefixtures("many_workers")
+def test_a_hundred_workers_share_all_connections_that_a_crawl_can_use(bench: Bench) -> None:
+    start(bench, HOSTS)
+    assert dispatch(bench.context) == WORKERS
+    assert {len(batch.slices) for batch in bench.batches()} == {SLICES}
+
+
+@pytest.mark.usefixtures("many_workers")
+def test_no_more_batches_are_out_than_the_setting_allows(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_MAX_BATCHES = 3
+    start(bench, HOSTS)
+    assert [dispatch(bench.context) for _ in range(2)] == [3, 0]
+    assert bench.context.frontier.leases.outstanding() == 3
+
+
+def test_no_more_pages_are_in_redis_than_the_setting_allows(bench: Bench, settings: Any) -> None:
+    settings.CRAWLER_MAX_READY_PAGES = 1_000
+    start(bench, [f"{bench.site.url}/{number}" for number in range(1_200)])
+    ready_queue = bench.context.frontier.ready_queue
+    refill(bench.context)
+    refill(bench.context)
+    assert ready_queue.size() == 1_000
+    dispatch(bench.context)
+    out = ready_queue.handed_out()
+    assert 0 < out <= MAX_PAGES_PER_BATCH
+    refill(bench.context)
+    assert ready_queue.size() + out == min(1_200, 1_000 + out)
