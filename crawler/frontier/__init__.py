@@ -13,6 +13,7 @@ robots              cached robots.txt files
 capacity            free capacity of Redis
 inspect             read-only snapshot of a crawl and of hosts
 workload            what running crawls could request soon, by host
+autoscalers         the autoscalers that run; which workers are whose
 metrics             gauges over all crawls, durations of ticks
 rate_limit          counters for logins and API calls
 """

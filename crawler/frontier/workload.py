@@ -16,13 +16,12 @@ from redis.exceptions import ResponseError
 
 from crawler.core.crawl import retries
 from crawler.core.crawl.scaling import Steady
-from crawler.frontier.keys import AUTOSCALER, SCALE, CrawlKeys
+from crawler.frontier.keys import SCALE, CrawlKeys
 
 MAX_LANES = 512  # lanes (`core.crawl.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
 COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long
-AUTOSCALER_TTL_S = 10  # an autoscaler, which asks once a second, is taken for stopped after so long
 
 
 @dataclass(frozen=True)
@@ -169,13 +168,3 @@ def store_figure(redis: Redis, figure: ShownFigure) -> None:
     steady = figure.steady
     with suppress(ResponseError):
         redis.set(SCALE, json.dumps([steady.wanted, steady.lower_since, steady.highest, figure.at]), ex=FIGURE_TTL_S)
-
-
-def note_autoscaler(redis: Redis) -> None:
-    """An autoscaler runs: it starts a worker when one is useful. A full Redis refuses the note, not the autoscaler."""
-    with suppress(ResponseError):
-        redis.set(AUTOSCALER, 1, ex=AUTOSCALER_TTL_S)
-
-
-def has_autoscaler(redis: Redis) -> bool:
-    return bool(redis.exists(AUTOSCALER))

@@ -1,5 +1,7 @@
 """As many workers as are useful, within a range; and `manage.py autoscale`, which keeps so many on this machine.
 
+Autoscalers on several machines share what is useful, see `frontier.autoscalers`.
+
 Django's command executes this module as a program in its place: it starts and stops processes, of which commands know
 nothing.
 """
@@ -7,41 +9,63 @@ nothing.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import django
 
 from crawler.core.errors import ServiceDown
+from crawler.frontier.autoscalers import Membership
 from crawler.launch.process_group import StopSignal
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
+from crawler.queueing import alive
 from settings.environment import ROOT
 
 CHECK_INTERVAL_S = 1.0
 
+COMMAND = shlex.join([sys.executable, "-P", "-m", "crawler.launch.worker"])
+"""Of one worker: what `bin/worker` runs. The container image has neither that nor the Procfile."""
 
-def useful_workers() -> int | None:
-    """How many workers would be useful now; None while Redis or the database does not answer. Users are told that an
-    autoscaler asked."""
+
+@contextmanager
+def useful_workers(allowed: WorkerRange) -> Iterator[Callable[[], int | None]]:
+    """A function that tells how many of the useful workers are to run on this machine; None while Redis or the database
+    does not answer. Call it about once a second: the other autoscalers, and users who wait for a worker, are told that
+    this one runs. Afterwards the others take over its workers at once."""
     from django.db import DatabaseError, close_old_connections  # these need Django's settings
     from redis.exceptions import RedisError
 
-    from crawler.frontier.workload import note_autoscaler
     from crawler.queueing import queues
     from crawler.reports.scale import running_and_wanted
 
-    close_old_connections()  # one that an outage broke
+    membership = Membership(allowed.least, allowed.most)
+    is_known = False
+
+    def useful() -> int | None:
+        nonlocal is_known
+        close_old_connections()  # one that an outage broke
+        try:
+            is_known = False
+            membership.beat(queues.connection())
+            is_known = True
+            return membership.share(running_and_wanted()[1])
+        except (RedisError, DatabaseError, ServiceDown):
+            return None
+
     try:
-        note_autoscaler(queues.connection())
-        return running_and_wanted()[1]
-    except (RedisError, DatabaseError, ServiceDown):
-        return None
+        yield useful
+    finally:
+        if is_known:  # else Redis does not answer, and the others notice that it is silent
+            with suppress(RedisError):
+                membership.leave(queues.connection())
 
 
 class Autoscaler:
-    """`useful` tells how many workers would be useful now, or None while that is not known; `resize` starts and stops
-    workers until there are so many."""
+    """`useful` tells how many workers would be useful here now, or None while that is not known; `resize` starts and
+    stops workers until there are so many."""
 
     def __init__(self, allowed: WorkerRange, useful: Callable[[], int | None], resize: Callable[[int], object]) -> None:
         self._allowed, self._useful, self._resize = allowed, useful, resize
@@ -64,9 +88,15 @@ def main(arguments: Sequence[str]) -> int:
     allowed: WorkerRange = parser.parse_args(arguments).range
     stop = StopSignal()
     django.setup()
-    with Processes(ROOT / "Procfile", allowed, {**os.environ, "PYTHONUNBUFFERED": "1"}, {WORKER}) as processes:
-        autoscaler = Autoscaler(allowed, useful_workers, processes.keep_workers)
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    variables = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path}
+    with (
+        Processes(ROOT / "Procfile", allowed, variables, commands={WORKER: COMMAND}) as processes,
+        useful_workers(allowed) as useful,
+    ):
+        autoscaler = Autoscaler(allowed, useful, processes.keep_workers)
         while not stop.wait(CHECK_INTERVAL_S):
+            alive.note()
             if autoscaler.check():
                 print(f"Workers: {autoscaler.number}.", flush=True)
             for end in processes.ended():

@@ -145,12 +145,17 @@ class Processes:
     """The Procfile's processes: started and stopped together, restarted when they exit, their output printed by line.
 
     `workers`: how many of the kind WORKER. `environment`: complete; its PORT is for the first kind. `kinds`: only
-    these, if not all."""
+    these, if not all. `commands`: of each kind, in place of what is in the Procfile; they run in its folder."""
 
     def __init__(
-        self, procfile: Path, workers: WorkerRange, environment: Mapping[str, str], kinds: Collection[str] | None = None
+        self,
+        procfile: Path,
+        workers: WorkerRange,
+        environment: Mapping[str, str],
+        kinds: Collection[str] | None = None,
+        commands: Mapping[str, str] | None = None,
     ) -> None:
-        known = parse_procfile(procfile.read_text()).processes
+        known = commands or parse_procfile(procfile.read_text()).processes
         chosen = {kind: command for kind, command in known.items() if kinds is None or kind in kinds}
         wanted = expand_processes(chosen, {WORKER: workers.most}, dict(environment))
         self._directory = procfile.parent

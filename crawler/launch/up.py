@@ -50,11 +50,12 @@ def run(options: Namespace, stop: StopSignal) -> None:
     with (
         ensure_redis(conf.data_dir()) as redis,
         Processes(ROOT / "Procfile", options.workers, _environment(options, redis.url)) as processes,
+        useful_workers(options.workers) as useful,
     ):
         _await_answers(options, processes, stop)
         if not stop.received:
             print(_welcome(options, conf.data_dir()), flush=True)
-        autoscaler = Autoscaler(options.workers, useful_workers, processes.keep_workers)
+        autoscaler = Autoscaler(options.workers, useful, processes.keep_workers)
         while not stop.wait(1.0):
             if autoscaler.check():
                 print(f"Workers: {autoscaler.number}.", flush=True)

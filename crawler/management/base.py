@@ -27,7 +27,7 @@ from crawler.crawls.holds import database_error_message, shortage_of
 from crawler.exports import file
 from crawler.exports.csv import Cells, json_lines
 from crawler.exports.file import Piece
-from crawler.frontier.workload import has_autoscaler
+from crawler.frontier.autoscalers import has_autoscaler
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers

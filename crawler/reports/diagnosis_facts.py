@@ -34,13 +34,13 @@ from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Memory, Shortage, concerns, waits_for
 from crawler.core.urls.normalise import origin_of, origins_of
 from crawler.frontier import capacity
+from crawler.frontier.autoscalers import has_autoscaler
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.inspect import HostSnapshot, LaneSnapshot, Snapshot, take_snapshot
 from crawler.frontier.leases import LEASE_TTL_S, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.frontier.results import LOCK_TTL_S
 from crawler.frontier.robots import RobotsCache
-from crawler.frontier.workload import has_autoscaler
 from crawler.models import Crawl, Page
 from crawler.queueing import queues
 from crawler.queueing.workers import listeners

@@ -14,7 +14,7 @@ from crawler.core.crawl.politeness import Pace
 from crawler.core.crawl.scaling import Steady
 from crawler.frontier import workload
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.keys import AUTOSCALER, SCALE
+from crawler.frontier.keys import SCALE
 from crawler.frontier.ready_queue import Level, QueueItem
 from crawler.frontier.workload import (
     COMMANDS_PER_CRAWL,
@@ -177,10 +177,3 @@ def test_the_figure_is_found_again_by_any_process(redis: Redis) -> None:
 def test_a_figure_of_another_version_is_none(redis: Redis, stored: str) -> None:
     redis.set(SCALE, stored)
     assert workload.shown_figure(redis) is None
-
-
-def test_an_autoscaler_is_known_as_long_as_it_asks(redis: Redis) -> None:
-    assert not workload.has_autoscaler(redis)
-    workload.note_autoscaler(redis)
-    assert workload.has_autoscaler(redis)
-    assert 0 < redis.ttl(AUTOSCALER) <= workload.AUTOSCALER_TTL_S

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from crawler.frontier.workload import has_autoscaler
+from crawler import clock
+from crawler.core.crawl.scaling import Steady
+from crawler.frontier.autoscalers import Membership, has_autoscaler
+from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.launch.autoscale import Autoscaler, useful_workers
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
 from tests.launch.conftest import environment, eventually
@@ -54,8 +57,22 @@ def test_of_a_fixed_number_nobody_asks_what_is_useful() -> None:
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_who_asks_what_is_useful_is_known_as_an_autoscaler(real_redis: Redis) -> None:
-    assert useful_workers() == 0
-    assert has_autoscaler(real_redis)
+    with useful_workers(WorkerRange(0, 2)) as useful:
+        assert useful() == 0
+        assert has_autoscaler(real_redis)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_useful_is_shared_with_other_autoscalers(real_redis: Redis) -> None:
+    store_figure(real_redis, ShownFigure(Steady(3), clock.epoch_seconds()))
+    elsewhere = Membership(0, 2, "0001/elsewhere/1/token")
+    elsewhere.beat(real_redis)
+    with useful_workers(WorkerRange(0, 2)) as useful:
+        assert useful() == 1
+        elsewhere.beat(real_redis)
+        assert elsewhere.share(2) == 1
+    elsewhere.beat(real_redis)
+    assert elsewhere.share(2) == 2
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.errors import ServiceDown
 from crawler.core.installation.backpressure import Shortage, paused_for, waits_for
 from crawler.frontier import capacity
-from crawler.frontier.workload import note_autoscaler
+from crawler.frontier.autoscalers import Membership
 from crawler.management import waiting
 from crawler.management.base import NO_WORKER
 from crawler.management.waiting import PAUSED_ELSEWHERE, Stop, Waited, Waiting, wait_for_notices
@@ -78,7 +78,7 @@ def test_it_says_once_that_nobody_works(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_it_says_that_an_autoscaler_starts_the_first_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "WORKER_CHECK_AFTER_S", 0.0)
-    note_autoscaler(queues.connection())
+    Membership(0, 1).beat(queues.connection())
     said: list[str] = []
     Waiting(ignore, said.append).until_over(make_crawl(), Stop(), timeout=3 * waiting.POLL_INTERVAL_S)
     assert said == [AUTOSCALED]

@@ -16,12 +16,12 @@ from rq import Queue, SimpleWorker
 from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.crawls.control import cancel, pause
 from crawler.frontier import keys
+from crawler.frontier.autoscalers import Membership
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.leases import LEASE_TTL_S, Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
 from crawler.frontier.results import LOCK_TTL_S
-from crawler.frontier.workload import note_autoscaler
 from crawler.manager.context import TickContext
 from crawler.manager.dispatch import refill
 from crawler.manager.finish import finish_if_done
@@ -94,7 +94,7 @@ def test_without_a_worker_it_says_how_to_start_one(bench: Bench) -> None:
 
 def test_without_a_worker_it_says_that_an_autoscaler_starts_one(bench: Bench, real_redis: Redis) -> None:
     bench.start()
-    note_autoscaler(real_redis)
+    Membership(0, 1).beat(real_redis)
     assert answer(bench) == AUTOSCALED
 
 

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from crawler.core.crawl.politeness import MAX_SLICE_WAIT_S, MAX_SLICES_PER_BATCH, slices_at_once
 
@@ -170,3 +171,24 @@ def smoothed(known: Steady | None, wanted: int, now: float) -> Steady:
     if now - known.lower_since < LOWER_AFTER_S:
         return Steady(known.wanted, known.lower_since, highest)
     return Steady(highest) if wanted == highest else Steady(highest, now, wanted)
+
+
+def shares(wanted: int, ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """How many of the wanted workers each autoscaler keeps. `ranges`: the least and the most workers of each.
+
+    1. Each keeps its least.
+    2. Each further worker goes to the autoscaler that then has the smallest part of its most, the first of equals. So a
+       machine that may run twice as many workers gets twice as many, and one worker more or less moves no other.
+    """
+    kept = [least for least, _ in ranges]
+    next_part = [((least + 1) / most, place) for place, (least, most) in enumerate(ranges) if least < most]
+    heapify(next_part)
+    for _ in range(wanted - sum(kept)):
+        if not next_part:
+            break
+        _, place = heappop(next_part)
+        kept[place] += 1
+        most = ranges[place][1]
+        if kept[place] < most:
+            heappush(next_part, ((kept[place] + 1) / most, place))
+    return kept

@@ -12,7 +12,7 @@ from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.crawl.outcomes import ERRORS, SUCCESSES, Category
 from crawler.core.crawl.progress import Standing
 from crawler.core.errors import ServiceDown
-from crawler.frontier.workload import has_autoscaler
+from crawler.frontier.autoscalers import has_autoscaler
 from crawler.models import Crawl, Delivery
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers

@@ -21,6 +21,7 @@ from crawler.core.crawl.scaling import (
     connections_of,
     demand,
     places_of_worker,
+    shares,
     smoothed,
     workers_wanted,
 )
@@ -309,3 +310,42 @@ def test_waves_shorter_than_the_window_change_nothing(seed: int) -> None:
         found += [(now, rng.randint(0, crest)), (now + 1, crest)]
         now += 1
     assert changes(followed(found)) == 0
+
+
+# Which autoscaler keeps how many.
+
+RANGES = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 8)).map(lambda pair: (min(pair), max(pair))), min_size=1, max_size=6
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted_now", "ranges", "kept"),
+    [
+        (0, [(0, 2), (0, 2)], [0, 0]),
+        (1, [(0, 2), (0, 2)], [1, 0]),  # the oldest first
+        (3, [(0, 2), (0, 2)], [2, 1]),
+        (9, [(0, 2), (0, 2)], [2, 2]),  # no more than the most
+        (0, [(1, 2), (1, 2)], [1, 1]),  # no fewer than the least
+        (3, [(2, 2), (0, 8)], [2, 1]),
+        (1, [(0, 2), (0, 8)], [0, 1]),  # the larger machine first
+        (5, [(0, 2), (0, 8)], [1, 4]),  # in proportion to the most
+        (4, [(0, 0), (0, 4)], [0, 4]),  # one that leaves
+    ],
+)
+def test_wanted_workers_are_shared(wanted_now: int, ranges: Sequence[tuple[int, int]], kept: list[int]) -> None:
+    assert shares(wanted_now, ranges) == kept
+
+
+@given(st.integers(0, 40), RANGES)
+def test_as_many_are_kept_as_are_wanted_and_allowed(wanted_now: int, ranges: list[tuple[int, int]]) -> None:
+    kept = shares(wanted_now, ranges)
+    assert all(least <= number <= most for number, (least, most) in zip(kept, ranges, strict=True))
+    least, most = (sum(bounds) for bounds in zip(*ranges, strict=True))
+    assert sum(kept) == min(max(wanted_now, least), most)
+
+
+@given(st.integers(0, 40), RANGES)
+def test_one_more_worker_is_started_and_none_is_moved(wanted_now: int, ranges: list[tuple[int, int]]) -> None:
+    before, after = shares(wanted_now, ranges), shares(wanted_now + 1, ranges)
+    assert sorted(more - less for less, more in zip(before, after, strict=True))[:-1] == [0] * (len(ranges) - 1)

@@ -21,7 +21,8 @@ from crawler.core.crawl.diagnosis import AUTOSCALED
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.core.crawl.scaling import Steady
-from crawler.frontier.workload import ShownFigure, note_autoscaler, store_figure
+from crawler.frontier.autoscalers import Membership
+from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.models import Crawl, Delivery
 from crawler.reports.receipt import receipt_of
 from crawler.web.crawl.status import NO_WORKER, status_of, summary_of
@@ -242,7 +243,7 @@ def test_while_no_worker_runs_the_page_says_only_that(real_redis: Redis) -> None
 def test_while_an_autoscaler_starts_the_first_worker_nobody_is_told_to_start_one(real_redis: Redis) -> None:
     crawl = a_crawl()
     assert alerts(crawl) == [NO_WORKER]
-    note_autoscaler(real_redis)
+    Membership(0, 1).beat(real_redis)
     assert alerts(crawl) == [AUTOSCALED]
 
 
