@@ -13,11 +13,11 @@ from pathlib import Path
 from types import FrameType
 
 from crawler.launch.process_group import Children
+from tests.hosts.deployed import environment_of
 from tests.hosts.network import Unavailable, check_usable
 from tests.hosts.report import Ran, Report
 from tests.hosts.run import run
 from tests.hosts.scenarios import SCENARIOS, Scenario, mixture
-from tests.hosts.scene import environment_of
 from tests.hosts.services import made_database, programs
 from tests.hosts.verdict import judged
 
@@ -61,6 +61,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the first run, the next have N+1, N+2, ...")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="runs of each scenario (default: 1)")
     parser.add_argument("--stock", action="store_true", help="bare `rq worker`s in place of the project's")
+    parser.add_argument(
+        "--as",
+        dest="deployment",
+        choices=("units", "containers"),
+        default="units",
+        help="run the units of deploy/systemd, or what deploy/compose.yaml runs in the image (default: units)",
+    )
+    parser.add_argument("--autoscale", action="store_true", help="`manage.py autoscale` in place of fixed workers")
     parser.add_argument("--short", action="store_true", help="a shorter crawl")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to this file")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table to this file")
@@ -69,6 +77,8 @@ def _arguments() -> argparse.Namespace:
         parser.error(f"there is no scenario {unknown[0]!r}; there are: {', '.join(SCENARIOS)}")
     if given.mixture and given.scenario:
         parser.error("--mixture draws its own faults: name no scenario beside it")
+    if given.stock and (given.autoscale or given.deployment == "containers"):
+        parser.error("--stock: autoscalers and containers run the project's own workers")
     if given.seed is None:
         given.seed = random.randrange(1_000_000)
     return given
@@ -100,10 +110,14 @@ def _session(given: argparse.Namespace, folder: Path) -> int:
 def _planned(given: argparse.Namespace) -> list[tuple[Scenario, int]]:
     seeds = range(given.seed, given.seed + given.runs)
     if given.mixture:
-        chosen = [(mixture(seed), seed) for seed in seeds]
+        chosen = [(mixture(seed, autoscaled=given.autoscale), seed) for seed in seeds]
     else:
-        named = given.scenario or list(SCENARIOS)
+        named = given.scenario or [name for name, each in SCENARIOS.items() if not (given.stock and each.is_autoscaled)]
         chosen = [(SCENARIOS[name], seed) for seed in seeds for name in named]
+    if given.autoscale:
+        chosen = [(scenario.autoscaled(), seed) for scenario, seed in chosen]
+    if given.deployment == "containers":
+        chosen = [(scenario.contained(), seed) for scenario, seed in chosen]
     if given.short:
         chosen = [(scenario.shortened(), seed) for scenario, seed in chosen]
     return [(scenario.stocked() if given.stock else scenario, seed) for scenario, seed in chosen]
@@ -115,7 +129,8 @@ def _one(given: argparse.Namespace, scenario: Scenario, seed: int, folder: Path,
     except KeyboardInterrupt:
         _forget(folder)
         raise
-    ran = Ran(scenario.name, seed, found, judged(found, scenario.promises), scenario.promises.delay is not None)
+    verdict = judged(found, scenario.promises)
+    ran = Ran(scenario.name, seed, found, verdict, scenario.promises.delay is not None, scenario.is_autoscaled)
     _say(f"  {ran.run.seconds:.0f} s: {'kept' if ran.is_kept else 'BROKEN'}")
     if ran.is_kept:
         _forget(folder)
@@ -134,7 +149,8 @@ def _explain(given: argparse.Namespace, ran: Ran, folder: Path) -> None:
             for line in lines:
                 _say(f"  {line[:300]}")
     how = "--mixture" if ran.scenario == "mixture" else ran.scenario
-    options = "".join(f" --{name}" for name in ("stock", "short") if getattr(given, name))
+    options = "".join(f" --{name}" for name in ("stock", "autoscale", "short") if getattr(given, name))
+    options += f" --as {given.deployment}"
     _say(f"  kept: {folder}; once more: bin/hosts {how} --seed {ran.seed}{options}")
 
 

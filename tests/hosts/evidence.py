@@ -16,8 +16,10 @@ from tests.chaos.expected import Expected
 from tests.chaos.memory import Memory
 from tests.hosts.scene import Fault, Running, Scene
 from tests.hosts.site import gaps, most_at_once
+from tests.hosts.workers import Sample
 
 CRASHED = "crashed"
+SLOT_SECONDS = 10.0  # after which a connection that is in use has been entered again, or has ended
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class Run:
     measured: dict[str, float]
     shortest_gap: float  # seconds between two requests to one host
     most_at_once: int  # requests to one host
+    most_when_known: int  # the same, but for the moments at which Redis had lost the connections in use
     seconds: float
+    samples: Sequence[Sample] = ()  # of workers
 
 
 def collect(scene: Scene, seconds: float) -> Run:
@@ -54,7 +58,9 @@ def collect(scene: Scene, seconds: float) -> Run:
         measured=dict(scene.measured),
         shortest_gap=min((gap for visited in visits for gap in gaps(visited)), default=0.0),
         most_at_once=max(most_at_once(visited) for visited in visits),
+        most_when_known=max(most_at_once(visited, _forgotten(scene.faults)) for visited in visits),
         seconds=seconds,
+        samples=tuple(scene.samples),
     )
 
 
@@ -82,6 +88,16 @@ def stillness(moments: Sequence[float], excused: Sequence[tuple[float, float]]) 
         return ended - began - covered
 
     return max((beyond(one, next_one) for one, next_one in itertools.pairwise(sorted(moments))), default=0.0)
+
+
+def excuses(faults: Sequence[Fault]) -> list[tuple[float, float]]:
+    """When nobody could do anything."""
+    return [(fault.began, fault.ended) for fault in faults if fault.excuses]
+
+
+def _forgotten(faults: Sequence[Fault]) -> list[tuple[float, float]]:
+    """When Redis did not know all connections in use; see "Hosts and politeness" in docs/protocol.md."""
+    return [(fault.began, fault.ended + SLOT_SECONDS) for fault in faults if fault.kind == "redis-lost"]
 
 
 def _crawled(scene: Scene, crawl: Running) -> Crawled:
@@ -122,7 +138,7 @@ def _crawled(scene: Scene, crawl: Running) -> Crawled:
     )
     ended = [found["at"] for found in finishes]
     last = [] if ended else [time.time()]
-    excused = [(fault.began, fault.ended) for fault in scene.faults if fault.excuses]
+    excused = excuses(scene.faults)
     return Crawled(
         id=str(crawl.id),
         evidence=evidence,

@@ -14,9 +14,11 @@ from uuid import UUID
 from tests.chaos.processes import send
 from tests.hosts.host import Host
 from tests.hosts.scene import Fault, Scene
+from tests.hosts.workers import WORKER_CLASS, command_of
 
 FIND_SECONDS = 40.0  # how long a tick is waited for that can be struck
 REGISTER_SECONDS = 30.0  # how long it is waited until RQ knows the workers
+AUTOSCALER = b"crawler.launch.autoscale"  # in its command line
 CONFIRM_SECONDS = 0.1  # a lock that a stopped process holds is still there after so long
 
 _IN_TRANSACTION = """
@@ -73,10 +75,14 @@ def lose_redis(scene: Scene, seconds: float) -> None:
 
 def _time_registration(scene: Scene) -> None:
     """How long it takes until RQ knows all workers again."""
-    began, wanted = time.monotonic(), len(scene.alive())
-    scene.wait_for(lambda: scene.redis.worker_count() >= wanted, REGISTER_SECONDS)
+
+    def there() -> int:
+        return scene.samples[-1].on_reachable if scene.setting.autoscaled else len(scene.alive())
+
+    began = time.monotonic()
+    scene.wait_for(lambda: scene.redis.worker_count() >= there(), REGISTER_SECONDS)
     took = time.monotonic() - began
-    scene.say(f"RQ knows {scene.redis.worker_count()} of {wanted} workers after {took:.1f} s")
+    scene.say(f"RQ knows {scene.redis.worker_count()} of {there()} workers after {took:.1f} s")
     scene.measured["registered"] = max(took, scene.measured.get("registered", 0.0))
 
 
@@ -95,6 +101,39 @@ def power(scene: Scene, seconds: float) -> None:
         host.vanish()
         scene.rest(seconds)
         host.power_on()
+
+
+def kill_autoscaler(scene: Scene, seconds: float) -> None:
+    """SIGKILL to the autoscaler of a host on which a worker runs; after so long the next fault may come."""
+    _kill_one(scene, "kill-autoscaler", lambda words: AUTOSCALER in words, seconds)
+
+
+def kill_worker(scene: Scene, seconds: float) -> None:
+    """The same to a worker."""
+    _kill_one(scene, "kill-worker", lambda words: WORKER_CLASS in words, seconds)
+
+
+def _kill_one(scene: Scene, kind: str, is_meant: Callable[[list[bytes]], bool], seconds: float) -> None:
+    scene.wait_for(lambda: scene.busy() or scene.over, FIND_SECONDS)
+    busy = scene.busy()
+    host = scene.dice.choice(busy) if busy else None
+    meant = [pid for pid in host.processes() if is_meant(command_of(pid))] if host else []
+    if host is None or not meant:
+        scene.say(f"{kind}: there is none")
+        return
+    with noted(scene, kind, f"process {meant[0]} of {host.name} is killed"):
+        send(meant[:1], signal.SIGKILL)
+        scene.rest(seconds)
+
+
+def cut_off_first(scene: Scene, seconds: float) -> None:
+    """The host that starts the first worker is cut off as soon as its autoscaler knows of the need, or a little before
+    that."""
+    host = scene.workers[0]
+    with noted(scene, "cut-worker", f"{host.name} is cut off for {seconds:.0f} s before a worker runs"):
+        host.cut()
+        scene.rest(seconds)
+        host.join()
 
 
 def vanish(scene: Scene, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A host: namespaces of its own with a supervisor as process 1, which runs services from their unit files."""
+"""A host: namespaces of its own with a supervisor as process 1, which runs services as their units say."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import json
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.chaos.processes import all_pids, send
 from tests.hosts.network import Network, address_of
+from tests.hosts.supervisor import INJECTED
+from tests.hosts.units import Unit
 from tests.stack import ROOT
-
-INJECTED = Path(__file__).parent / "injected"  # its sitecustomize.py is imported by every Python that starts
 
 
 @dataclass
 class Host:
-    """`units`: file and instance of each service that it runs. `skew`: seconds its clock is ahead."""
+    """`units`: the services that it runs. `skew`: seconds its clock is ahead."""
 
     network: Network
     name: str
     number: int
     folder: Path  # of all hosts
-    units: Sequence[tuple[Path, str]] = ()
-    moved: Mapping[str, str] = field(default_factory=dict)
+    units: Sequence[Unit] = ()
     skew: float = 0.0
+    variables: Mapping[str, str] = field(default_factory=dict)  # for injected/
+    root: Sequence[Path] = ()  # of containers: the folders that `containers.make_root` is given
     more: Sequence[int] = ()  # further addresses
     pid: int = 0  # of its process 1; 0 while it has no power
     is_cut: bool = False
@@ -49,12 +50,12 @@ class Host:
         folder.mkdir(exist_ok=True)
         (folder / "connected").unlink(missing_ok=True)
         extra = {"PYTHONPATH": str(INJECTED), "TEST_STOP_FILE": str(self.stop_file)}
-        extra |= {"TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {}
+        extra |= {**self.variables, **({"TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {})}
         told = {
             "name": self.name,
-            "moved": dict(self.moved),
             "extra": extra,
-            "units": [(str(file), instance) for file, instance in self.units],
+            "units": [asdict(unit) for unit in self.units],
+            "root": [str(path) for path in self.root],
         }
         (folder / "host.json").write_text(json.dumps(told))
         supervisor = [sys.executable, "-P", "-c", _SUPERVISOR, str(ROOT), str(folder)]

@@ -7,9 +7,26 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tests.hosts.evidence import Run
-from tests.hosts.verdict import Verdict
+from tests.hosts.verdict import Verdict, missing, surplus
+from tests.hosts.workers import every, timeline
 
-HEAD = ("scenario", "seed", "pages", "requests", "lost", "twice", "early", "stuck", "crashed", "notices", "gaps")
+TIMELINE_SECONDS = 5.0  # between two characters of a timeline
+
+HEAD = (
+    "scenario",
+    "seed",
+    "pages",
+    "requests",
+    "lost",
+    "twice",
+    "early",
+    "stuck",
+    "crashed",
+    "notices",
+    "at once",
+    "gaps",
+)
+OF_WORKERS = ("workers", "missing", "surplus")
 
 
 @dataclass(frozen=True)
@@ -19,6 +36,7 @@ class Ran:
     run: Run
     verdict: Verdict
     has_delay: bool = False
+    is_autoscaled: bool = False
 
     @property
     def is_kept(self) -> bool:
@@ -38,10 +56,29 @@ class Ran:
             f"{max(crawl.stuck for crawl in crawls):.1f} s",
             str(sum(crawl.crashed for crawl in crawls)),
             "+".join(str(crawl.delivered) for crawl in crawls),
+            str(run.most_at_once),
             f"{run.shortest_gap:.3f} s" if self.has_delay else "-",
+            *self._of_workers(),
             f"{run.seconds:.0f} s",
             "kept" if self.is_kept else "BROKEN",
         )
+
+    def _of_workers(self) -> tuple[str, ...]:
+        numbers = [sample.running for sample in self.run.samples]
+        if not numbers:
+            return ("-",) * len(OF_WORKERS)
+        most = f"{numbers[0]}-{max(numbers)}-{numbers[-1]}"
+        if not self.is_autoscaled:
+            return (most, "-", "-")
+        return (most, f"{missing(self.run):.1f} s", f"{surplus(self.run):.1f} s")
+
+    def timelines(self) -> list[str]:
+        """Workers that ran and, if they were autoscaled, that were wanted, every few seconds and at the end."""
+        samples = [*every(self.run.samples, TIMELINE_SECONDS), *self.run.samples[-1:]]
+        lines = [f"{self.scenario} (seed {self.seed})", f"  ran    {timeline([each.running for each in samples])}"]
+        if self.is_autoscaled:
+            lines.append(f"  wanted {timeline([each.wanted for each in samples])}")
+        return lines
 
 
 @dataclass(frozen=True)
@@ -53,17 +90,19 @@ class Report:
         return all(ran.is_kept for ran in self.ran)
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [(*HEAD, "took", "promises"), *(ran.cells() for ran in self.ran)]
+        return [(*HEAD, *OF_WORKERS, "took", "promises"), *(ran.cells() for ran in self.ran)]
 
     def text(self) -> str:
         rows = self._rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([*(line.rstrip() for line in lines), self.summary()])
+        over_time = [line for ran in self.ran for line in ran.timelines()]
+        title = f"Workers, every {TIMELINE_SECONDS:g} s and at the end:"
+        return "\n".join([*(line.rstrip() for line in lines), "", title, *over_time, "", self.summary()])
 
     def markdown(self) -> str:
         head, *rows = [f"| {' | '.join(row)} |\n" for row in self._rows()]
-        return head + "|---" * (len(HEAD) + 2) + "|\n" + "".join(rows)
+        return head + "|---" * len(self._rows()[0]) + "|\n" + "".join(rows)
 
     def summary(self) -> str:
         broken = [f"{ran.scenario} (seed {ran.seed})" for ran in self.ran if not ran.is_kept]
@@ -84,7 +123,9 @@ def _plain(ran: Ran) -> dict[str, Any]:
         "measured": ran.run.measured,
         "shortest_gap": ran.run.shortest_gap,
         "most_at_once": ran.run.most_at_once,
+        "most_when_known": ran.run.most_when_known,
         "seconds": ran.run.seconds,
+        "workers": [asdict(sample) for sample in ran.run.samples],
         "crawls": [
             {
                 "pages": len(crawl.evidence.pages),

@@ -16,6 +16,7 @@ from tests.hosts.scene import Scene, set_up
 NOTICE_SECONDS = 200.0  # a delivery that was interrupted is tried again after two minutes
 REST_SECONDS = 40.0  # until nothing of the crawls is left in Redis and in the queues
 SECOND_NOTICE_SECONDS = 2.0
+GONE_SECONDS = 60.0  # until no worker runs: it is wanted for LOWER_AFTER_SECONDS, and has 10 s to end
 PROGRESS_EVERY = 10.0
 
 
@@ -34,6 +35,7 @@ def run(
         scene.run_out()
         if scene.over:
             _await_rest(scene)
+            _time_end_of_workers(scene)
         return evidence.collect(scene, seconds)
 
 
@@ -43,6 +45,14 @@ def _await_rest(scene: Scene) -> None:
     scene.wait_for(lambda: crawls <= {crawl for site in scene.sites for crawl, _ in site.told}, NOTICE_SECONDS)
     scene.wait_for(lambda: _nothing_left(scene), REST_SECONDS)
     scene.rest(SECOND_NOTICE_SECONDS)
+
+
+def _time_end_of_workers(scene: Scene) -> None:
+    """How long it takes until those are gone that nobody needs any more."""
+    if scene.setting.autoscaled:
+        began = time.monotonic()
+        scene.wait_for(lambda: not scene.samples[-1].running, GONE_SECONDS)
+        scene.measured["gone"] = time.monotonic() - began
 
 
 def _nothing_left(scene: Scene) -> bool:

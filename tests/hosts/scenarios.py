@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from crawler.core.crawl.options import CrawlOptions
 from tests.hosts import faults
 from tests.hosts.scene import Scene, Setting
 from tests.hosts.schedule import Schedule, draw
@@ -13,6 +14,8 @@ from tests.hosts.verdict import Promises
 
 RECOVER_SECONDS = 45.0  # a fault of a mixture waits so long for the crawls to go on after the one before
 
+
+CONCURRENCY = CrawlOptions().concurrency  # connections to a host, unless a crawl has its own number
 
 USUAL, EXACT = Setting(), Promises()
 
@@ -25,10 +28,23 @@ class Scenario:
     setting: Setting = USUAL
     promises: Promises = EXACT
 
+    @property
+    def is_autoscaled(self) -> bool:
+        return self.setting.autoscaled
+
     def stocked(self) -> Scenario:
         """The same with RQ's own workers, which tell RQ of themselves only when they begin."""
         promises = replace(self.promises, registered=False)
         return replace(self, setting=replace(self.setting, stock=True), promises=promises)
+
+    def autoscaled(self) -> Scenario:
+        """The same with workers that come and go by the number that is useful."""
+        promises = replace(self.promises, autoscaled=True, connections=CONCURRENCY)
+        return replace(self, setting=replace(self.setting, autoscaled=True), promises=promises)
+
+    def contained(self) -> Scenario:
+        """The same with what the container image runs."""
+        return replace(self, setting=replace(self.setting, containers=True))
 
     def shortened(self) -> Scenario:
         """The same in less time, for a test."""
@@ -85,6 +101,14 @@ def _stall(scene: Scene) -> None:
         stall(scene, scene.dice.uniform(10.5, 11.8 if stall is faults.stall_before_leases else 15.0))
 
 
+def _autoscale(scene: Scene) -> None:
+    faults.cut_off_first(scene, scene.dice.uniform(20, 30))
+    for share, fault in ((0.3, faults.kill_autoscaler), (0.45, faults.kill_worker), (0.6, faults.power)):
+        scene.await_share(share)
+        fault(scene, scene.dice.uniform(3, 10))
+        _recover(scene)
+
+
 def _recover(scene: Scene) -> None:
     """Until every crawl goes on after the last fault."""
     scene.await_progress(scene.faults[-1].ended if scene.faults else 0.0, RECOVER_SECONDS)
@@ -131,6 +155,13 @@ SCENARIOS = {
             Setting(pages=1000, latency=0.12),  # batches end while the tick stands still
             Promises(no_deaths=True, strikes=1),
         ),
+        Scenario(
+            "autoscale",
+            "autoscaled: the first host is cut off, an autoscaler, a worker, a host are killed",
+            _autoscale,
+            Setting(autoscaled=True, seconds=420.0),
+            Promises(autoscaled=True, connections=CONCURRENCY, strikes=4),
+        ),
     )
 }
 
@@ -143,12 +174,14 @@ KINDS: dict[str, Callable[[Scene, float], None]] = {
     "postgres-restart": faults.restart_database,
     "power": faults.power,
     "stall": faults.stall,
+    "kill-autoscaler": faults.kill_autoscaler,
+    "kill-worker": faults.kill_worker,
 }
 
 
-def mixture(seed: int) -> Scenario:
+def mixture(seed: int, *, autoscaled: bool = False) -> Scenario:
     """What a seed draws."""
-    schedule = draw(seed)
+    schedule = draw(seed, autoscaled=autoscaled)
     return Scenario(
         "mixture",
         str(schedule),

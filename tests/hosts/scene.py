@@ -21,15 +21,17 @@ from crawler.frontier.frontier import Frontier
 from crawler.launch.process_group import Children
 from tests.chaos.expected import Expected, walked
 from tests.chaos.site import generated
+from tests.hosts.deployed import environment_of, in_containers, in_units
 from tests.hosts.host import Host
 from tests.hosts.network import SITES, Network
 from tests.hosts.services import PostgreSQL, Redis, copy_database
 from tests.hosts.site import HostSite
-from tests.hosts.units import read_environment
+from tests.hosts.workers import Sample, running, sampled
 from tests.stack import ROOT
 
-UNITS = ROOT / "deploy" / "systemd"
-WORKERS = 4
+WORKERS = 4  # hosts with workers
+CONNECTIONS = 2  # of a worker that an autoscaler runs: so the crawls, with eight in all, want four workers
+LOWER_AFTER_SECONDS = 20.0  # in place of two minutes, so that workers also go while a crawl runs
 DATABASE, REDIS, WEB, FIRST_WORKER = 1, 2, 3, 10  # numbers of hosts
 STEP = 0.05  # seconds between two looks at everything
 LOOK_SECONDS = 0.5  # between two looks at whether the crawls are over
@@ -46,6 +48,8 @@ class Setting:
     options: Mapping[str, Any] = field(default_factory=dict)
     skews: tuple[float, ...] = ()  # seconds the clock of the first, second ... worker host is ahead
     stock: bool = False  # RQ's own workers in place of the project's
+    containers: bool = False  # what the image runs in place of the units
+    autoscaled: bool = False  # from 0 to MOST workers on each worker host, as many as are useful; else one
     seconds: float = 240.0  # after which a crawl that is not finished is stuck
 
 
@@ -89,12 +93,14 @@ class Scene:
     deadline: float = 0.0  # monotonic seconds
     measured: dict[str, float] = field(default_factory=dict)  # what a scenario timed, in seconds
     _later: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
     _looked_at: float = 0.0
     _over: bool = False
 
     def start_crawls(self) -> None:
         """Two, at once."""
         self.deadline = time.monotonic() + self.setting.seconds
+        self.samples.clear()
         targets = [self.sites[number % len(self.sites)] for number in range(2)]
         wanted = [(f"{site.origin}/", {**self.setting.options, "notify_webhooks": [site.hook]}) for site in targets]
         began = time.time()
@@ -106,8 +112,8 @@ class Scene:
 
     def on_web(self, *arguments: str) -> str:
         """Run Python on the host of the web pages, with its settings; what it prints."""
-        variables = {**os.environ, **read_environment((self.folder / "web.env").read_text())}
-        variables |= {"PYTHONPATH": str(ROOT)}
+        values = environment_of(self.postgresql.url, self.redis.url, self.folder / "web-data")
+        variables = {**os.environ, **values, "PYTHONPATH": str(ROOT)}
         command = ["nsenter", f"--net=/proc/{self.web.pid}/ns/net", sys.executable, "-P", *arguments]
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=60)
         if done.returncode:
@@ -177,6 +183,11 @@ class Scene:
         """The worker hosts that have power and are connected."""
         return [host for host in self.workers if host.has_power and not host.is_cut]
 
+    def busy(self) -> list[Host]:
+        """Those of them on which a worker runs."""
+        workers = running([host.pid for host in self.workers if host.has_power])
+        return [host for host in self.alive() if workers[host.pid]]
+
     def holds_lease(self, host: Host) -> bool:
         """Whether a worker of this host has claimed pages of any crawl."""
         try:
@@ -185,24 +196,6 @@ class Scene:
         except redis.RedisError:
             return True
         return any(lease.held and lease.holder.rpartition(":")[0] == host.name for lease in leases)
-
-
-def environment_of(postgresql: str, redis_url: str, data: Path) -> dict[str, str]:
-    """What docs/deployment.md puts into /etc/crawler.env."""
-    return {
-        "DJANGO_SETTINGS_MODULE": "settings.production",
-        "SECRET_KEY": "secret-1-" * 8,
-        "CRAWLER_WEBHOOK_SECRET": "secret-2",
-        "CRAWLER_METRICS_TOKEN": "secret-3",
-        "ALLOWED_HOSTS": "*",
-        "CRAWLER_BASE_URL": "https://crawler.example.com",
-        "DATABASE_URL": postgresql,
-        "REDIS_URL": redis_url,
-        "RQ_REDIS_URL": redis_url,
-        "CRAWLER_DATA_DIR": str(data),
-        "CRAWLER_CONTACT": "https://example.com/about-our-crawler",
-        "CRAWLER_LOG_FORMAT": "json",
-    }
 
 
 @contextmanager
@@ -224,18 +217,24 @@ def set_up(folder: Path, template: Path, setting: Setting, dice: Random, say: Ca
         memory.start()
         ends.callback(memory.client.close)
 
-        def host_of(name: str, number: int, units: Sequence[tuple[str, str]], skew: float = 0.0) -> Host:
-            data, file = folder / f"{name}-data", folder / f"{name}.env"
+        place = in_containers if setting.containers else in_units
+
+        def host_of(name: str, number: int, services: Sequence[str], skew: float = 0.0) -> Host:
+            data = folder / f"{name}-data"
             data.mkdir()
             values = environment_of(postgresql.url, memory.url, data)
-            file.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
-            moved = {"/srv/crawler": str(ROOT), "/etc/crawler.env": str(file), "/var/lib/crawler": str(data)}
-            return Host(network, name, number, folder, [(UNITS / unit, i) for unit, i in units], moved, skew)
+            variables = {}
+            if setting.autoscaled:
+                values["CRAWLER_WORKER_CONNECTIONS"] = str(CONNECTIONS)
+                variables["TEST_LOWER_AFTER"] = str(LOWER_AFTER_SECONDS)
+            host = Host(network, name, number, folder, skew=skew, variables=variables)
+            place(host, services, values, data)
+            return host
 
-        web = host_of("web", WEB, [("crawler-web.service", ""), ("crawler-clock.service", "")])
-        unit = "crawler-stock-worker@.service" if setting.stock else "crawler-worker@.service"
+        web = host_of("web", WEB, ["web", "clock"])
+        worker = "autoscale" if setting.autoscaled else "stock-worker@" if setting.stock else "worker@"
         skews = [*setting.skews, *([0.0] * WORKERS)][:WORKERS]
-        workers = [host_of(f"worker-{n + 1}", FIRST_WORKER + n, [(unit, "1")], skew) for n, skew in enumerate(skews)]
+        workers = [host_of(f"worker-{n + 1}", FIRST_WORKER + n, [worker], skew) for n, skew in enumerate(skews)]
         for host in (web, *workers):
             host.power_on()
         content = generated(setting.pages)
@@ -244,7 +243,9 @@ def set_up(folder: Path, template: Path, setting: Setting, dice: Random, say: Ca
             ends.enter_context(site.serving())
         services = {"PostgreSQL": hosts["database"], "Redis": hosts["redis"]}
         scene = Scene(folder, setting, network, postgresql, memory, workers, web, services, sites, dice, say)
-        if not scene.wait_for(lambda: memory.worker_count() >= WORKERS, START_SECONDS):
-            raise RuntimeError(f"only {memory.worker_count()} of {WORKERS} workers have begun; see {folder}")
+        count = memory.autoscaler_count if setting.autoscaled else memory.worker_count
+        if not scene.wait_for(lambda: count() >= WORKERS, START_SECONDS):
+            raise RuntimeError(f"only {count()} of {WORKERS} worker hosts have begun; see {folder}")
+        ends.enter_context(sampled(memory, workers, scene.samples))
         scene.start_crawls()
         yield scene

@@ -17,6 +17,9 @@ SECONDS = {
 }
 """How long each kind lasts: at least, at most."""
 
+SECONDS_OF_AUTOSCALED = {"kill-autoscaler": (0.0, 10.0), "kill-worker": (0.0, 5.0)}
+"""The same of the kinds that only autoscaled workers know."""
+
 LEAST, MOST = 3, 5  # faults in a run
 SKEWED_SHARE = 0.3  # of the runs have two worker hosts whose clocks are off
 SKEW_SECONDS = 600.0
@@ -46,14 +49,15 @@ class Schedule:
         return f"seed {self.seed}: {skewed}{', '.join(map(str, self.planned))}"
 
 
-def draw(seed: int) -> Schedule:
+def draw(seed: int, *, autoscaled: bool = False) -> Schedule:
     """The schedule of a seed. No kind comes twice."""
+    lasting = {**SECONDS, **SECONDS_OF_AUTOSCALED} if autoscaled else SECONDS
     dice = Random(seed)
     number = dice.randint(LEAST, MOST)
-    kinds = dice.sample(sorted(SECONDS), number)
+    kinds = dice.sample(sorted(lasting), number)
     moments = sorted(dice.uniform(0.05, 0.8) for _ in kinds)
     planned = tuple(
-        Planned(kind, round(at, 3), round(dice.uniform(*SECONDS[kind]), 1), dice.randrange(1 << 30))
+        Planned(kind, round(at, 3), round(dice.uniform(*lasting[kind]), 1), dice.randrange(1 << 30))
         for kind, at in zip(kinds, moments, strict=True)
     )
     skews = (SKEW_SECONDS, -SKEW_SECONDS) if dice.random() < SKEWED_SHARE else ()

@@ -18,6 +18,8 @@ from typing import Any
 
 import redis
 
+from crawler.frontier.keys import AUTOSCALERS
+from crawler.frontier.workload import shown_figure
 from crawler.launch.process_group import Children
 from tests.chaos.memory import Memory
 from tests.hosts.host import Host
@@ -199,6 +201,21 @@ class Redis(Memory):
             return int(self.client.scard("rq:workers:fetch"))
         except redis.RedisError:
             return 0
+
+    def autoscaler_count(self) -> int:
+        """Autoscalers that have told each other that they run."""
+        try:
+            return int(self.client.hlen(AUTOSCALERS))
+        except redis.RedisError:
+            return 0
+
+    def wanted(self) -> int | None:
+        """How many workers would be useful, as was found last; None when nothing has asked lately."""
+        try:
+            found = shown_figure(self.client)
+        except redis.RedisError:
+            return None
+        return found.steady.wanted if found else None
 
 
 def _as_user() -> list[str]:

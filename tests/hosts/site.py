@@ -66,10 +66,16 @@ def gaps(visits: Sequence[Visit]) -> list[float]:
     return [later - earlier for earlier, later in itertools.pairwise(moments)]
 
 
-def most_at_once(visits: Sequence[Visit]) -> int:
-    """The largest number of requests that were being answered at one moment."""
+def most_at_once(visits: Sequence[Visit], left_out: Sequence[tuple[float, float]] = ()) -> int:
+    """The largest number of requests that were being answered at one moment, but for those between two `left_out`."""
     steps = sorted([(visit.came, 1) for visit in visits] + [(visit.left, -1) for visit in visits])
-    return max(itertools.accumulate(step for _, step in steps), default=0)
+    numbers = itertools.accumulate(step for _, step in steps)
+    counted = (
+        number
+        for (moment, _), number in zip(steps, numbers, strict=True)
+        if not any(began <= moment <= ended for began, ended in left_out)
+    )
+    return max(counted, default=0)
 
 
 def _timing(handler: Any, here: threading.local) -> Any:

@@ -21,11 +21,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.hosts.units import Unit, read_environment, read_unit
+from tests.hosts.containers import make_root
+from tests.hosts.units import Unit, read_environment
 
 LOOK_EVERY = 0.02  # seconds
 BARE = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "HOME": "/root"}
 """What systemd gives a service beside what its unit says."""
+
+INJECTED = Path(__file__).parent / "injected"  # its sitecustomize.py is imported by every Python that starts
 
 
 @dataclass
@@ -81,7 +84,8 @@ class Service:
         environment = {**BARE, **dict(self.unit.environment)}
         for file in self.unit.environment_files:
             environment |= read_environment(Path(file).read_text())
-        environment |= {**self.extra, "INVOCATION_ID": self.invocation}
+        paths = [table["PYTHONPATH"] for table in (environment, self.extra) if "PYTHONPATH" in table]
+        environment |= {**self.extra, "INVOCATION_ID": self.invocation, "PYTHONPATH": os.pathsep.join(paths)}
         self._say("start")
         self.main = os.fork()
         if self.main == 0:
@@ -92,9 +96,11 @@ class Service:
             os.setsid()
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
-            os.chdir(self.unit.directory)
             output = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             silence = os.open(os.devnull, os.O_RDONLY)
+            if self.unit.root:
+                os.chroot(self.unit.root)
+            os.chdir(self.unit.directory)
             for target, source in ((0, silence), (1, output), (2, output)):
                 os.dup2(source, target)
             os.execve(self.unit.command[0], self.unit.command, dict(environment))  # noqa: S606
@@ -153,12 +159,10 @@ def main() -> None:
     folder = Path(sys.argv[1])
     told = json.loads((folder / "host.json").read_text())
     socket.sethostname(told["name"])
-    services = [
-        Service(
-            read_unit(Path(file), told["moved"], instance), folder / f"{Path(file).stem}{instance}.log", told["extra"]
-        )
-        for file, instance in told["units"]
-    ]
+    if told["root"]:
+        make_root(*(Path(path) for path in told["root"]), [INJECTED, Path(sys.prefix), folder.parent])
+    units = [Unit(**unit) for unit in told["units"]]
+    services = [Service(unit, folder / f"{unit.name}.log", told["extra"]) for unit in units]
     while not (folder / "connected").exists():
         time.sleep(LOOK_EVERY)
     supervise(services)

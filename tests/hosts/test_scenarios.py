@@ -27,7 +27,17 @@ def usable() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("scenario", ["vanish", "stall", "redis-lost"])
 def test_every_promise_is_kept_in(scenario: str) -> None:
-    command = [sys.executable, "-P", "-m", "tests.hosts", scenario, "--short", "--seed", "1"]
+    keeps_every_promise(scenario)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("deployment", ["units", "containers"])
+def test_every_promise_is_kept_with_autoscalers_as(deployment: str) -> None:
+    keeps_every_promise("autoscale", "--as", deployment)
+
+
+def keeps_every_promise(*arguments: str) -> None:
+    command = [sys.executable, "-P", "-m", "tests.hosts", *arguments, "--short", "--seed", "1"]
     done = subprocess.run(
         ["env", f"PYTHONPATH={ROOT}", *command],
         cwd=ROOT,

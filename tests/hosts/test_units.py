@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.scene import UNITS
+from tests.hosts.deployed import UNITS
 from tests.hosts.units import Unit, read_environment, read_unit, seconds
 
 MOVED = {"/srv/crawler": "/here", "/etc/crawler.env": "/here/env"}

@@ -32,6 +32,7 @@ class Unit:
     kill_mode: str = "control-group"
     kill_signal: str = "SIGTERM"
     stop_seconds: float = 90.0  # from the signal to SIGKILL
+    root: str = ""  # the folder that is its "/"; "" = that of the machine
 
     def is_restarted(self, code: int) -> bool:
         """Whether it is started again after its main process ended, with an exit code or minus a signal's number."""
@@ -86,6 +87,7 @@ def read_unit(file: Path, moved: Mapping[str, str], instance: str = "") -> Unit:
         kill_mode=last.get("Service.KillMode", usual.kill_mode),
         kill_signal=last.get("Service.KillSignal", usual.kill_signal),
         stop_seconds=seconds(last.get("Service.TimeoutStopSec", last.get("Service.TimeoutSec", "90"))),
+        root=last.get("Service.RootDirectory", usual.root),
     )
     if unit.kill_mode not in _KILL_MODES or unit.restart not in _RESTARTS:
         raise ValueError(f"{file.name}: KillMode={unit.kill_mode} with Restart={unit.restart} is not known")

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.chaos.verdict import judge
-from tests.hosts.evidence import Crawled, Run
+from tests.hosts.deployed import MOST
+from tests.hosts.evidence import Crawled, Run, excuses
+from tests.hosts.workers import longest, too_few, too_many
 
 STUCK_SECONDS = 35.0  # a crawl stands still for so long at most, beyond the fault
 VANISHED_SECONDS = 25.0  # the crawl whose row a machine held that vanished
 OTHERS_SECONDS = 20.0  # the other crawl: what the machine had in hand of it is asked for again by then
 REGISTERED_SECONDS = 11.0  # 10 s, and one for the look
 CLOCK_SECONDS = 5.0  # a moment on a row may be so far from the real one
+TOO_FEW_SECONDS = 30.0  # fewer workers than are wanted, beyond the fault: a silent host is given up after 10 s
+TOO_MANY_SECONDS = 20.0  # more: one that is asked to end has 10 s
 JITTER_SECONDS = 0.02  # by which the network may shorten a gap
 
 
@@ -26,6 +30,7 @@ class Promises:
     delay: float | None = None  # seconds between two requests to a host
     connections: int | None = None  # to a host at a time
     vanished: bool = False
+    autoscaled: bool = False  # workers come from none and go to none, as many as are wanted
     strikes: int = 0  # faults that must have been done, or nothing was shown
 
 
@@ -80,7 +85,34 @@ def _of_run(run: Run, promises: Promises) -> Iterator[str]:
     registered = run.measured.get("registered", 0.0)
     if promises.registered and registered > REGISTERED_SECONDS:
         yield f"RQ knew the workers again after {registered:.1f} s, {REGISTERED_SECONDS:g} are allowed"
+    if promises.autoscaled:
+        yield from _of_workers(run)
     if promises.delay is not None and run.shortest_gap < promises.delay - JITTER_SECONDS:
         yield f"two requests to a host were {run.shortest_gap:.3f} s apart, not {promises.delay:g}"
-    if promises.connections is not None and run.most_at_once > promises.connections:
-        yield f"{run.most_at_once} requests to a host at once, {promises.connections} are allowed"
+    if promises.connections is not None and run.most_when_known > promises.connections:
+        yield f"{run.most_when_known} requests to a host at once, {promises.connections} are allowed"
+
+
+def _of_workers(run: Run) -> Iterator[str]:
+    """Whether as many workers ran as were wanted, from the first need to the end of the last."""
+    if not run.samples or run.samples[0].running:
+        yield "workers ran before there was anything to do"
+    if not any(sample.running for sample in run.samples):
+        yield "no worker ran"
+    elif run.samples[-1].running:
+        yield f"{run.samples[-1].running} workers are left when nothing is to be done"
+    few, many = missing(run), surplus(run)
+    if few > TOO_FEW_SECONDS:
+        yield f"fewer workers ran than were wanted for {few:.0f} s, {TOO_FEW_SECONDS:g} are allowed"
+    if many > TOO_MANY_SECONDS:
+        yield f"more workers ran than were wanted for {many:.0f} s, {TOO_MANY_SECONDS:g} are allowed"
+
+
+def missing(run: Run) -> float:
+    """The longest time that fewer workers ran than were wanted and could be there, in seconds."""
+    return longest(run.samples, excuses(run.faults), lambda sample: too_few(sample, MOST))
+
+
+def surplus(run: Run) -> float:
+    """The longest time that more workers ran than were wanted, in seconds."""
+    return longest(run.samples, excuses(run.faults), too_many)

@@ -6,6 +6,8 @@ Python and for modules written in C.
 
 TEST_STOP_FILE: while this file is there, the next tick that has taken all reports in and is about to look at leases
 takes the file away and stops, until it gets SIGCONT. It is a moment that no signal from outside would meet.
+
+TEST_LOWER_AFTER: the number of useful workers falls after so many seconds, not two minutes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from importlib.machinery import PathFinder
 AHEAD = float(os.environ.get("TEST_CLOCK_AHEAD") or 0)
 STOP_FILE = os.environ.get("TEST_STOP_FILE") or ""
 STOP_BEFORE = ("crawler.manager.recover_leases", "recover_leases")
+LOWER_AFTER = float(os.environ.get("TEST_LOWER_AFTER") or 0)
+SCALING = "crawler.core.crawl.scaling"
 
 
 def move_clock():
@@ -45,23 +49,34 @@ def move_clock():
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
 
-class Stops:
-    """A finder of modules that puts the stop before one function of one module."""
+class Changes:
+    """A finder of modules that changes some of them once they are loaded. `changes`: name of a module -> function of
+    the module."""
 
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        module, function = STOP_BEFORE
-        spec = PathFinder.find_spec(name, path, target) if name == module else None
+    def __init__(self, changes):
+        self.changes = changes
+
+    def find_spec(self, name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name in self.changes else None
         if spec is None:
             return None
         execute = spec.loader.exec_module
 
         def exec_module(loaded):
             execute(loaded)
-            setattr(loaded, function, stopping(getattr(loaded, function)))
+            self.changes[name](loaded)
 
         spec.loader.exec_module = exec_module
         return spec
+
+
+def add_stop(module):
+    function = STOP_BEFORE[1]
+    setattr(module, function, stopping(getattr(module, function)))
+
+
+def lower_sooner(module):
+    module.LOWER_AFTER_S = LOWER_AFTER
 
 
 def stopping(function):
@@ -79,5 +94,7 @@ def stopping(function):
 
 if AHEAD:
     move_clock()
-if STOP_FILE:
-    sys.meta_path.insert(0, Stops)
+changes = {STOP_BEFORE[0]: add_stop} if STOP_FILE else {}
+if LOWER_AFTER:
+    changes[SCALING] = lower_sooner
+sys.meta_path.insert(0, Changes(changes))
