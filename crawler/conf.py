@@ -75,6 +75,11 @@ def worker_mb() -> float:
     return float(settings.CRAWLER_WORKER_MB)
 
 
+def page_grace_seconds() -> float:
+    """Seconds that pages under way have to finish when their worker is asked to end."""
+    return float(settings.CRAWLER_GRACE_SECONDS)
+
+
 def dead_letter_seconds() -> float:
     """How long Redis keeps the dead letters of a crawl that is over; the table keeps them permanently."""
     return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)

@@ -25,6 +25,7 @@ from django.db import connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.test.utils import override_settings
 
+from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.redis_client import CONNECTION_CLASS, RedisClient
 from settings import environment
 from tests.forking import ForkedWorker, Forker
@@ -53,6 +54,7 @@ class Stack:
             "RQ_REDIS_URL": redis_url,  # what a bare `rq worker` reads
             "RQ_CONNECTION_CLASS": CONNECTION_CLASS,  # as for a Redis with sentinels
             "PYTHONWARNINGS": "default",
+            GRACE_SETTING: f"{SHORT_GRACE_SECONDS:g}",  # many tests end while a page is under way
             **settings,
         }
         self.children: list[subprocess.Popen[bytes] | ForkedWorker] = []

@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,7 @@ MAX_LATENESS_S = 0.2  # a job whose slices begin later than this takes no furthe
 MAX_LINK_CHARACTERS = 150  # of a link in the return value
 MAX_CRAWLS_SHOWN = 4  # crawls in the return value; a job may work on batches of several
 MAX_STEALING_S = 180.0  # after this the job takes no further batch, so that it ends
+STOP_CHECK_S = 1.0  # how often a forked job, which gets no signal, reads in Redis whether its worker was asked to end
 LINGER_S, LINGER_LOOK_S = 0.3, 0.01  # how long and how often a forked job with nothing left looks for more
 
 connection_pool = ConnectionPool()
@@ -133,10 +135,12 @@ class _Job:
         self._schedule = Schedule()
         self._loop = EventLoop()
         self._places, self._max_batches = conf.worker_connections(), conf.worker_batches() or math.inf
+        self._grace_s = conf.page_grace_seconds()
         self._running = 0  # slices worked on
         self._lateness = 0.0  # seconds by which slices were begun too late, at most, since the last look
         self._began = time.monotonic()
-        self._lingers = queues.is_forked()
+        self._is_forked = queues.is_forked()
+        self._stop_checked_at = self._began
         self._idle_since: float | None = None
 
     def add(self, session: FetchSession) -> None:
@@ -147,9 +151,13 @@ class _Job:
     def renew(self) -> bool:
         for session in tuple(self._sessions):  # in the heartbeat's thread
             session.renew()
+        self._look_for_stop()
+        return True
+
+    def _look_for_stop(self) -> None:
+        self._stop_checked_at = time.monotonic()
         if self._is_stopping():
             queues.stop_request.set()
-        return True
 
     def summary(self) -> dict[str, Any]:
         return self._summary.to_plain()
@@ -173,7 +181,7 @@ class _Job:
         if self._schedule or self._running or stealer.is_busy():
             self._idle_since = None
             return True
-        return self._lingers and self._finds_more(stealer)
+        return self._is_forked and self._finds_more(stealer)
 
     def _finds_more(self, stealer: WorkStealer) -> bool:
         """Take the next tick or batch instead of leaving it to the next fork; False if there was none for a while, or
@@ -197,13 +205,17 @@ class _Job:
             self.add(session)
 
     def _release_on_shutdown(self) -> Phase:
-        """On shutdown, end the slices that wait, and later also abort the requests under way."""
-        now = phase(queues.stop_request.seconds())
-        if now is not Phase.WORK:
-            for session, number in self._schedule.clear():
-                self._end_slice(session, number)
+        """On shutdown, end the slices that wait, and later also abort the requests under way. What has ended is
+        reported at once: other workers go on with it."""
+        now = phase(queues.stop_request.seconds(), self._grace_s)
+        if now is Phase.WORK:
+            return now
+        for session, number in self._schedule.clear():
+            self._end_slice(session, number)
         if now is Phase.ABORT:
             self._loop.throw(Aborted)
+        for session in self._sessions:
+            session.result_buffer.flush_ended()
         return now
 
     def _do_housekeeping(self, stealer: WorkStealer) -> None:
@@ -211,6 +223,9 @@ class _Job:
         connection_pool.close_idle(older_than=MAX_IDLE_S)
         for session in self._sessions:
             session.result_buffer.flush_old()
+        if self._is_forked and time.monotonic() - self._stop_checked_at >= STOP_CHECK_S:
+            with suppress(RedisError):  # the heartbeat looks, too
+                self._look_for_stop()
         if queues.stop_request.is_set():
             return
         has_time = time.monotonic() - self._began < MAX_STEALING_S

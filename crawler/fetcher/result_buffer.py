@@ -81,6 +81,11 @@ class ResultBuffer:
         if age >= FLUSH_INTERVAL_S or (is_awaited and age >= FLUSH_ENDED_AFTER_S):
             self.flush()
 
+    def flush_ended(self) -> None:
+        """Flush if a slice has ended: its worker shuts down, and others are to go on with what it hands back."""
+        if self._ended:
+            self.flush()
+
     def _count_wasted_requests(self) -> None:
         """Requests whose results were dropped are counted with the next slice that ends."""
         number = next(iter(self._ended), None)

@@ -10,6 +10,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
+from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.launch.process_group import Children
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def main(arguments: list[str]) -> int:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _exit)
     try:
+    os.environ.setdefault(GRACE_SETTING, f"{SHORT_GRACE_SECONDS:g}")  # a user who stops it waits for 5 s at most
         with Children(STOP_TIMEOUT_S) as children:
             return _run_reporting_errors(arguments, children, PreloadedWorker(children))
     except KeyboardInterrupt:

@@ -87,6 +87,7 @@ class Children:
     def __init__(self, grace: float, owners_pipe: Path | None = None) -> None:
         self._grace = grace
         self._processes: list[Child] = []
+        self._retired: list[Child] = []
         reading, self._pipe = _named_pipe(owners_pipe) if owners_pipe else os.pipe()
         self._watchdog = subprocess.Popen(
             [sys.executable, "-I", "-S", watchdog.__file__, str(grace)],
@@ -133,9 +134,19 @@ class Children:
         self._processes.append(process)
         return process
 
+    def retire(self, process: Child) -> None:
+        """Ask a child to exit, with all processes of its group. It has ended when none of them is left: a shell exits
+        at once, and may leave a program behind that takes its time."""
+        self._retired.append(process)
+        watchdog.send(process.pid, signal.SIGTERM)
+
     def ended(self) -> list[Child]:
         """The children that have exited since the last call."""
-        ended = [process for process in self._processes if process.poll() is not None]
+        ended = [
+            process
+            for process in self._processes
+            if process.poll() is not None and not (process in self._retired and _lives(process))
+        ]
         for process in ended:
             self._forget(process)
         return ended
@@ -172,6 +183,8 @@ class Children:
     def _forget(self, process: Child) -> None:
         watchdog.send(process.pid, signal.SIGKILL)  # processes of its group that may be left
         self._processes.remove(process)
+        if process in self._retired:
+            self._retired.remove(process)
         with contextlib.suppress(BrokenPipeError):  # the watchdog itself was killed
             os.write(self._pipe, b"- %d\n" % process.pid)
 

@@ -4,7 +4,6 @@ processes."""
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -22,8 +21,9 @@ from honcho.colour import get_colours
 from honcho.environ import ProcessParams, expand_processes, parse_procfile
 from honcho.printer import Message, Printer
 
-from crawler.launch import watchdog
+from crawler.core.installation.deployment import STOP_SECONDS
 from crawler.launch.process_group import Child, Children
+from crawler.launch.worker import NAMED_BY_HONCHO
 
 STABLE_AFTER_S = 10.0  # a program that ran at least this long is restarted at once
 MAX_RESTART_PAUSE_S = 30.0  # longest pause before a program that keeps exiting is restarted
@@ -73,7 +73,7 @@ class Supervisor:
         if managed.process is None:
             self._managed.remove(managed)
         else:
-            watchdog.send(managed.process.pid, signal.SIGTERM)
+            self._children.retire(managed.process)
 
     def fill(self) -> None:
         """Start the programs that are not running and are due."""
@@ -106,7 +106,7 @@ def _exited(managed: ManagedProcess, exit_code: int) -> ExitedProcess:
 
 
 WORKER = "worker"  # the kind of which there may be several
-STOP_TIMEOUT_S = 8.0  # seconds the processes have to exit after SIGTERM
+STOP_TIMEOUT_S = STOP_SECONDS + 1.0  # seconds the processes have to exit after SIGTERM
 
 
 AUTO = "auto"
@@ -215,7 +215,7 @@ class Processes:
             ["/bin/sh", "-c", wanted.cmd],
             output=subprocess.PIPE,
             directory=self._directory,
-            environment=wanted.env,
+            environment={name: value for name, value in wanted.env.items() if name != NAMED_BY_HONCHO},
         )
         reader = threading.Thread(target=self._show, args=(wanted.name, colour, process), daemon=True)
         reader.start()

@@ -11,8 +11,11 @@ from typing import NoReturn
 
 from django.core.exceptions import ImproperlyConfigured
 
+from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
 from crawler.redis_client import CONNECTION_CLASS
 from settings import environment
+
+NAMED_BY_HONCHO = "HONCHO_PROCESS_NAME"  # honcho sets it for each of its processes
 
 EPILOG = """\
 Further arguments are passed to RQ, such as --burst or --max-jobs 100; `rq worker --help` and, with -n,
@@ -38,11 +41,13 @@ def command(workers: int, further: Sequence[str] = (), *, is_verbose: bool = Fal
 
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """The environment for RQ: with `.env`, and with the address and the client of Redis in RQ's own variables. Raises
-    ImproperlyConfigured for an invalid setting, so that the user sees a message and no traceback."""
+    """The environment for RQ: with `.env`, with the address and the client of Redis in RQ's own variables, and with a
+    short grace under honcho, which kills a process that has not exited within 5 s. Raises ImproperlyConfigured for an
+    invalid setting, so that the user sees a message and no traceback."""
     import_module(given.get("DJANGO_SETTINGS_MODULE", "settings.development"))
     url = environment.redis_url()
-    return {**given, "REDIS_URL": url, "RQ_REDIS_URL": url, "RQ_CONNECTION_CLASS": CONNECTION_CLASS}
+    grace = {GRACE_SETTING: f"{SHORT_GRACE_SECONDS:g}"} if NAMED_BY_HONCHO in given else {}
+    return {**grace, **given, "REDIS_URL": url, "RQ_REDIS_URL": url, "RQ_CONNECTION_CLASS": CONNECTION_CLASS}
 
 
 def _parser() -> ArgumentParser:

@@ -13,7 +13,6 @@ import pytest
 
 from crawler.core.crawl.messages import Batch, SliceReport, decode_report
 from crawler.core.html import links
-from crawler.core.installation import deployment
 from crawler.fetcher.loop import fetch
 from crawler.frontier import leases
 from crawler.models import Delivery, Page
@@ -26,6 +25,7 @@ from tests.site import Reply, moved, page
 
 SLOW = 30.0  # seconds a page takes that is given up
 SITEMAP = "<urlset>{}</urlset>"
+NAMES = [f"/{number}" for number in range(150)]
 
 
 @pytest.fixture(autouse=True)
@@ -43,9 +43,9 @@ def anew(stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[
 
 
 @pytest.fixture
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_grace(settings: Any) -> None:
     """Pages under way are given up at once."""
-    monkeypatch.setattr(deployment, "PAGE_GRACE_SECONDS", 0.0)
+    settings.CRAWLER_GRACE_SECONDS = 0
 
 
 def handed_out(bench: Bench, **options: Any) -> Batch:
@@ -148,6 +148,34 @@ def test_slices_that_wait_for_their_host_are_handed_back(
     when(lambda: bench.site.hits["/robots.txt"] == 1, stop.set)
     quickly(lambda: fetch(batch))
     assert (bench.site.hits["/"], counted(bench)) == (0, [(0, 0)])
+
+
+@pytest.mark.site({"/": page("/slow", *NAMES)} | dict.fromkeys(NAMES, ""))
+def test_what_is_handed_back_is_reported_while_another_page_is_under_way(
+    bench: Bench, stop: queues.StopRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.fetcher.result_buffer.FLUSH_INTERVAL_S", 2 * SLOW)
+    reported: list[SliceReport] = []
+
+    def slow(before: int) -> Reply:
+        """It responds when there is a report."""
+        stop.set()
+        deadline = time.monotonic() + SLOW / 6
+        while not reported and time.monotonic() < deadline:
+            reported.extend(reports(bench))
+        return Reply("there")
+
+    bench.site.pages["/slow"] = slow
+    bench.start(delay=0.3)
+    while Page.objects.filter(crawl=bench.crawl).count() == 1:
+        bench.work(at_most=1)
+    while not (batches := bench.batches()):  # the host's delay is not over
+        bench.work(at_most=1)
+    batch = next(batch for batch in batches if any(task.url.endswith("/slow") for task in batch.slices[0].pages))
+    assert len(batch.slices) > 1
+    fetch(batch)
+    assert [report.results for report in reported] == [()] * (len(batch.slices) - 1)
+    assert {result.http_status for report in reports(bench) for result in report.results} == {200}
 
 
 @pytest.mark.site({"/": page("/a", "/b"), "/a": "<p>there", "/b": Reply("there", after=SLOW)})

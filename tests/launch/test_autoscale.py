@@ -17,6 +17,7 @@ from crawler.frontier.autoscalers import Membership, has_autoscaler
 from crawler.frontier.workload import ShownFigure, store_figure
 from crawler.launch.autoscale import Autoscaler, useful_workers
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
+from crawler.launch.worker import NAMED_BY_HONCHO
 from tests.launch.conftest import environment, eventually
 
 WORKS = """\
@@ -98,9 +99,10 @@ def test_workers_are_started_and_asked_to_exit(
 ) -> None:
     processes, started = workers
     assert started() == []
-    processes.keep_workers(2)
-    processes.replace()
-    assert eventually(lambda: len(started()) == 2)
+    for number in (1, 2):  # one after the other: the first that is started may be the last to say so
+        processes.keep_workers(number)
+        processes.replace()
+        assert eventually(lambda number=number: len(started()) == number)  # type: ignore[misc]
     first, second = started()
     processes.keep_workers(1)
     assert eventually(lambda: not (processes.ended() or lives(second)))  # it did not exit by itself
@@ -110,6 +112,34 @@ def test_workers_are_started_and_asked_to_exit(
     processes.replace()
     assert eventually(lambda: len(started()) == 4)
     assert (tmp_path / "handed_back").read_text().split() == [str(second)]
+
+
+TAKES_ITS_TIME = (
+    "trap 'sleep 1; echo $$ >> handed_back; exit 0' TERM; echo $$ >> started; while true; do sleep 0.05; done"
+)
+
+
+def test_one_that_takes_its_time_to_exit_is_not_killed(tmp_path: Path) -> None:
+    """The shell of its line in the Procfile exits at once."""
+    (tmp_path / "worker.sh").write_text(TAKES_ITS_TIME)
+    procfile, started, handed_back = (tmp_path / name for name in ("Procfile", "started", "handed_back"))
+    procfile.write_text("worker: sh worker.sh; true\n")
+    with Processes(procfile, WorkerRange(0, 1), environment(), {WORKER}) as processes:
+        processes.keep_workers(1)
+        processes.replace()
+        assert eventually(started.exists)
+        processes.keep_workers(0)
+        assert eventually(lambda: bool(processes.ended() or handed_back.exists()))
+        assert eventually(lambda: not (processes.ended() or lives(int(started.read_text()))))
+    assert handed_back.read_text() == started.read_text()
+
+
+def test_its_processes_do_not_take_themselves_for_those_of_honcho(tmp_path: Path) -> None:
+    procfile, found = tmp_path / "Procfile", tmp_path / "found"
+    procfile.write_text(f"worker: echo [${{{NAMED_BY_HONCHO}}}] > found; sleep 600\n")
+    with Processes(procfile, WorkerRange(1, 1), environment(), {WORKER}):
+        assert eventually(lambda: found.exists() and bool(found.read_text()))
+    assert found.read_text() == "[]\n"
 
 
 def test_one_that_is_killed_is_replaced(workers: tuple[Processes, Callable[[], list[int]]]) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.launch.worker import command, main
+from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
+from crawler.launch.worker import NAMED_BY_HONCHO, command, main, worker_environment
 from tests.conftest import free_port
 from tests.launch.conftest import environment
 from tests.stack import ROOT
@@ -79,3 +80,10 @@ def test_wrong_usage_ends_with_2(number: str, capsys: pytest.CaptureFixture[str]
         main(["-n", number])
     assert ended.value.code == 2
     assert "argument -n" in capsys.readouterr().err
+
+
+def test_under_honcho_which_kills_soon_its_pages_are_given_up_soon() -> None:
+    by_honcho = {NAMED_BY_HONCHO: "worker.1"}
+    assert float(worker_environment(by_honcho)[GRACE_SETTING]) == SHORT_GRACE_SECONDS
+    assert worker_environment({**by_honcho, GRACE_SETTING: "1"})[GRACE_SETTING] == "1"
+    assert GRACE_SETTING not in worker_environment({})

@@ -163,14 +163,16 @@ def _by(seconds: float) -> str:
 
 
 # How a worker stops after SIGTERM: it starts nothing new and returns what it had not started. Pages under way may
-# finish for PAGE_GRACE_SECONDS; then their requests are given up. A page that is being parsed is finished. A tick that
-# runs beside the pages is abandoned after TICK_GRACE_SECONDS. The rest of the time is for writing results to Redis. At
-# STOP_SECONDS the process ends in any case.
+# finish for PAGE_GRACE_SECONDS (GRACE_SETTING); then their requests are given up. A page that is being parsed is
+# finished. A tick that runs beside the pages is abandoned after TICK_GRACE_SECONDS. The rest of the time is for writing
+# results to Redis. At STOP_SECONDS the process ends in any case.
 #
-# honcho and `bin/up` kill a process after 5 s, Docker after 10 s: PAGE_GRACE_SECONDS ends before the first of them.
-# TimeoutStopSec in deploy/systemd is a little longer than STOP_SECONDS.
+# TimeoutStopSec in deploy/systemd is a little longer than STOP_SECONDS, and so is the patience of `bin/up`. honcho and
+# `bin/crawl`, for which a user waits, kill a process after 5 s: their workers have SHORT_GRACE_SECONDS.
 
-PAGE_GRACE_SECONDS = 3.0
+PAGE_GRACE_SECONDS = 7.0
+SHORT_GRACE_SECONDS = 3.0
+GRACE_SETTING = "CRAWLER_GRACE_SECONDS"
 TICK_GRACE_SECONDS = 8.0
 STOP_SECONDS = 10.0
 COLD_SECONDS = 1.0  # after a second signal, so that RQ can record the end of the worker
@@ -185,10 +187,11 @@ class Phase(IntEnum):
     LEAVE = 3  # do not wait for a tick
 
 
-def phase(stopping_for: float | None) -> Phase:
-    """`stopping_for`: seconds since the signal to stop; None = none yet."""
+def phase(stopping_for: float | None, page_grace: float = PAGE_GRACE_SECONDS) -> Phase:
+    """`stopping_for`: seconds since the signal to stop; None = none yet. `page_grace`: seconds that pages under way
+    have, at most PAGE_GRACE_SECONDS."""
     if stopping_for is None:
         return Phase.WORK
-    if stopping_for < PAGE_GRACE_SECONDS:
+    if stopping_for < page_grace:
         return Phase.BEGIN_NOTHING
     return Phase.ABORT if stopping_for < TICK_GRACE_SECONDS else Phase.LEAVE

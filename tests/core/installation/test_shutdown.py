@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from honcho.manager import KILL_WAIT
 
-from crawler.core.installation.deployment import PAGE_GRACE_SECONDS, STOP_SECONDS, TICK_GRACE_SECONDS, Phase, phase
+from crawler.core.installation.deployment import (
+    PAGE_GRACE_SECONDS,
+    SHORT_GRACE_SECONDS,
+    STOP_SECONDS,
+    TICK_GRACE_SECONDS,
+    Phase,
+    phase,
+)
+from crawler.launch.preload import STOP_TIMEOUT_S
+from settings import base
 
 
 def test_it_works_as_long_as_nobody_asks_it_to_end() -> None:
@@ -28,5 +37,13 @@ def test_a_stop_takes_ten_seconds_at_most_and_leaves_time_to_hand_back() -> None
     assert PAGE_GRACE_SECONDS < TICK_GRACE_SECONDS < STOP_SECONDS <= 10
 
 
-def test_pages_under_way_are_given_up_before_honcho_kills_the_worker() -> None:
-    assert PAGE_GRACE_SECONDS + 1 < KILL_WAIT
+def test_pages_are_given_up_sooner_where_the_setting_says_so() -> None:
+    assert [phase(moment, page_grace=2.0) for moment in (1.9, 2.0)] == [Phase.BEGIN_NOTHING, Phase.ABORT]
+
+
+def test_without_a_setting_they_have_the_longest_time() -> None:
+    assert base.CRAWLER_GRACE_SECONDS == PAGE_GRACE_SECONDS
+
+
+def test_pages_under_way_are_given_up_before_honcho_or_a_command_kills_the_worker() -> None:
+    assert min(KILL_WAIT, STOP_TIMEOUT_S) > SHORT_GRACE_SECONDS + 1
