@@ -80,6 +80,11 @@ def page_grace_seconds() -> float:
     return float(settings.CRAWLER_GRACE_SECONDS)
 
 
+def worker_idle_seconds() -> float:
+    """How long fewer workers must be useful before the figure falls."""
+    return float(settings.CRAWLER_WORKER_IDLE_SECONDS)
+
+
 def dead_letter_seconds() -> float:
     """How long Redis keeps the dead letters of a crawl that is over; the table keeps them permanently."""
     return float(settings.CRAWLER_DEAD_LETTER_HOURS * 3600)

@@ -119,6 +119,7 @@ CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS"
 CRAWLER_WORKER_BATCHES = int(environment.number("CRAWLER_WORKER_BATCHES", 0, least=0, most=10_000))
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 350, least=1)
+CRAWLER_WORKER_IDLE_SECONDS = environment.number("CRAWLER_WORKER_IDLE_SECONDS", 120, least=1, most=3600)
 CRAWLER_GRACE_SECONDS = environment.number("CRAWLER_GRACE_SECONDS", 7, least=0, most=7)
 CRAWLER_DEAD_LETTER_HOURS = environment.number("CRAWLER_DEAD_LETTER_HOURS", 24, least=0.001)
 CRAWLER_ANSWER_DAYS = environment.number("CRAWLER_ANSWER_DAYS", 30, least=0.001)

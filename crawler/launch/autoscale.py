@@ -30,35 +30,46 @@ COMMAND = shlex.join([sys.executable, "-P", "-m", "crawler.launch.worker"])
 """Of one worker: what `bin/worker` runs. The container image has neither that nor the Procfile."""
 
 
-@contextmanager
-def useful_workers(allowed: WorkerRange) -> Iterator[Callable[[], int | None]]:
-    """A function that tells how many of the useful workers are to run on this machine; None while Redis or the database
-    does not answer. Call it about once a second: the other autoscalers, and users who wait for a worker, are told that
-    this one runs. Afterwards the others take over its workers at once."""
+def useful_workers(membership: Membership | None = None) -> int | None:
+    """How many workers would be useful now, or how many of them on the machine of this `membership`; None while Redis
+    or the database does not answer."""
     from django.db import DatabaseError, close_old_connections  # these need Django's settings
     from redis.exceptions import RedisError
 
     from crawler.queueing import queues
     from crawler.reports.scale import running_and_wanted
 
-    membership = Membership(allowed.least, allowed.most)
-    is_known = False
+    try:
+        if membership is not None:
+            membership.beat(queues.connection())
+        wanted = running_and_wanted(CHECK_INTERVAL_S)[1]
+    except (RedisError, DatabaseError, ServiceDown):
+        return None
+    finally:
+        close_old_connections()  # one that an outage broke, or that is not used any more
+    return wanted if membership is None else membership.share(wanted)
+
+
+@contextmanager
+def useful_workers_here(allowed: WorkerRange) -> Iterator[Callable[[], int | None]]:
+    """A function that tells how many of the useful workers are to run on this machine; None while that is not known.
+    Call it about once a second: the other autoscalers, and users who wait for a worker, are told that this one runs.
+    Afterwards the others take over its workers at once."""
+    from redis.exceptions import RedisError
+
+    from crawler.queueing import queues
+
+    membership, last = Membership(allowed.least, allowed.most), None
 
     def useful() -> int | None:
-        nonlocal is_known
-        close_old_connections()  # one that an outage broke
-        try:
-            is_known = False
-            membership.beat(queues.connection())
-            is_known = True
-            return membership.share(running_and_wanted()[1])
-        except (RedisError, DatabaseError, ServiceDown):
-            return None
+        nonlocal last
+        last = useful_workers(membership)
+        return last
 
     try:
         yield useful
     finally:
-        if is_known:  # else Redis does not answer, and the others notice that it is silent
+        if last is not None:  # else Redis does not answer, and the others notice that it is silent
             with suppress(RedisError):
                 membership.leave(queues.connection())
 
@@ -92,7 +103,7 @@ def main(arguments: Sequence[str]) -> int:
     variables = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": path}
     with (
         Processes(ROOT / "Procfile", allowed, variables, commands={WORKER: COMMAND}) as processes,
-        useful_workers(allowed) as useful,
+        useful_workers_here(allowed) as useful,
     ):
         autoscaler = Autoscaler(allowed, useful, processes.keep_workers)
         while not stop.wait(CHECK_INTERVAL_S):

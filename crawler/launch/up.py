@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from crawler import conf
 from crawler.core.errors import BadInput, CrawlerError, ServiceDown
-from crawler.launch.autoscale import Autoscaler, useful_workers
+from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.process_group import StopSignal
 from crawler.launch.services import LOOPBACK, RedisServer, apply_migrations, ensure_redis
 from crawler.launch.supervisor import Processes, WorkerRange
@@ -50,7 +50,7 @@ def run(options: Namespace, stop: StopSignal) -> None:
     with (
         ensure_redis(conf.data_dir()) as redis,
         Processes(ROOT / "Procfile", options.workers, _environment(options, redis.url)) as processes,
-        useful_workers(options.workers) as useful,
+        useful_workers_here(options.workers) as useful,
     ):
         _await_answers(options, processes, stop)
         if not stop.received:

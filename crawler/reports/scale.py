@@ -76,17 +76,17 @@ def _places() -> int:
 
 def _steady(redis: Redis, found: int, now: float) -> int:
     known = workload.shown_figure(redis)
-    steady = scaling.smoothed(known.steady if known else None, found, now)
+    steady = scaling.smoothed(known.steady if known else None, found, now, conf.worker_idle_seconds())
     workload.store_figure(redis, ShownFigure(steady, now))
     return steady.wanted
 
 
-def running_and_wanted() -> tuple[int, int]:
-    """Workers that run, and workers that would be useful, for a page that asks each second. Raises the errors of
-    Redis."""
+def running_and_wanted(fresh_s: float = FRESH_S) -> tuple[int, int]:
+    """Workers that run, and workers that would be useful, for those that ask each second: a figure that was found
+    within `fresh_s` seconds is good enough. Raises the errors of Redis."""
     redis = queues.connection()
     known = workload.shown_figure(redis)
-    if known is not None and abs(clock.epoch_seconds() - known.at) < FRESH_S:
+    if known is not None and abs(clock.epoch_seconds() - known.at) < fresh_s:
         return worker_count(), known.steady.wanted
     scale = scale_of(running_crawls())
     return scale.running, scale.wanted
@@ -204,7 +204,7 @@ def _in_all(scale: Scale) -> Iterator[str]:
     else:
         yield f"Nothing is due within {HORIZON_S:g} seconds."
     if scale.wanted > scale.found:
-        yield f"{counted(scale.wanted, 'worker')} had work in the last {scaling.LOWER_AFTER_S / 60:g} minutes."
+        yield f"{counted(scale.wanted, 'worker')} had work in the last {conf.worker_idle_seconds():g} seconds."
 
 
 def _can_use(demand: Demand) -> str:

@@ -15,7 +15,7 @@ from crawler import clock
 from crawler.core.crawl.scaling import Steady
 from crawler.frontier.autoscalers import Membership, has_autoscaler
 from crawler.frontier.workload import ShownFigure, store_figure
-from crawler.launch.autoscale import Autoscaler, useful_workers
+from crawler.launch.autoscale import Autoscaler, useful_workers_here
 from crawler.launch.supervisor import WORKER, Processes, WorkerRange
 from crawler.launch.worker import NAMED_BY_HONCHO
 from tests.launch.conftest import environment, eventually
@@ -58,7 +58,7 @@ def test_of_a_fixed_number_nobody_asks_what_is_useful() -> None:
 
 @pytest.mark.django_db(transaction=True)  # the connection is closed on the way
 def test_who_asks_what_is_useful_is_known_as_an_autoscaler(real_redis: Redis) -> None:
-    with useful_workers(WorkerRange(0, 2)) as useful:
+    with useful_workers_here(WorkerRange(0, 2)) as useful:
         assert useful() == 0
         assert has_autoscaler(real_redis)
 
@@ -68,7 +68,7 @@ def test_what_is_useful_is_shared_with_other_autoscalers(real_redis: Redis) -> N
     store_figure(real_redis, ShownFigure(Steady(3), clock.epoch_seconds()))
     elsewhere = Membership(0, 2, "0001/elsewhere/1/token")
     elsewhere.beat(real_redis)
-    with useful_workers(WorkerRange(0, 2)) as useful:
+    with useful_workers_here(WorkerRange(0, 2)) as useful:
         assert useful() == 1
         elsewhere.beat(real_redis)
         assert elsewhere.share(2) == 1

@@ -22,6 +22,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.host_limiter import HostLimiter, HostPolicy
 from crawler.frontier.ready_queue import Level, QueueItem
 from crawler.frontier.workload import MAX_LANES_PER_CRAWL
+from crawler.launch.autoscale import CHECK_INTERVAL_S
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.reports import scale
@@ -225,8 +226,20 @@ def test_it_falls_late_whichever_process_is_asked(twin: Redis, monkeypatch: pyte
         shown.append((known_now.wanted, known_now.found))
         reasons.append(plain(known_now, Crawl.objects.none())["reasons"])
     assert shown == [(1, 0), (1, 0), (1, 0), (0, 0)]
-    assert "1 worker had work in the last 2 minutes." in reasons[0]
+    assert "1 worker had work in the last 120 seconds." in reasons[0]
     assert reasons[-1] == ["Nothing is due within 60 seconds."]
+
+
+def test_how_late_it_falls_is_a_setting(twin: Redis, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.CRAWLER_WORKER_IDLE_SECONDS = 10
+    twin.rpush("rq:queue:crawl", "notify-1")
+    assert scale_of({}).wanted == 1
+    twin.delete("rq:queue:crawl")
+    begun, shown = time.time(), []
+    for seconds in (1, 10, 12):
+        monkeypatch.setattr(clock, "epoch_seconds", lambda now=begun + seconds: now)
+        shown.append(scale_of({}).wanted)
+    assert shown == [1, 1, 0]
 
 
 def test_pages_that_look_each_second_read_the_last_figure(twin: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +250,17 @@ def test_pages_that_look_each_second_read_the_last_figure(twin: Redis, monkeypat
     later = time.time() + FRESH_S + 1
     monkeypatch.setattr(clock, "epoch_seconds", lambda: later)
     assert running_and_wanted() == (0, 1)
+
+
+def test_an_autoscaler_that_looks_each_second_reads_no_older_figure(
+    twin: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scale, "running_crawls", dict)
+    assert running_and_wanted(CHECK_INTERVAL_S) == (0, 0)
+    twin.rpush("rq:queue:crawl", "notify-1")
+    later = time.time() + CHECK_INTERVAL_S + 0.01
+    monkeypatch.setattr(clock, "epoch_seconds", lambda: later)
+    assert running_and_wanted(CHECK_INTERVAL_S) == (0, 1)
 
 
 # In words.

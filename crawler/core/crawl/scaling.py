@@ -26,8 +26,8 @@ UNKNOWN_RESPONSE_S = 0.1
 """The response time that is assumed of a host until it is known, in seconds."""
 
 LOWER_AFTER_S = 120.0
-"""The figure falls only when less was wanted for so many seconds. With HORIZON_S this spans a delay or a Retry-After of
-three minutes: for a shorter one no worker is ended and started again."""
+"""The figure falls only when less was wanted for so many seconds (CRAWLER_WORKER_IDLE_SECONDS). With HORIZON_S this
+spans a delay or a Retry-After of three minutes: for a shorter one no worker is ended and started again."""
 
 _ROUNDING = 1e-9  # sums of floats that should be whole are not rounded up to the next number
 
@@ -156,10 +156,10 @@ class Steady:
     highest: int = 0  # most that was wanted since then
 
 
-def smoothed(known: Steady | None, wanted: int, now: float) -> Steady:
+def smoothed(known: Steady | None, wanted: int, now: float, lower_after_s: float = LOWER_AFTER_S) -> Steady:
     """The figure after `wanted` was found at `now`; `known` is the one before, None = there was none.
 
-    It rises at once: pages wait. It falls when less was wanted for LOWER_AFTER_S, and to the most that was wanted in
+    It rises at once: pages wait. It falls when less was wanted for `lower_after_s`, and to the most that was wanted in
     that time: ending a worker is cheap, but so is one that idles for two minutes, and each start takes seconds.
     (Kubernetes calls this a stabilization window.)
     """
@@ -168,7 +168,7 @@ def smoothed(known: Steady | None, wanted: int, now: float) -> Steady:
     if known.lower_since is None or now < known.lower_since:  # the second: the clock was set back
         return Steady(known.wanted, now, wanted)
     highest = max(known.highest, wanted)
-    if now - known.lower_since < LOWER_AFTER_S:
+    if now - known.lower_since < lower_after_s:
         return Steady(known.wanted, known.lower_since, highest)
     return Steady(highest) if wanted == highest else Steady(highest, now, wanted)
 
