@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
+from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Children
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _exit)
-    try:
     os.environ.setdefault(GRACE_SETTING, f"{SHORT_GRACE_SECONDS:g}")  # a user who stops it waits for 5 s at most
+    try:
         with Children(STOP_TIMEOUT_S) as children:
             return _run_reporting_errors(arguments, children, PreloadedWorker(children))
     except KeyboardInterrupt:
@@ -58,8 +59,10 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
     command = load_command_class("crawler", "crawl")
     options = parse(command, arguments)
     from crawler import conf
+    from crawler.core.crawl.politeness import chosen_delay
+    from crawler.launch.autoscale import useful_workers
     from crawler.launch.services import apply_migrations, ensure_redis
-    from crawler.launch.workers import Workers
+    from crawler.launch.workers import Workers, usual_range
     from crawler.queueing.workers import live_workers
     from crawler.redis_client import CONNECTION_CLASS
 
@@ -69,7 +72,14 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
         os.environ["RQ_CONNECTION_CLASS"] = CONNECTION_CLASS
         log_file = conf.data_dir() / "workers.log"
         with Workers(
-            options.workers, live=live_workers, redis=redis, log_file=log_file, children=children, preloaded=preloaded
+            options.workers,
+            live=live_workers,
+            redis=redis,
+            log_file=log_file,
+            children=children,
+            preloaded=preloaded,
+            usual=usual_range(chosen_delay(options.delay, options.per_minute)),
+            useful=partial(useful_workers, is_announced=False),
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,21 +12,33 @@ from typing import Self
 
 from redis import RedisError
 
+from crawler.core.crawl.politeness import slices_at_once
 from crawler.core.errors import ServiceDown
+from crawler.launch.autoscale import Autoscaler
 from crawler.launch.preload import COMMAND, STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Child, Children
 from crawler.launch.services import RedisServer
-from crawler.launch.supervisor import ManagedProcess, Supervisor
+from crawler.launch.supervisor import ManagedProcess, Supervisor, WorkerRange
 from settings.environment import ROOT
 
 DEFAULT_WORKERS = 2
+DEFAULT_RANGE = WorkerRange(DEFAULT_WORKERS, max(DEFAULT_WORKERS, os.cpu_count() or 1))
 IDLE_CHECKS = 3  # consecutive checks without any worker before our own are started
 
 log = logging.getLogger(__name__)
 
 
+def usual_range(delay: float) -> WorkerRange:
+    """How many workers a crawl with this delay in seconds is given: one at first if its hosts are requested over one
+    connection each, or two, which are needed at once and started together. More come as they are useful, up to the
+    number of cores."""
+    one_connection = slices_at_once(delay, DEFAULT_WORKERS) == 1
+    return WorkerRange(1, DEFAULT_RANGE.most) if one_connection else DEFAULT_RANGE
+
+
 class Workers:
-    """Workers beside one command. `wanted`: how many; None = 2, but only while no other workers are running.
+    """Workers beside one command. `wanted`: how many; None = the least of the range `usual`, later as many of it as
+    were `useful`, but only while no other workers are running. All of them stay until the command ends.
 
     A thread checks them once a second: it restarts a worker that exited, starts our own workers when those of another
     command have ended with it, and revives the embedded Redis. The `preloaded` worker, one of these `children`, becomes
@@ -41,8 +54,12 @@ class Workers:
         log_file: Path,
         children: Children | None = None,
         preloaded: PreloadedWorker | None = None,
+        usual: WorkerRange = DEFAULT_RANGE,
+        useful: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._may_take_over = wanted is None
+        self._usual = usual
+        self._autoscaler = Autoscaler(usual, useful, self._grow)
         self._live = live
         self._redis = redis
         self._log_file = log_file
@@ -54,7 +71,7 @@ class Workers:
         self._has_warned = False
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="workers", daemon=True)
-        self._add(DEFAULT_WORKERS if wanted is None and live() == 0 else wanted or 0)
+        self._add(usual.least if wanted is None and live() == 0 else wanted or 0)
 
     def __enter__(self) -> Self:
         try:
@@ -75,8 +92,11 @@ class Workers:
         self._children.stop()
 
     def _add(self, count: int) -> None:
-        for number in range(1, count + 1):
-            self._supervisor.add(ManagedProcess(f"worker {number}", self._start))
+        for _ in range(count):
+            self._supervisor.add(ManagedProcess(f"worker {len(self._supervisor) + 1}", self._start))
+
+    def _grow(self, number: int) -> None:
+        self._add(number - len(self._supervisor))
 
     def _start(self) -> Child:
         preloaded, self._preloaded = self._preloaded, None
@@ -95,7 +115,8 @@ class Workers:
                 log.warning("%s", error)
 
     def _check(self) -> None:
-        """1. Redis. 2. Our workers; warn once if they keep exiting. 3. If no workers are left: start our own."""
+        """1. Redis. 2. Our workers; warn once if they keep exiting. 3. If no workers are left: start our own; if there
+        are some: as many more as are useful."""
         self._redis.revive()
         in_trouble = [end for end in self._supervisor.ended() if end.pause > 1.0]
         if in_trouble and not self._has_warned:
@@ -104,5 +125,7 @@ class Workers:
         if len(self._supervisor) == 0 and self._may_take_over:
             self._idle_checks = 0 if self._live() else self._idle_checks + 1
             if self._idle_checks >= IDLE_CHECKS:
-                self._add(DEFAULT_WORKERS)
+                self._add(self._usual.least)
+        elif self._may_take_over:
+            self._autoscaler.check()
         self._supervisor.fill()

@@ -17,7 +17,8 @@ from crawler.launch import workers
 from crawler.launch.preload import STOP_TIMEOUT_S, PreloadedWorker
 from crawler.launch.process_group import Children
 from crawler.launch.services import RedisServer
-from crawler.launch.workers import Workers
+from crawler.launch.supervisor import WorkerRange
+from crawler.launch.workers import Workers, usual_range
 from crawler.queueing import queues
 from crawler.queueing.workers import live_workers
 from tests.launch.conftest import eventually, is_alive
@@ -62,6 +63,47 @@ def test_ours_take_over_when_those_of_others_are_gone(
     ours = Workers(None, live=lambda: next(counts, 0), redis=server, log_file=tmp_path / "workers.log")
     with ours:
         assert eventually(lambda: live_workers() == 2)
+
+
+def test_more_are_started_as_they_become_useful_and_none_is_ended(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "COMMAND", ("sh", "-c", "echo $$; exec sleep 600"))
+    log_file, useful = tmp_path / "workers.log", iter([1, None, 9])
+
+    def pids() -> list[int]:
+        return list(map(int, log_file.read_text().split()))
+
+    with Workers(
+        None,
+        live=lambda: 0,
+        redis=server,
+        log_file=log_file,
+        usual=WorkerRange(1, 3),
+        useful=lambda: next(useful, 1),
+    ):
+        assert eventually(lambda: len(pids()) == 1)
+        assert eventually(lambda: len(pids()) == 3)
+        assert not eventually(lambda: not all(map(is_alive, pids())), patience=2.5)
+    assert len(pids()) == 3
+
+
+def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(server: RedisServer, tmp_path: Path) -> None:
+    asked: list[str] = []
+    with Workers(
+        1,
+        live=lambda: 0,
+        redis=server,
+        log_file=tmp_path / "workers.log",
+        usual=WorkerRange(1, 3),
+        useful=lambda: asked.append("so") or 3,  # type: ignore[func-returns-value]
+    ):
+        assert not eventually(lambda: bool(asked), patience=2.5)
+
+
+def test_a_crawl_with_a_delay_begins_with_one() -> None:
+    assert [usual_range(delay).least for delay in (0.0, 0.4, 0.5, 10.0)] == [2, 2, 1, 1]
+    assert usual_range(10.0).most == usual_range(0.0).most >= 2
 
 
 def test_workers_that_do_not_stay_are_said_once(
