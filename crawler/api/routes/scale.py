@@ -25,5 +25,11 @@ router = Router(tags=["workers"])
     openapi_extra=described(shapes.EXAMPLE),
 )
 def get_scale(request: ApiRequest) -> dict[str, Any]:
-    """Over all crawls of this installation. Crawls you may not see are in the figure and in one line, without names."""
-    return scale.plain(scale.scale_of(scale.running_crawls()), visible_crawls(request.user))
+    """Over all crawls of this installation. Crawls you may not see are in the figure and in one line, without names.
+
+    A token with this scope alone is taken for that of an autoscaler: while it asks, at least once a minute, pages and
+    commands say that the first worker is being started."""
+    found = scale.plain(scale.scale_of(scale.running_crawls()), visible_crawls(request.user))
+    if request.caller is not None and request.caller.scopes == {Scope.SCALE_READ}:
+        scale.note_autoscaler_of_api()
+    return found

@@ -11,7 +11,9 @@ from crawler.api.openapi import CRAWL_ID
 
 
 class Scale(Schema):
-    wanted: int = Field(description="Workers that would be useful now. It rises at once, and falls after two minutes.")
+    wanted: int = Field(
+        description="Workers that would be useful now. It rises at once, and usually falls after two minutes."
+    )
     running: int = Field(description="Workers that run. One that was killed is counted for some minutes.")
     reasons: list[str] = Field(description="What each running crawl can do within a minute, and the sum, in words.")
 

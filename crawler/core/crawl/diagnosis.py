@@ -19,7 +19,7 @@ MANAGER_SILENT_AFTER_S = 10.0  # a tick that takes longer hands over to the next
 MAX_CLAIM_S = 5.0  # from the start of a job to the claim of its batch
 
 START_ONE = "start one in the project folder with bin/worker"
-AUTOSCALED = "No worker is running yet: an autoscaler starts the first one within seconds of need."
+AUTOSCALED = "No worker is running yet: an autoscaler starts the first one."
 LOCK_SILENT_AFTER_S = 2.0  # without a statement in an open transaction; a running manager executes many per second
 NEXT_RUN = "at the manager's next run"
 

@@ -7,6 +7,9 @@ from django.contrib.auth.models import User
 from redis import Redis
 
 from crawler.core.access.permissions import Scope
+from crawler.frontier.keys import AUTOSCALER
+from crawler.frontier.workload import has_autoscaler
+from crawler.reports.scale import API_AUTOSCALER_TTL_S
 from tests.api.calling import Caller, a_token
 from tests.factories import a_crawl
 
@@ -30,3 +33,14 @@ def test_every_crawl_counts_and_only_those_of_the_caller_are_named(ann: User, bo
 
 def test_the_right_to_read_crawls_is_not_enough(ann: User, real_redis: Redis) -> None:
     assert Caller(a_token(ann, Scope.CRAWLS_READ)).get("/scale").status_code == 403
+
+
+def test_a_token_for_nothing_else_is_that_of_an_autoscaler(ann: User, real_redis: Redis) -> None:
+    scale_for(ann)
+    assert has_autoscaler(real_redis)
+    assert 30 < real_redis.ttl(AUTOSCALER) <= API_AUTOSCALER_TTL_S  # KEDA asks every 30 s
+
+
+def test_one_with_other_rights_may_be_that_of_a_user_who_looks(ann: User, real_redis: Redis) -> None:
+    Caller(a_token(ann, Scope.SCALE_READ, Scope.CRAWLS_READ)).get("/scale")
+    assert not has_autoscaler(real_redis)
