@@ -14,6 +14,7 @@ from benchmarks.latency import CONNECTIONS, PAGES, SECONDS
 from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
 from crawler.core.crawl.options import CrawlOptions
+from crawler.core.crawl.scaling import LOWER_AFTER_S
 from settings.environment import ROOT
 
 ROUNDS, GENERATED, WORKERS = 5, 2_000, 2
@@ -45,6 +46,9 @@ the database's server and of the manager, and time."""
 _BYTES = """\
 Crawl the generated site without workers, and tell what a page takes of the database's disk: each table and index, as
 the crawl leaves them and packed."""
+_SCALE = """\
+Simulate a day of crawls, and tell how many workers an autoscaler keeps over it: by the functions that an installation
+uses, and without requesting anything."""
 _EXAMPLES = """\
 examples:
   bin/bench                            five rounds, of which the first has the OpenJDK documentation, too
@@ -58,6 +62,7 @@ examples:
   bin/bench idle --stock --workers 5   five of RQ's own workers while there is nothing to do
   bin/bench collect --postgres         the tick's cost of a page (without --postgres: SQLite)
   bin/bench bytes --postgres           the disk's bytes of a page (without --postgres: SQLite)
+  bin/bench scale --chart FILE         how many workers run over a simulated day of crawls
   bin/bench latency                    a site that answers after 100 ms: six minutes (--quick: one)"""
 
 
@@ -216,6 +221,19 @@ def _bytes() -> ArgumentParser:
     parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
     _add_postgres(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+def _scale() -> ArgumentParser:
+    parser = _parser("bin/bench scale", _SCALE)
+    parser.add_argument("--seed", type=int, default=4, help=_default("what the crawls are made from"))
+    parser.add_argument("--most", type=_positive, default=8, metavar="N", help=_default("workers at most"))
+    parser.add_argument(
+        "--idle", type=_positive, default=LOWER_AFTER_S, metavar="S", help=_default("CRAWLER_WORKER_IDLE_SECONDS")
+    )
+    parser.add_argument(
+        "--measured", type=float, metavar="MINUTES", help="not simulated: real crawls and workers, a day in so long"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the day, step by step")
+    usual = ROOT / "docs/images/autoscale.svg"
+    parser.add_argument("--chart", type=Path, nargs="?", const=usual, metavar="FILE", help="draw it, as SVG")
     return parser
 
 
@@ -228,6 +246,7 @@ _COMMANDS = {
     "latency": _latency,
     "collect": _collect,
     "bytes": _bytes,
+    "scale": _scale,
 }
 
 

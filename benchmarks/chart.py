@@ -10,16 +10,18 @@ WIDTH = 760
 _LABEL = 210  # where bars begin
 _BAR, _GAP = 20, 8
 _PANEL, _MARGIN, _FOOT = 150, 70, 34
+HOURS_FROM_S = 4 * 3600.0  # of a longer run, the time is told in hours and minutes
 
 _STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #1f2933; }
 .title { font-weight: 600; font-size: 15px; }
 .faint { fill: #66727f; font-size: 12px; }
 .ours { fill: #2563eb; } .peer { fill: #aab4c0; } .grid { stroke: #dfe4ea; }
-.line { fill: none; stroke: #2563eb; stroke-width: 2; }
+.line { fill: none; stroke: #2563eb; stroke-width: 2; } .behind { fill: none; stroke: #aab4c0; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6eaf0; } .faint { fill: #97a3b0; }
   .ours { fill: #60a5fa; } .peer { fill: #5b6673; } .grid { stroke: #38424d; } .line { stroke: #60a5fa; }
+  .behind { stroke: #5b6673; }
 }
 </style>
 """
@@ -46,6 +48,7 @@ class Panel:
 
     title: str
     points: tuple[tuple[float, float], ...]  # seconds, value
+    behind: tuple[tuple[float, float], ...] = ()  # another figure of the same kind, in grey
 
 
 def bars(groups: Sequence[Group], unit: str = "pages/s") -> str:
@@ -88,7 +91,7 @@ def shortened(value: float) -> str:
 
 
 def _panel(panel: Panel, top: float, longest: float) -> list[str]:
-    highest = max((value for _, value in panel.points), default=0) or 1
+    highest = max((value for _, value in (*panel.points, *panel.behind)), default=0) or 1
     bottom, width = top + _PANEL - 20, WIDTH - _MARGIN - 20
     parts = list[str]()
     for share in (0, 0.5, 1):
@@ -96,16 +99,21 @@ def _panel(panel: Panel, top: float, longest: float) -> list[str]:
         parts.append(f'<line class="grid" x1="{_MARGIN}" y1="{y:.1f}" x2="{WIDTH - 20}" y2="{y:.1f}"/>')
         parts.append(_text(_MARGIN - 8, y + 4, shortened(share * highest), "faint", "end"))
     for share in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(_text(_MARGIN + share * width, bottom + 16, _clock(share * longest), "faint", "middle"))
-    places = (
-        f"{_MARGIN + at / longest * width:.1f},{bottom - value / highest * (_PANEL - 20):.1f}"
-        for at, value in panel.points
-    )
-    return [*parts, f'<polyline class="line" points="{" ".join(places)}"/>']
+        parts.append(_text(_MARGIN + share * width, bottom + 16, _clock(share * longest, longest), "faint", "middle"))
+    for kind, points in (("behind", panel.behind), ("line", panel.points)):
+        places = (
+            f"{_MARGIN + at / longest * width:.1f},{bottom - value / highest * (_PANEL - 20):.1f}"
+            for at, value in points
+        )
+        if points or kind == "line":
+            parts.append(f'<polyline class="{kind}" points="{" ".join(places)}"/>')
+    return parts
 
 
-def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+def _clock(seconds: float, longest: float) -> str:
+    """Minutes and seconds; of a run of many hours, hours and minutes."""
+    whole = int(seconds) // (60 if longest >= HOURS_FROM_S else 1)
+    return f"{whole // 60}:{whole % 60:02d}"
 
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
