@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import django
+from django.core.exceptions import ImproperlyConfigured
 
 
 def on_starting(server: object) -> None:
-    """Wait for Redis and the database before it listens, so that the first requests get no error."""
+    """Wait for Redis and the database before it listens, so that the first requests get no error. Exits with a message
+    for an invalid setting."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings.development")
-    django.setup()
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     from crawler.queueing.startup import wait_or_go_on  # needs Django's settings
 
     wait_or_go_on("The web pages are served")
