@@ -109,6 +109,11 @@ def test_every_service_has_a_process_and_waits_for_what_it_needs() -> None:
         assert "healthcheck" in OURS[name]
 
 
+def test_one_service_builds_the_image_and_none_pulls_it() -> None:
+    assert [name for name, service in OURS.items() if "build" in service] == ["migrate"]
+    assert {service["pull_policy"] for service in OURS.values()} == {"never"}
+
+
 def test_every_variable_is_a_setting() -> None:
     for name in OURS["web"]["environment"]:
         assert f"`{name.removesuffix('_FILE')}`" in SETTINGS
