@@ -1,0 +1,129 @@
+"""`deploy/try`: its command line, and that it runs what the guide tells a user to type."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.containers import __main__ as command
+from tests.containers.machine import Failed, Machine, mounts_below, processes_naming
+from tests.containers.trial import CRAWL, DOWN, GRACE_S, OVERRIDE, SCALE, UP
+from tests.deploy.test_container import COMPOSE, GUIDE, OURS, ROOT
+
+SCRIPTS = [
+    ROOT / "deploy" / "try",
+    *(ROOT / "deploy" / "container").glob("s*"),
+    *ROOT.glob("tests/containers/*/*/start"),
+]
+DOCUMENTS = [ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_its_scripts_can_be_run(script: Path) -> None:
+    subprocess.run(["sh", "-n", script], check=True)
+    assert os.access(script, os.X_OK)
+
+
+def test_it_needs_no_package_to_say_what_it_does() -> None:
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"}
+    done = subprocess.run(
+        [ROOT / "deploy" / "try", "--help"], capture_output=True, text=True, check=True, cwd=os.sep, env=path
+    )
+    assert done.stdout.startswith("usage: deploy/try")
+
+
+def test_it_uses_pythons_own_library_only() -> None:
+    files = [file for file in (ROOT / "tests" / "containers").glob("*.py") if not file.name.startswith("test_")]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    imported = {line.split()[1] for line in lines if line.startswith(("from ", "import "))}
+    foreign = {name for name in imported if name.partition(".")[0] not in sys.stdlib_module_names}
+    assert foreign <= {"tests.containers", *(f"tests.containers.{file.stem}" for file in files)}
+
+
+def test_the_documents_have_options_of_it_only() -> None:
+    typed = [
+        line for file in DOCUMENTS for line in re.findall(r"^ {4}(?:sudo )?deploy/try(.*)$", file.read_text(), re.M)
+    ]
+    assert typed
+    for line in typed:
+        command._parser().parse_args(shlex.split(line, comments=True))
+
+
+@pytest.mark.parametrize("words", [UP, CRAWL, SCALE, DOWN], ids=" ".join)
+def test_it_types_what_the_guide_says(words: tuple[str, ...]) -> None:
+    assert f"podman-compose -f deploy/compose.yaml {' '.join(words)}" in GUIDE
+
+
+def test_it_stops_processes_as_the_compose_file_does() -> None:
+    assert {service["stop_grace_period"] for service in OURS.values()} == {f"{GRACE_S}s"}
+
+
+def test_it_adds_a_site_and_changes_no_service() -> None:
+    assert re.findall(r"^  (\w+):", OVERRIDE, re.MULTILINE) == ["site"]
+    assert "site" not in COMPOSE["services"]
+
+
+def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert command.main([]) == 2
+    assert "must be run by root" in capsys.readouterr().out
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    (tmp_path / "letter").touch()
+    assert command.main(["--folder", str(tmp_path)]) == 2
+    assert [file.name for file in tmp_path.iterdir()] == ["letter"]
+
+
+def test_a_folder_in_use_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    with (tmp_path / command.LOG).open("a") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)
+        assert command.main(["--folder", str(tmp_path)]) == 2
+    assert "another one runs" in capsys.readouterr().out
+    assert tmp_path.exists()
+
+
+def test_the_copy_has_what_makes_the_image_and_no_secrets(tmp_path: Path) -> None:
+    copy = command._copy(tmp_path)
+    names = {str(file.relative_to(copy)) for file in copy.rglob("*") if file.is_file()}
+    assert {"deploy/Containerfile", "deploy/compose.yaml", "deploy/container/secrets", "manage.py"} <= names
+    assert not [name for name in names if name.startswith("deploy/secrets")]
+
+
+def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "log", seconds=60)
+    with pytest.raises(Failed, match=r"It did not end in 0 s: sh -c"):
+        machine.run("sh", "-c", f"sh -c 'sleep 60; :' {tmp_path} & wait", limit=0.3)
+    assert processes_naming(tmp_path) == []
+
+
+def test_a_command_that_fails_shows_what_it_wrote(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "log", seconds=60)
+    with pytest.raises(Failed, match=r"(?s)Exit code 3 of: sh -c.*no such thing"):
+        machine.run("sh", "-c", "echo no such thing >&2; exit 3")
+    assert "no such thing" in (tmp_path / "log").read_text()
+
+
+def test_after_the_deadline_nothing_is_begun(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="no time left"):
+        Machine(tmp_path / "log", seconds=0).run("touch", str(tmp_path / "file"))
+    assert not (tmp_path / "file").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/mounts").exists(), reason="/proc has the mounts on Linux only")
+def test_mounts_are_those_in_the_folder() -> None:
+    assert "/proc" in mounts_below(Path("/proc"))
+    assert all(place.startswith("/proc") for place in mounts_below(Path("/proc")))
