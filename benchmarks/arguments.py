@@ -221,6 +221,8 @@ def _bytes() -> ArgumentParser:
     parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
     _add_postgres(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+
+
 def _scale() -> ArgumentParser:
     parser = _parser("bin/bench scale", _SCALE)
     parser.add_argument("--seed", type=int, default=4, help=_default("what the crawls are made from"))

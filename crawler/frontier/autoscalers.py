@@ -17,6 +17,7 @@ import os
 import secrets
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -24,15 +25,24 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from crawler.core.crawl.scaling import shares
-from crawler.frontier.keys import AUTOSCALERS
+from crawler.frontier.keys import AUTOSCALERS, SCALED_BY_API
 
 SILENT_BEATS = 10  # a call of Redis fails after 10 s: one that was cut off is back by then
 AUTOSCALERS_TTL_S = 10  # when none has written for so long, none runs
 
 
+API_TTL_S = 60  # one that asks by the API is taken for stopped after so long: KEDA asks every 30 s by default
+
+
 def has_autoscaler(redis: Redis) -> bool:
     """Whether a program starts workers when they are useful."""
-    return bool(redis.exists(AUTOSCALERS))
+    return bool(redis.exists(AUTOSCALERS, SCALED_BY_API))
+
+
+def note_autoscaler_of_api(redis: Redis) -> None:
+    """An autoscaler that is none of this project's asked by the API. A full Redis refuses the note."""
+    with suppress(ResponseError):
+        redis.set(SCALED_BY_API, 1, ex=API_TTL_S)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ NOTIFY_COMING = f"{PREFIX}:notify"  # string: a notify job is on its way
 CRAWLS = f"{PREFIX}:crawls"  # set of UUIDs: crawls that may have keys here
 SCALE = f"{PREFIX}:scale"  # string with a TTL: how many workers were wanted last, see `frontier.workload`
 AUTOSCALERS = f"{PREFIX}:autoscalers"  # hash with a short TTL: see `frontier.autoscalers`
+SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an autoscaler such as KEDA asks by the API
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
 BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from crawler.core.installation.deployment import GRACE_SETTING, SHORT_GRACE_SECONDS
@@ -79,7 +78,7 @@ def run(arguments: list[str], children: Children, preloaded: PreloadedWorker) ->
             children=children,
             preloaded=preloaded,
             usual=usual_range(chosen_delay(options.delay, options.per_minute)),
-            useful=partial(useful_workers, is_announced=False),
+            useful=useful_workers,
         ):
             command.run_from_argv(["bin/crawl", "crawl", *arguments])
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from django.db.models import QuerySet
 from redis import Redis
-from redis.exceptions import ResponseError
 
 from crawler import clock, conf
 from crawler.core.crawl import scaling
@@ -26,16 +24,12 @@ from crawler.core.crawl.scaling import HORIZON_S, WORKER_START_S, Demand, HostWo
 from crawler.core.text.quantities import count, counted
 from crawler.frontier import workload
 from crawler.frontier.inspect import HostSnapshot, host_snapshots
-from crawler.frontier.keys import AUTOSCALER
 from crawler.frontier.workload import CrawlLoad, LaneLoad, ShownFigure
 from crawler.models import Crawl
 from crawler.queueing import queues
 from crawler.queueing.workers import worker_count
 
 FRESH_S = 5.0  # a figure that was found within so many seconds is shown again on pages that look each second
-API_AUTOSCALER_TTL_S = 60
-"""An autoscaler that asks by the API is taken for stopped after so many seconds: KEDA asks every 30 unless it is told
-otherwise."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +90,6 @@ def running_and_wanted(fresh_s: float = FRESH_S) -> tuple[int, int]:
         return worker_count(), known.steady.wanted
     scale = scale_of(running_crawls())
     return scale.running, scale.wanted
-
-
-def note_autoscaler_of_api() -> None:
-    """An autoscaler asked by the API; see `frontier.workload.note_autoscaler` for those of this project."""
-    with suppress(ResponseError):  # a full Redis
-        queues.connection().set(AUTOSCALER, 1, ex=API_AUTOSCALER_TTL_S)
 
 
 # What crawls have to do, by host.

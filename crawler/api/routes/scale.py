@@ -11,6 +11,8 @@ from crawler.api.callers import ApiRequest, needs
 from crawler.api.openapi import described
 from crawler.api.schemas import scale as shapes
 from crawler.core.access.permissions import Scope
+from crawler.frontier.autoscalers import note_autoscaler_of_api
+from crawler.queueing import queues
 from crawler.reports import scale
 
 router = Router(tags=["workers"])
@@ -31,5 +33,5 @@ def get_scale(request: ApiRequest) -> dict[str, Any]:
     commands say that the first worker is being started."""
     found = scale.plain(scale.scale_of(scale.running_crawls()), visible_crawls(request.user))
     if request.caller is not None and request.caller.scopes == {Scope.SCALE_READ}:
-        scale.note_autoscaler_of_api()
+        note_autoscaler_of_api(queues.connection())
     return found

@@ -7,9 +7,8 @@ from django.contrib.auth.models import User
 from redis import Redis
 
 from crawler.core.access.permissions import Scope
-from crawler.frontier.keys import AUTOSCALER
-from crawler.frontier.workload import has_autoscaler
-from crawler.reports.scale import API_AUTOSCALER_TTL_S
+from crawler.frontier.autoscalers import API_TTL_S, has_autoscaler
+from crawler.frontier.keys import SCALED_BY_API
 from tests.api.calling import Caller, a_token
 from tests.factories import a_crawl
 
@@ -38,7 +37,7 @@ def test_the_right_to_read_crawls_is_not_enough(ann: User, real_redis: Redis) ->
 def test_a_token_for_nothing_else_is_that_of_an_autoscaler(ann: User, real_redis: Redis) -> None:
     scale_for(ann)
     assert has_autoscaler(real_redis)
-    assert 30 < real_redis.ttl(AUTOSCALER) <= API_AUTOSCALER_TTL_S  # KEDA asks every 30 s
+    assert 30 < real_redis.ttl(SCALED_BY_API) <= API_TTL_S  # KEDA asks every 30 s
 
 
 def test_one_with_other_rights_may_be_that_of_a_user_who_looks(ann: User, real_redis: Redis) -> None:
