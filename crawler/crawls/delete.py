@@ -82,7 +82,7 @@ def delete_in_steps(crawl_id: UUID) -> Iterator[None]:
     if crawl is not None and crawl.chosen.keep:
         delete_of(str(crawl_id))
     result_cache.forget(crawl_id)
-    Crawl.objects.filter(id=crawl_id).delete()
+    writer.delete_crawl(crawl_id)
     Frontier(queues.connection(), str(crawl_id)).delete()
     update_rescue_job()
 

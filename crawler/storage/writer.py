@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Count, F, QuerySet
 
 from crawler.core.crawl.completion import Limit, limit_of_time
@@ -27,7 +27,7 @@ from crawler.core.urls.normalise import key_of
 from crawler.crashpoints import crash_point
 from crawler.models import Crawl, Page, PageFacts, PageLinks, Trap
 from crawler.storage import quarantine, queries, sql
-from crawler.storage.bulk import is_among
+from crawler.storage.bulk import POSTGRESQL, is_among
 from crawler.storage.counters import CounterChange, change_of
 
 IDS_PER_STATEMENT = 900  # a statement; SQLite's smallest limit is 999 values
@@ -224,6 +224,19 @@ def delete_rows(crawl: UUID, after: int, at_most: int) -> int | None:
         PageFacts.objects.filter(is_among("page_id", page_ids))._raw_delete(PageFacts.objects.db)
         Page.objects.filter(is_among("id", page_ids))._raw_delete(Page.objects.db)  # nothing refers to a page row
     return page_ids[-1]
+
+
+def delete_crawl(crawl: UUID) -> None:
+    """Delete the row of a crawl whose pages are deleted, and what else belongs to it.
+
+    PostgreSQL looks for further pages of it, and until ANALYZE runs it expects as many as there were: it would read the
+    tables from beginning to end, with the pages of all crawls.
+    """
+    with transaction.atomic():
+        if connection.vendor == POSTGRESQL:
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL enable_seqscan = off")
+        Crawl.objects.filter(id=crawl).delete()
 
 
 def _close(crawl: UUID, results: Iterable[PageResult], change: CounterChange) -> set[int]:
