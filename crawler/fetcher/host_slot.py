@@ -21,6 +21,11 @@ from crawler.http.errors import Aborted
 from crawler.http.event_loop import sleep
 from crawler.queueing import queues
 
+SLOT_CHECK_S = 1.0
+"""After so many seconds without a word from Redis a slice makes sure that it still has its slot. Redis may have been
+away until the slot expired, or have lost its data, and another slice may have taken it."""
+SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
+
 
 @dataclass(frozen=True)
 class RateLimited:
@@ -41,6 +46,7 @@ class HostSlot:
         self.next_at = 0.0
         self._delay = policy.delay
         self._checked_at = 0.0  # when the limiter was last asked
+        self._slot_seen_at = 0.0  # when the limiter last answered, and the slot was there
         self._has_grant = False  # granted, and no request sent yet
         self._responses, self._response_seconds = 0, 0.0  # not reported to the throttle yet
         self._has_response_since_refusal = False  # whether there was a response since the last refusal
@@ -57,6 +63,7 @@ class HostSlot:
             self._holder = holder or self._own_holder
             entry = self._limiter.take_slot(self._host, self._holder, self._policy, self._now())
             self._has_slot = entry is not SlotResult.NONE_FREE
+            self._slot_seen_at = self._now()
             self._is_first_try = entry is SlotResult.FIRST_TIME
         return self._has_slot
 
@@ -97,7 +104,21 @@ class HostSlot:
         self.next_at = grant.next_at if grant.delay > 0 or not grant.granted else 0.0
         self._has_grant = grant.granted and grant.delay > 0
         self._is_first_try = self._is_first_try and not grant.granted
+        if grant.granted and not self._keeps_slot():
+            self.end_grant()
+            return RateLimited(self._now() + SLOT_RETRY_S)
         return None if grant.granted else RateLimited(grant.next_at)
+
+    def _keeps_slot(self) -> bool:
+        """Whether the slot is there. It is looked at again after SLOT_CHECK_S, and taken again if one is free."""
+        answered_at = self._now()
+        with self._lock:
+            if self._has_slot and answered_at - self._slot_seen_at > SLOT_CHECK_S:
+                entry = self._limiter.take_slot(self._host, self._holder, self._policy, answered_at)
+                if entry is SlotResult.NONE_FREE:
+                    return False
+        self._slot_seen_at = answered_at
+        return True
 
     def wait_for_grant(self) -> bool:
         """Wait until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.
