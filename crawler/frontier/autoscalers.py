@@ -60,21 +60,24 @@ class Membership:
         self.name = name or _own_name()
         self._least, self._most = least, most
         self._beats = 0
+        self._is_new = False  # our entry was missing at the last beat
         self._others = dict[str, _Entry]()
 
-    def beat(self, redis: Redis) -> None:
-        """Say that this autoscaler runs, and see which others do. Raises the errors of Redis; a full one refuses the
-        entry, and then all are taken to go on as before."""
+    def beat(self, redis: Redis) -> bool:
+        """Say that this autoscaler runs, and see which others do; True if Redis has lost what they had said, and this
+        is the first to say it again. Raises the errors of Redis; a full one refuses the entry, and then all are taken
+        to go on as before."""
         self._beats += 1
         entries = self._write(redis, self._least, self._most)
         if entries is None:
-            return
+            return False
         names = self._others.keys() | entries.keys() - {self.name}
         others = {name: self._seen(name, entries.get(name)) for name in names}
         gone = [name for name, entry in others.items() if entry.silent >= SILENT_BEATS or self._replaces(name)]
         self._others = {name: entry for name, entry in others.items() if name not in gone}
         if gone:
             redis.hdel(AUTOSCALERS, *gone)
+        return self._is_new and self._beats > 1 and len(entries) == 1
 
     def leave(self, redis: Redis) -> None:
         """Keep no worker from now on, so that the others start what this one stops."""
@@ -97,6 +100,7 @@ class Membership:
             written, _, entries = pipe.execute(raise_on_error=False)
         if isinstance(written, ResponseError):
             return None
+        self._is_new = written == 1
         return {name.decode(): raw for name, raw in cast(dict[bytes, bytes], entries).items()}
 
     def _seen(self, name: str, raw: bytes | None) -> _Entry:

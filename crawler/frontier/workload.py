@@ -162,6 +162,14 @@ def shown_figure(redis: Redis) -> ShownFigure | None:
     return ShownFigure(Steady(wanted, lower_since, highest), at)
 
 
+def restore_figure(redis: Redis, before: ShownFigure) -> None:
+    """Redis has lost its data, and what crawls can do is found out again: until then the figure is the one before. One
+    that was found meanwhile counts if it is higher."""
+    found = shown_figure(redis)
+    if found is None or found.steady.wanted < before.steady.wanted:
+        store_figure(redis, before)
+
+
 def store_figure(redis: Redis, figure: ShownFigure) -> None:
     """Of two concurrent calls one may be lost: the next corrects that. A full Redis refuses it, and the figure is shown
     as it is."""

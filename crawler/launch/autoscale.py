@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import django
+from redis import Redis
 
 from crawler.core.errors import ServiceDown
 from crawler.frontier.autoscalers import Membership
@@ -30,9 +31,9 @@ COMMAND = shlex.join([sys.executable, "-P", "-m", "crawler.launch.worker"])
 """Of one worker: what `bin/worker` runs. The container image has neither that nor the Procfile."""
 
 
-def useful_workers(membership: Membership | None = None) -> int | None:
-    """How many workers would be useful now, or how many of them on the machine of this `membership`; None while Redis
-    or the database does not answer."""
+def useful_workers(announce: Callable[[Redis], object] = lambda redis: None) -> int | None:
+    """How many workers would be useful now; None while Redis or the database does not answer. `announce` is called
+    before."""
     from django.db import DatabaseError, close_old_connections  # these need Django's settings
     from redis.exceptions import RedisError
 
@@ -40,14 +41,12 @@ def useful_workers(membership: Membership | None = None) -> int | None:
     from crawler.reports.scale import running_and_wanted
 
     try:
-        if membership is not None:
-            membership.beat(queues.connection())
-        wanted = running_and_wanted(CHECK_INTERVAL_S)[1]
+        announce(queues.connection())
+        return running_and_wanted(CHECK_INTERVAL_S)[1]
     except (RedisError, DatabaseError, ServiceDown):
         return None
     finally:
         close_old_connections()  # one that an outage broke, or that is not used any more
-    return wanted if membership is None else membership.share(wanted)
 
 
 @contextmanager
@@ -57,19 +56,31 @@ def useful_workers_here(allowed: WorkerRange) -> Iterator[Callable[[], int | Non
     Afterwards the others take over its workers at once."""
     from redis.exceptions import RedisError
 
+    from crawler.frontier import workload
     from crawler.queueing import queues
 
-    membership, last = Membership(allowed.least, allowed.most), None
+    membership = Membership(allowed.least, allowed.most)
+    figure: workload.ShownFigure | None = None
+    is_known = False
+
+    def announce(redis: Redis) -> None:
+        if membership.beat(redis) and figure:
+            workload.restore_figure(redis, figure)
 
     def useful() -> int | None:
-        nonlocal last
-        last = useful_workers(membership)
-        return last
+        nonlocal figure, is_known
+        wanted = useful_workers(announce)
+        is_known = wanted is not None
+        if wanted is None:
+            return None
+        with suppress(RedisError):
+            figure = workload.shown_figure(queues.connection())
+        return membership.share(wanted)
 
     try:
         yield useful
     finally:
-        if last is not None:  # else Redis does not answer, and the others notice that it is silent
+        if is_known:  # else Redis does not answer, and the others notice that it is silent
             with suppress(RedisError):
                 membership.leave(queues.connection())
 

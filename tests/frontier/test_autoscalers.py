@@ -94,6 +94,15 @@ def test_after_an_outage_of_redis_none_takes_the_others_for_dead(redis: Redis, j
     assert shared(redis, 2, first, second) == [1, 1]
 
 
+def test_the_first_one_back_is_told_that_redis_lost_its_data(redis: Redis, join: Join) -> None:
+    first, second = join(), join()
+    assert not second.beat(redis)
+    redis.delete(AUTOSCALERS)
+    assert second.beat(redis)
+    assert not first.beat(redis)
+    assert not second.beat(redis)
+
+
 def test_a_full_redis_changes_nothing(redis: Redis, join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = join(), join()
     shared(redis, 2, first, second)

@@ -173,6 +173,16 @@ def test_the_figure_is_found_again_by_any_process(redis: Redis) -> None:
     assert 0 < redis.ttl(SCALE) <= workload.FIGURE_TTL_S
 
 
+@pytest.mark.parametrize(("found", "wanted"), [(None, 3), (1, 3), (5, 5)])
+def test_the_figure_is_restored_unless_more_is_wanted_by_now(redis: Redis, found: int | None, wanted: int) -> None:
+    if found is not None:
+        workload.store_figure(redis, ShownFigure(Steady(found), 13.0))
+    workload.restore_figure(redis, ShownFigure(Steady(3), 12.0))
+    shown = workload.shown_figure(redis)
+    assert shown is not None
+    assert shown.steady.wanted == wanted
+
+
 @pytest.mark.parametrize("stored", ["", "5", "[1, 2]", "null", '{"wanted": 5}'])
 def test_a_figure_of_another_version_is_none(redis: Redis, stored: str) -> None:
     redis.set(SCALE, stored)

@@ -76,6 +76,15 @@ def test_what_is_useful_is_shared_with_other_autoscalers(real_redis: Redis) -> N
     assert elsewhere.share(2) == 2
 
 
+@pytest.mark.django_db(transaction=True)
+def test_workers_stay_after_redis_lost_its_data(real_redis: Redis) -> None:
+    store_figure(real_redis, ShownFigure(Steady(2), clock.epoch_seconds()))
+    with useful_workers_here(WorkerRange(0, 2)) as useful:
+        assert useful() == 2
+        real_redis.flushall()
+        assert useful() == 2
+
+
 @pytest.fixture
 def workers(tmp_path: Path) -> Iterator[tuple[Processes, Callable[[], list[int]]]]:
     """The Procfile's processes, and the ids of all workers that were started."""
