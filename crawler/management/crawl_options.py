@@ -147,9 +147,7 @@ def _add_running(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--timeout", type=positive_span, metavar="TIME", help="wait for TIME, then pause the crawl")
     group.add_argument("--resume", metavar="ID", help="resume a paused crawl, and wait for it")
-    group.add_argument(
-        "--workers", type=positive, metavar="N", help="workers for bin/crawl to start (default: those that are useful)"
-    )
+    group.add_argument("--workers", type=positive, metavar="N", help="workers for bin/crawl to start")
 
 
 def _add_list(group: _ArgumentGroup, name: str, metavar: str, text: str) -> None:

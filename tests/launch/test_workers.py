@@ -65,6 +65,7 @@ def test_ours_take_over_when_those_of_others_are_gone(
         assert eventually(lambda: live_workers() == 2)
 
 
+@pytest.mark.long
 def test_more_are_started_as_they_become_useful_and_none_is_ended(
     server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,7 +89,10 @@ def test_more_are_started_as_they_become_useful_and_none_is_ended(
     assert len(pids()) == 3
 
 
-def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(server: RedisServer, tmp_path: Path) -> None:
+def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(
+    server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "COMMAND", ("sleep", "600"))
     asked: list[str] = []
     with Workers(
         1,
@@ -98,7 +102,7 @@ def test_of_a_number_that_was_chosen_nobody_asks_whether_more_are_useful(server:
         usual=WorkerRange(1, 3),
         useful=lambda: asked.append("so") or 3,  # type: ignore[func-returns-value]
     ):
-        assert not eventually(lambda: bool(asked), patience=2.5)
+        assert not eventually(lambda: bool(asked), patience=1.5)
 
 
 def test_a_crawl_with_a_delay_begins_with_one() -> None:
