@@ -13,6 +13,7 @@ from benchmarks.idle import MOST_PERCENT, STATES
 from benchmarks.latency import CONNECTIONS, PAGES, SECONDS
 from benchmarks.sites import MANUALS
 from benchmarks.tools import ALL, POSTGRESQL, STOCK
+from crawler.core.crawl.collectors import MAX_COLLECTORS
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.scaling import LOWER_AFTER_S
 from settings.environment import ROOT
@@ -210,6 +211,9 @@ def _collect() -> ArgumentParser:
     parser = _parser("bin/bench collect", _COLLECT)
     parser.add_argument("--pages", type=_positive, default=5_000, metavar="N", help=_default("of the site"))
     parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
+    parser.add_argument(
+        "--collectors", type=int, choices=range(1, MAX_COLLECTORS + 1), default=1, help="processes at it (default: 1)"
+    )
     _add_postgres(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
     return parser

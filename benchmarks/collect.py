@@ -14,6 +14,8 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +26,14 @@ from benchmarks.reports import database, migrate
 from benchmarks.services import own_redis
 
 if TYPE_CHECKING:
+    from crawler.manager.context import TickContext
+    from crawler.models import Crawl
     from crawler.storage.queries import OpenPage  # models can be had once Django is set up
 
 HOST = "http://127.0.0.1"
 RESULTS_PER_REPORT = 16
 HEADERS = 'Server: nginx\nContent-Type: text/html; charset=utf-8\nCache-Control: max-age=60\nETag: "6543-21"'
+BATCHES_EACH = 8  # transactions of each of several collectors, between two stops in which pages are parsed
 NS_PER_S = 1_000_000_000
 
 
@@ -62,7 +67,7 @@ def main(chosen: Namespace) -> int:
         os.environ["DJANGO_SETTINGS_MODULE"] = "settings.development"
         django.setup()
         migrate()
-        cost = crawled(chosen.pages, chosen.batch)
+        cost = crawled(chosen.pages, chosen.batch, chosen.collectors)
     print(_HEAD, cost.line(), sep="\n")
     if chosen.json:
         chosen.json.parent.mkdir(parents=True, exist_ok=True)
@@ -70,29 +75,73 @@ def main(chosen: Namespace) -> int:
     return 0
 
 
-def crawled(pages: int, batch: int) -> Cost:
-    """Crawl the generated site, so many results a transaction."""
+def crawled(pages: int, batch: int, collectors: int = 1) -> Cost:
+    """Crawl the generated site, so many results a transaction, by as many processes as there are collectors."""
     from crawler.core.crawl.options import CrawlOptions
     from crawler.crawls.start import start_crawl
-    from crawler.manager.collect import collect
     from crawler.manager.context import context_of
     from crawler.storage import queries
 
     site, cost, last = Site(pages), Cost(), 0
     context = context_of(start_crawl([f"{HOST}/"], CrawlOptions(), allow_private=True))
-    while rows := queries.next_open(context.id, 5, last, batch, None):
-        last = rows[-1].id
-        reports = [
-            _report(site, rows[at : at + RESULTS_PER_REPORT], cost) for at in range(0, len(rows), RESULTS_PER_REPORT)
-        ]
-        context.frontier.redis.rpush(context.frontier.keys.results, *reports)
-        with _measured(cost):
-            while collect(context):
-                pass
+    at_most = batch if collectors == 1 else batch * collectors * BATCHES_EACH
+    with _helpers(context.crawl, collectors) as helpers:
+        while rows := queries.next_open(context.id, 5, last, at_most, None):
+            last = rows[-1].id
+            for number, at in enumerate(range(0, len(rows), RESULTS_PER_REPORT)):
+                keys = context.frontier.keys.of_all_collectors()[number % collectors]
+                context.frontier.redis.rpush(keys.results, _report(site, rows[at : at + RESULTS_PER_REPORT], cost))
+            with _measured(cost):
+                for helper in helpers:
+                    helper.send(True)
+                _store_all(context)
+                for helper in helpers:
+                    helper.recv()
     context.crawl.refresh_from_db()
     if (context.crawl.discovered, context.crawl.tallies.open) != (pages, 0):
         raise SystemExit(f"{context.crawl.tallies.open} of {context.crawl.discovered} pages were not stored")
     return cost
+
+
+def _store_all(context: TickContext) -> None:
+    from crawler.manager.collect import collect
+
+    while collect(context):
+        pass
+
+
+@contextmanager
+def _helpers(crawl: Crawl, collectors: int) -> Iterator[list[Connection]]:
+    """A process for each collector but the first; each stores what is left to it whenever it is sent for."""
+    from django.db import connection
+
+    from crawler.queueing import queues
+
+    connection.close()
+    queues.connection().connection_pool.disconnect()
+    forking, ends = get_context("fork"), list[Connection]()
+    processes = []
+    for number in range(1, collectors):
+        here, there = forking.Pipe()
+        processes.append(forking.Process(target=_help, args=(crawl, number, there), daemon=True))
+        processes[-1].start()
+        ends.append(here)
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            end.send(False)
+        for process in processes:
+            process.join()
+
+
+def _help(crawl: Crawl, number: int, end: Connection) -> None:
+    from crawler.manager.context import context_of
+
+    context = context_of(crawl, number)
+    while end.recv():
+        _store_all(context)
+        end.send(True)
 
 
 def _report(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:

@@ -191,6 +191,11 @@ def max_ready_pages() -> int:
     return int(settings.CRAWLER_MAX_READY_PAGES)
 
 
+def collectors() -> int:
+    """How many collectors a crawl has."""
+    return int(settings.CRAWLER_COLLECTORS)
+
+
 def page_seconds() -> float:
     """The time limit of one request for a page, which a crawl may shorten; a fetch job must end within minutes."""
     return float(settings.CRAWLER_PAGE_SECONDS)

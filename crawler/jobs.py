@@ -22,11 +22,11 @@ if not apps.ready:
 logging.getLogger("rq.worker").addFilter(EscapeRqErrors())
 
 
-def manage(crawl_id: str) -> str:
-    """One tick of a crawl's manager."""
+def manage(crawl_id: str, collector: int = 0) -> str:
+    """One tick of a crawl's manager, or of one of its other collectors."""
     from crawler.manager.tick import manage as manage_crawl
 
-    return manage_crawl(UUID(crawl_id))
+    return manage_crawl(UUID(crawl_id), collector)
 
 
 def fetch(batch: dict[str, Any]) -> dict[str, Any] | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.core.crawl.collectors import MAX_COLLECTORS
 from crawler.redis_client import django_rq_connection
 from settings import environment
 
@@ -117,6 +118,7 @@ CRAWLER_MAX_READY_PAGES = int(environment.number("CRAWLER_MAX_READY_PAGES", 50_0
 CRAWLER_STARTUP_TIMEOUT = environment.number("CRAWLER_STARTUP_TIMEOUT", 60, least=0)
 CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS", 256, least=1, most=900))
 CRAWLER_WORKER_BATCHES = int(environment.number("CRAWLER_WORKER_BATCHES", 0, least=0, most=10_000))
+CRAWLER_COLLECTORS = int(environment.number("CRAWLER_COLLECTORS", 1, least=1, most=MAX_COLLECTORS))
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 350, least=1)
 CRAWLER_WORKER_IDLE_SECONDS = environment.number("CRAWLER_WORKER_IDLE_SECONDS", 120, least=1, most=3600)

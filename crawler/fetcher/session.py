@@ -12,6 +12,7 @@ from functools import partial
 from redis.exceptions import RedisError
 
 from crawler.clock import Clock
+from crawler.core.crawl.collectors import collector_of
 from crawler.core.crawl.messages import Batch, PageTask, SliceReport
 from crawler.core.crawl.politeness import chosen_delay
 from crawler.core.installation.backpressure import Shortage
@@ -35,7 +36,7 @@ from crawler.queueing.wakeups import wake
 
 log = logging.getLogger(__name__)
 
-MIN_WAITING_BATCHES = 2  # queued batches of a crawl below which the end of a batch sends a tick
+MIN_WAITING_BATCHES = 2  # queued batches of a crawl and collector below which the end of a batch sends a tick
 MAX_BATCH_S = 20.0  # no page is begun after this; the rest of the batch is handed back
 
 
@@ -59,7 +60,7 @@ class FetchSession:
     @classmethod
     def claimed(cls, batch: Batch, now: Clock, pool: ConnectionPool) -> FetchSession | None:
         """None when another job has claimed the batch, or its lease is gone."""
-        frontier = Frontier(queues.connection(), batch.crawl)
+        frontier = Frontier(queues.connection(), batch.crawl, collector=collector_of(batch.id))
         crash_point("fetch: begun")
         holder = f"{socket.gethostname()}:{os.getpid()}"
         if not frontier.leases.claim(batch.id, batch.token, frontier.now(), holder):
@@ -138,7 +139,7 @@ class FetchSession:
             self.result_buffer.flush()
 
     def _push_reports(self, reports: Sequence[SliceReport]) -> None:
-        """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its crawl are queued: the end of the
+        """The end of a batch sends no tick while MIN_WAITING_BATCHES others of its collector are queued: the end of the
         next one does. A crawl that is over has none, whatever is still in RQ's queue, so a tick deletes late results.
         A worker that is shutting down always sends a tick."""
 
@@ -149,4 +150,6 @@ class FetchSession:
         retry_on_outage(push)
 
     def _has_few_waiting(self) -> bool:
-        return self.frontier.leases.unclaimed() < MIN_WAITING_BATCHES
+        own = self.frontier.keys.collector
+        waiting = [batch for batch in self.frontier.leases.unclaimed() if collector_of(batch) == own]
+        return len(waiting) < MIN_WAITING_BATCHES

@@ -64,9 +64,9 @@ class WorkStealer:
             if self._checks:
                 self._waited_at = time.monotonic()
             if not self.is_busy() and (left_over := self._waiting_since(TICK_CHECKS)):
-                crawl = queues.steal_tick(left_over)
-                if crawl is not None:
-                    self._run_tick(crawl)
+                tick = queues.steal_tick(left_over)
+                if tick is not None:
+                    self._run_tick(*tick)
             if wants_batch and (left_over := self._waiting_since(BATCH_CHECKS)):
                 plain = queues.steal_batch(left_over)
                 if plain is not None and (batch := read_batch(plain)) is not None:
@@ -79,8 +79,8 @@ class WorkStealer:
         and whether this worker is to do something else: another kind of job waits, or the batch was handed back."""
         try:
             jobs = [job for job in queues.next_jobs() if not queues.is_poller(job)]
-            if not self.is_busy() and (crawl := queues.steal_tick(jobs)) is not None:
-                self._run_tick(crawl)
+            if not self.is_busy() and (tick := queues.steal_tick(jobs)) is not None:
+                self._run_tick(*tick)
             others_wait = any(map(queues.is_of_another_kind, jobs))
             plain = queues.steal_batch(jobs)
             if plain is None:
@@ -91,8 +91,8 @@ class WorkStealer:
             log.warning("the queues could not be looked at: %s", error)
             return None, True
 
-    def _run_tick(self, crawl: str) -> None:
-        self._tick = self._thread.submit(_tick, crawl)
+    def _run_tick(self, crawl: str, collector: int) -> None:
+        self._tick = self._thread.submit(_tick, crawl, collector)
         self._tick.add_done_callback(lambda _: self._on_tick_done())
 
     def _waiting_since(self, looks: int) -> list[str]:
@@ -107,12 +107,12 @@ class WorkStealer:
         self._thread.shutdown(wait=not queues.stop_request.is_set())
 
 
-def _tick(crawl: str) -> None:
+def _tick(crawl: str, collector: int) -> None:
     """A tick that fails leaves its mark or an idle poller: see `manage`."""
     from crawler.manager.tick import manage  # seldom needed, and a third of a stock worker's time to begin a job
 
     try:
-        manage(UUID(crawl))
+        manage(UUID(crawl), collector)
     except (RedisError, DatabaseError) as error:
         log.warning("a tick of crawl %s came to nothing: %s", crawl, error, extra=logs.of(crawl))
     except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import cast
 
 from redis import Redis
@@ -19,7 +20,8 @@ from crawler.frontier.seen_set import DeadLetters, SeenSet
 
 
 class Frontier:
-    """`default_pace` says how much of a host is handed out at a time, unless the host has a pace of its own."""
+    """`default_pace` says how much of a host is handed out at a time, unless the host has a pace of its own. `results`
+    are those of one `collector`."""
 
     def __init__(
         self,
@@ -28,8 +30,9 @@ class Frontier:
         *,
         default_pace: Pace = ONE_BY_ONE,
         clock: Clock | None = None,
+        collector: int = 0,
     ) -> None:
-        self.redis, self.keys = redis, CrawlKeys(crawl)
+        self.redis, self.keys = redis, CrawlKeys(crawl, collector)
         self.now = clock or epoch_seconds
         self.seen = SeenSet(redis, self.keys.seen)
         self.ready_queue = ReadyQueue(redis, self.keys, default_pace)
@@ -39,14 +42,24 @@ class Frontier:
         self.unresponsive_hosts = UnresponsiveHosts(redis, self.keys)
 
     def queue_side(self) -> QueueSide:
-        """The first completion check, read in one step."""
+        """The first completion check, read in one step. A collector other than the first that is wanted or at work
+        will have a tick sent when it is done, so the crawl is dirty."""
+        first, *others = self.keys.of_all_collectors()
         with self.redis.pipeline() as pipe:
-            pipe.llen(self.keys.results)
             pipe.zcard(self.keys.leases)
             pipe.zcard(self.keys.hosts)
-            pipe.exists(self.keys.mark)
-            results, leases, hosts, dirty = cast(list[int], pipe.execute())
-        return QueueSide(results=results, leases=leases, hosts=hosts, dirty=bool(dirty))
+            pipe.exists(first.mark, *chain.from_iterable((keys.mark, keys.lock) for keys in others))
+            for keys in (first, *others):
+                pipe.llen(keys.results)
+            leases, hosts, dirty, *results = cast(list[int], pipe.execute())
+        return QueueSide(results=sum(results), leases=leases, hosts=hosts, dirty=bool(dirty))
+
+    def collectors_with_results(self) -> set[int]:
+        """The numbers of the collectors that have reports to process."""
+        with self.redis.pipeline(transaction=False) as pipe:
+            for keys in self.keys.of_all_collectors():
+                pipe.llen(keys.results)
+            return {number for number, reports in enumerate(pipe.execute()) if reports}
 
     def reclaim(self, lease: Lease, still_open: Iterable[QueueItem]) -> None:
         """End the lease of a dead worker and enqueue its open pages again, in one step."""
@@ -116,6 +129,7 @@ class Frontier:
         self.ready_queue.clear()
         keys = self.keys
         self.seen.clear()
-        self.redis.unlink(keys.results, keys.mark, keys.tick, keys.silent, keys.paused, keys.met, keys.closing)
+        unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing]
+        self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_marked_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crawler.core.crawl.collectors import MAX_COLLECTORS
+
 PREFIX = "crawler"
 
 NOTIFY_PAGES = f"{PREFIX}:notify-pages"  # string: receivers of pages are being notified, or were just now
@@ -43,12 +45,20 @@ def calls_of(who: str) -> str:
 
 @dataclass(frozen=True)
 class CrawlKeys:
-    """The keys of one crawl."""
+    """The keys of one crawl. Each of its collectors has a results list, a mark and a lock of its own."""
 
     crawl: str  # UUID
+    collector: int = 0
 
     def _key(self, name: str) -> str:
         return f"{PREFIX}:{self.crawl}:{name}"
+
+    def _own_key(self, name: str) -> str:
+        return self._key(f"{name}:{self.collector}" if self.collector else name)
+
+    def of_all_collectors(self) -> list[CrawlKeys]:
+        """The keys of every collector, whether it is used or not, by number."""
+        return [CrawlKeys(self.crawl, number) for number in range(MAX_COLLECTORS)]
 
     @property
     def seen(self) -> str:
@@ -130,13 +140,13 @@ class CrawlKeys:
 
     @property
     def results(self) -> str:
-        """list of encoded slice reports"""
-        return self._key("results")
+        """list of encoded slice reports; one for each collector"""
+        return self._own_key("results")
 
     @property
     def mark(self) -> str:
-        """string "job time": the crawl is dirty, and this tick is on its way"""
-        return self._key("mark")
+        """string "job time": the crawl is dirty, and this tick is on its way; one for each collector"""
+        return self._own_key("mark")
 
     @property
     def tick(self) -> str:
@@ -175,8 +185,8 @@ class CrawlKeys:
 
     @property
     def lock(self) -> str:
-        """string: the token of the tick at work"""
-        return self._key("lock")
+        """string: the token of the tick at work; one for each collector"""
+        return self._own_key("lock")
 
 
 def host(host: str) -> str:

@@ -117,13 +117,13 @@ class Leases:
         """Batches handed out and not complete."""
         return self._redis.zcard(self._keys.leases)
 
-    def unclaimed(self) -> int:
+    def unclaimed(self) -> list[str]:
         """Batches handed out that no job has claimed yet."""
-        batches = cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))
+        batches = [raw.decode() for raw in cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))]
         with self._redis.pipeline(transaction=False) as pipe:
             for batch in batches:
-                pipe.hget(self._keys.lease(batch.decode()), "state")
-            return pipe.execute().count(b"waiting")
+                pipe.hget(self._keys.lease(batch), "state")
+            return [batch for batch, state in zip(batches, pipe.execute(), strict=True) if state == b"waiting"]
 
     def postpone_check(self, lease: Lease, at: float, absent_since: float | None) -> None:
         """Postpone the next check of a waiting batch, noting since when RQ does not know its job (None = it does). Does

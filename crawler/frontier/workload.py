@@ -20,7 +20,7 @@ from crawler.frontier.keys import SCALE, CrawlKeys
 
 MAX_LANES = 512  # lanes (`core.crawl.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
-COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
+COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 9, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long
 
 
@@ -92,8 +92,7 @@ def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, a
             pipe.zcount(keys.hosts, "-inf", horizon)
             pipe.zcard(keys.hosts)
             pipe.exists(keys.cursor)
-            pipe.exists(keys.mark, keys.lock)
-            pipe.llen(keys.results)
+            pipe.exists(*(name for each in keys.of_all_collectors() for name in (each.mark, each.lock, each.results)))
             pipe.zcard(keys.leases)
             pipe.zcount(keys.leases, "-inf", now)
             pipe.scard(keys.taken)
@@ -102,7 +101,7 @@ def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, a
 
 
 def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int) -> _Outline:
-    heaviest, active, due_lanes, lanes, has_cursor, in_tick, results, leases, overdue, taken = answers
+    heaviest, active, due_lanes, lanes, has_cursor, in_tick, leases, overdue, taken = answers
     slices = {lane.decode(): int(number) for lane, number in active.items()}
     return _Outline(
         keys=keys,
@@ -110,7 +109,7 @@ def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int) -> _Outline:
         slices=slices,
         pages_a_slice=taken / max(1, sum(slices.values())),
         due_lanes=due_lanes,
-        needs_tick=bool(in_tick or results or overdue or not has_cursor or not (lanes or leases)),
+        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or leases)),
     )
 
 

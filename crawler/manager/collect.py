@@ -156,6 +156,8 @@ def _process_results(
     crash_point("collect: committed")
     if applied.is_over:
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
+    if applied.may_have_reopened:
+        rewind()  # again: meanwhile another collector's tick may have refilled the ready queue
     context.frontier.seen.add([fact for fact in new_facts if fact not in applied.left_out])
     context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     store(context, to_cache)

@@ -29,6 +29,11 @@ class TickContext:
     def id(self) -> UUID:
         return self.crawl.id
 
+    @property
+    def collector(self) -> int:
+        """The number of the collector whose tick this is. The first one also recovers, dispatches and finishes."""
+        return self.frontier.keys.collector
+
     def now(self) -> float:
         return self.frontier.now()
 
@@ -65,7 +70,8 @@ def _pace(options: CrawlOptions, state: HostState) -> Pace:
     return politeness.pace_of(delay, options.concurrency, state.response_s, has_answered=state.has_answered)
 
 
-def context_of(crawl: Crawl) -> TickContext:
+def context_of(crawl: Crawl, collector: int = 0) -> TickContext:
     options, redis = crawl.chosen, queues.connection()
     usual = _pace(options, HostState())
-    return TickContext(crawl, options, Frontier(redis, str(crawl.id), default_pace=usual, clock=clock.epoch_seconds))
+    frontier = Frontier(redis, str(crawl.id), default_pace=usual, clock=clock.epoch_seconds, collector=collector)
+    return TickContext(crawl, options, frontier)

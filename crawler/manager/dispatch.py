@@ -11,6 +11,7 @@ from crawler import clock, conf
 from crawler.accounts import quotas
 from crawler.core.crawl import retries
 from crawler.core.crawl.cache_policy import NO_VALIDATORS
+from crawler.core.crawl.collectors import batch_id
 from crawler.core.crawl.completion import Limit
 from crawler.core.crawl.messages import Batch, FetchPolicy, PageTask, Slice
 from crawler.core.crawl.options import CrawlOptions
@@ -120,10 +121,15 @@ def _enqueue(context: TickContext, rows: Sequence[OpenPage]) -> None:
 
 def _free_capacity(context: TickContext) -> int:
     """How many pages may be enqueued now. A page limit is hard: the ready queue never holds more pages than may still
-    be requested; a page skipped without a request makes room for another. The owner's daily quota works the same."""
+    be requested; a page skipped without a request makes room for another. The owner's daily quota works the same.
+
+    The pages that are handed out or wait are counted first: another collector may close one of them meanwhile, which
+    then counts twice, and not never.
+    """
     ready_queue = context.frontier.ready_queue
+    handed_out = ready_queue.handed_out()
     let_in = ready_queue.size()
-    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - let_in, _remaining_quota(context, let_in))
+    room = min(MAX_REFILL_PAGES, conf.max_ready_pages() - let_in, _remaining_quota(context, let_in + handed_out))
     limits = context.options
     if limits.max_pages is None and limits.max_bytes is None:
         return room
@@ -139,17 +145,16 @@ def _free_capacity(context: TickContext) -> int:
         error = f"beyond the limit of {limits.max_pages} pages"
         writer.close_rest(context.id, Outcome.LIMIT, error, context.now(), Limit.PAGES)
         return 0
-    return min(room, limits.max_pages - asked - let_in - ready_queue.handed_out())
+    return min(room, limits.max_pages - asked - let_in - handed_out)
 
 
-def _remaining_quota(context: TickContext, let_in: int) -> int:
-    """This crawl's share of its owner's daily page quota, less the pages that are enqueued or handed out. At least one
-    while there are none: another crawl of the owner may have exhausted the quota since `enforce_quota` checked, which
-    checks again at the next tick."""
+def _remaining_quota(context: TickContext, out: int) -> int:
+    """This crawl's share of its owner's daily page quota, less the pages that are enqueued or handed out (`out`). At
+    least one while there are none: another crawl of the owner may have exhausted the quota since `enforce_quota`
+    checked, which checks again at the next tick."""
     share = quotas.share(context.crawl.owner_id, clock.now()) if context.crawl.owner_id is not None else None
     if share is None:
         return conf.max_ready_pages()
-    out = let_in + context.frontier.ready_queue.handed_out()
     return max(share - out, 0 if out else 1)
 
 
@@ -157,7 +162,7 @@ def _dequeue_drafts(context: TickContext) -> list[_BatchDraft]:
     """Dequeue slices and distribute them over as many batches as the workers can use. Suspects (`core.crawl.retries`)
     get batches of their own."""
     now, leases, workers = context.now(), context.frontier.leases, worker_count()
-    outstanding, waiting_now = leases.outstanding(), leases.unclaimed()
+    outstanding, waiting_now = leases.outstanding(), len(leases.unclaimed())
     room = min(conf.max_batches() - outstanding, workers + PREFETCH_BATCHES - waiting_now)
     if room <= 0:
         return []
@@ -195,7 +200,8 @@ def _dequeue_round(
 
 
 def _new_draft() -> _BatchDraft:
-    return _BatchDraft(queues.new_id("fetch"), secrets.token_hex(8), [])
+    collector = secrets.randbelow(conf.collectors())
+    return _BatchDraft(batch_id(queues.new_id("fetch"), collector), secrets.token_hex(8), [])
 
 
 def _build_batches(context: TickContext, drafts: Sequence[_BatchDraft]) -> list[Batch]:

@@ -34,7 +34,7 @@ from crawler.crawls.holds import hold_all, note_shortage_from, resume_due, short
 from crawler.crawls.import_urls import discard_abandoned
 from crawler.frontier import capacity, scripts
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.keys import CRAWLS, RECONCILED
+from crawler.frontier.keys import CRAWLS, RECONCILED, CrawlKeys
 from crawler.frontier.results import MARK_FRESH_S, Mark, TickEnd
 from crawler.manager.dispatch import has_deadlines
 from crawler.models import NOT_OVER, Crawl
@@ -128,6 +128,8 @@ def _scan() -> ScanResult:
         if crawl.state == State.LOADING:
             continue  # nothing of it is in Redis yet
         frontier = Frontier(redis, str(crawl.id))
+        if not is_resting:
+            woken += _wake_other_collectors(crawl, redis, now, waiting)
         signs = signs_of(crawl, frontier, now, waiting)
         if needs_tick(signs, now) and not is_resting:
             woken += wake(frontier, crawl.site)
@@ -144,6 +146,25 @@ def _scan() -> ScanResult:
     next_in = max(0.0, min(moments) - now) if moments else None
     running = sum(crawl.state == State.RUNNING for crawl in crawls)
     return ScanResult(running=running, woken=woken, pending=pending, next_in=next_in)
+
+
+def _wake_other_collectors(crawl: Crawl, redis: Redis, now: float, waiting: Callable[[], set[str]]) -> int:
+    """Send a tick of each collector but the first that has results or a mark, while no tick of it is at work or on its
+    way: it died, or Redis lost its job. Returns how many."""
+    others = CrawlKeys(str(crawl.id)).of_all_collectors()[1:]
+    with redis.pipeline(transaction=False) as pipe:
+        for keys in others:
+            pipe.exists(keys.results, keys.mark)
+            pipe.exists(keys.lock)
+            pipe.get(keys.mark)
+        answers = pipe.execute()
+    woken = 0
+    for keys, has_work, is_locked, raw in zip(others, answers[::3], answers[1::3], answers[2::3], strict=True):
+        mark = Mark.read(raw)
+        is_coming = mark is not None and (mark.is_fresh(now) or mark.job in waiting())
+        if has_work and not is_locked and not is_coming:
+            woken += wake(Frontier(redis, str(crawl.id), collector=keys.collector), crawl.site)
+    return woken
 
 
 def _update_holds(now: float) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from crawler import conf
 from crawler.core.crawl import retries
+from crawler.core.crawl.collectors import collector_of
 from crawler.crashpoints import crash_point
 from crawler.frontier.leases import Lease
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S
@@ -19,10 +20,12 @@ STARTED_GRACE_S = 10.0  # seconds a job may be "started" in RQ's eyes without ha
 
 def recover_leases(context: TickContext, overdue: Collection[Lease]) -> int:
     """Check these leases; returns how many were reclaimed. They were `overdue` before the reports were processed: a
-    lease that expired since then, because this tick was slow, may have reports waiting."""
+    lease that expired since then, because this tick was slow, may have reports waiting. So may that of a batch whose
+    reports another collector stores, unless it has none."""
     if not overdue:
         return 0
-    now, batches = context.now(), {lease.batch for lease in overdue}
+    others = context.frontier.collectors_with_results() - {context.collector}
+    now, batches = context.now(), {lease.batch for lease in overdue if collector_of(lease.batch) not in others}
     queued, started = queues.queued(queues.FETCH), queues.started(queues.FETCH)
     taken_back = 0
     for lease in context.frontier.leases.overdue(now):

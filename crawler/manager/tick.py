@@ -37,7 +37,7 @@ MAX_TICK_S = 10.0  # a tick that is still busy after this hands over to a new on
 ROW_LOCK_RETRY_S = 3.0  # until a tick that could not lock the crawl's row is retried
 
 
-def manage(crawl_id: UUID) -> str:
+def manage(crawl_id: UUID, collector: int = 0) -> str:
     """Run one tick; returns a line saying what was done, for the dashboard.
 
     1. Take the tick lock, or leave the mark set for the tick that holds it.
@@ -46,10 +46,13 @@ def manage(crawl_id: UUID) -> str:
     4. Release the lock only if the mark is still clear; else start again at 2.
 
     If its worker is shutting down, the tick leaves the rest to a new one, between two transactions.
+
+    A crawl may have several collectors, each with results, mark and lock of its own. The tick of a collector other than
+    the first only collects results; then it sends one of the first.
     """
     with about(crawl=str(crawl_id)):
         try:
-            return _tick(crawl_id)
+            return _tick(crawl_id, collector)
         except DatabaseError as error:
             short = note_shortage_from(error)
             if short is None:
@@ -58,14 +61,14 @@ def manage(crawl_id: UUID) -> str:
             return f"nothing could be taken in, because {because(short)}"
 
 
-def _tick(crawl_id: UUID) -> str:
+def _tick(crawl_id: UUID, collector: int) -> str:
     crawl = Crawl.objects.filter(id=crawl_id).first()
     if crawl is None:
         return _handle_missing_crawl(Frontier(queues.connection(), str(crawl_id)))
     if crawl.is_over:
         clean_up(crawl)  # keys written by a late result
         return "the crawl is over"
-    context = context_of(crawl)
+    context = context_of(crawl, collector)
     token = secrets.token_hex(8)
     if not context.frontier.results.acquire_lock(token):
         ensure_poller()  # if the other tick is dead, its lock expires
@@ -73,7 +76,8 @@ def _tick(crawl_id: UUID) -> str:
     crash_point("tick: lock taken")
     began = context.now()
     try:
-        _detect_clock_rollback(context)
+        if not collector:
+            _detect_clock_rollback(context)
         done = _work(context, token)
         context.frontier.results.note_tick(context.now(), done, context.now() - began)
     except Crawl.DoesNotExist:
@@ -85,6 +89,8 @@ def _tick(crawl_id: UUID) -> str:
         raise
     context.frontier.results.release_lock(token)
     crash_point("tick: lock given back")
+    if collector:
+        _wake_first(context)  # after the release: see `_run_passes`
     scan_when_due(context.frontier, context.now())
     _end_tick(crawl_id)
     return done
@@ -166,14 +172,22 @@ def _hand_over(context: TickContext, token: str) -> None:
     wake(context.frontier, context.crawl.site)
 
 
+def _wake_first(context: TickContext) -> None:
+    """Send a tick of the first collector: there may be new pages to dispatch, and hosts that may be asked again."""
+    wake(Frontier(context.frontier.redis, str(context.id), clock=context.now), context.crawl.site)
+
+
 def _run_passes(context: TickContext, token: str) -> str:
+    """The crawl finishes only if nothing was left to store from before the dispatch on. Else another collector could
+    commit new pages after the refill, and be done before the completion check, which would find them open and queued
+    nowhere. It holds its lock until it has stored all and sends a tick then, so the check is made again."""
     results = context.frontier.results
     began = context.now()
     collected = handed_out = 0
     while True:
         results.clear_mark()
         crash_point("tick: mark cleared")
-        overdue = context.frontier.leases.overdue(context.now())
+        overdue = [] if context.collector else context.frontier.leases.overdue(context.now())
         taken_in, is_drained = _drain(context, token)
         collected += taken_in
         crash_point("tick: reports taken in")
@@ -181,11 +195,16 @@ def _run_passes(context: TickContext, token: str) -> str:
             recover_leases(context, overdue)
         _check_stop()
         verdict = Verdict.GO_ON
-        if _can_dispatch(context, has_stored=taken_in > 0):
+        if context.collector:
+            if taken_in:
+                _wake_first(context)
+        elif _can_dispatch(context, has_stored=taken_in > 0):
+            was_idle = context.frontier.queue_side().is_idle
             expire(context)
             handed_out += dispatch(context)
             _check_stop()
-            verdict = finish_if_done(context)
+            if was_idle:
+                verdict = finish_if_done(context)
             if verdict is Verdict.FINISH:
                 return f"took in {counted(collected, 'report')}; the crawl is finished"
         if context.now() - began > MAX_TICK_S:

@@ -94,9 +94,13 @@ def new_id(kind: str) -> str:
     return f"{kind}-{secrets.token_hex(8)}"
 
 
-def send_tick(pipe: Pipeline, crawl: str, site: str, job: str) -> None:
+def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 0) -> None:
     """Add a manager job to the pipeline's transaction."""
-    data = _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
+    data = (
+        _job_data("crawler.jobs.manage", job, f"store results of the crawl of {site}", crawl, collector)
+        if collector
+        else _job_data("crawler.jobs.manage", job, f"manage the crawl of {site}", crawl)
+    )
     _queue(CRAWL).enqueue_many([data], pipeline=pipe)
     _ring_bell(pipe)
 
@@ -262,10 +266,14 @@ def is_of_another_kind(job: str) -> bool:
     return not job.startswith((_TICK_PREFIX, _BATCH_PREFIX))
 
 
-def steal_tick(among: Sequence[str]) -> str | None:
-    """Take the first tick `among` these jobs out of RQ's queue, to be run by the caller; returns its crawl."""
+def steal_tick(among: Sequence[str]) -> tuple[str, int] | None:
+    """Take the first tick `among` these jobs out of RQ's queue, to be run by the caller; returns its crawl and
+    collector."""
     job = _steal(CRAWL, _TICK_PREFIX, among)
-    return str(job.args[0]) if job is not None else None
+    if job is None:
+        return None
+    crawl, collector = (*job.args, 0)[:2]
+    return str(crawl), int(collector)
 
 
 def steal_batch(among: Sequence[str]) -> dict[str, Any] | None:

@@ -31,12 +31,13 @@ HELD = Q(state=State.PAUSED, held_until__isnull=False)
 
 
 def wake(frontier: Frontier, site: str, reports: Sequence[SliceReport] = (), *, is_urgent: bool = True) -> bool:
-    """Push reports, mark the crawl dirty and send a tick unless one is coming, in one step; True if one was sent."""
+    """Push reports, mark the crawl dirty and send a tick unless one is coming, in one step; True if one was sent.
+    All of it for the collector of this frontier."""
     job = queues.new_id("manage")
 
     def send_tick(pipe: Pipeline) -> None:
         pipe.sadd(CRAWLS, frontier.keys.crawl)
-        queues.send_tick(pipe, frontier.keys.crawl, site, job)
+        queues.send_tick(pipe, frontier.keys.crawl, site, job, frontier.keys.collector)
 
     return frontier.results.push(
         [encode_report(report) for report in reports],

@@ -52,6 +52,7 @@ class ApplyResult:
     tallies: Tallies  # the crawl's, afterwards
     is_over: bool  # the crawl was over, so nothing was changed
     left_out: Collection[bytes]  # keys of discoveries without a row: their trap has enough
+    may_have_reopened: bool  # pages that were closed or in quarantine
 
 
 def open_start_pages(crawl: Crawl, urls: Sequence[str], now: float, sitemaps: Iterable[Discovery] = ()) -> None:
@@ -85,7 +86,7 @@ def apply(
     over. `requests` are those that belong to no page. `on_closed` is called with the closed pages in the same
     transaction, `on_reopened` when pages in quarantine are opened again.
     """
-    judged = quarantine.Judged(())
+    judged, may_have_reopened = quarantine.Judged(()), False
     with change_of(crawl, now) as (row, change):
         if not row.is_over:
             change.requests += requests
@@ -93,8 +94,8 @@ def apply(
             if on_closed is not None and closed:
                 on_closed(row, closed)
             _note_retries(crawl, retries, change)
-            if row.chosen.max_depth is not None:
-                _move_up_redirect_targets([page for page in found if page.hops], row, change)
+            redirected = [page for page in found if page.hops] if row.chosen.max_depth is not None else []
+            _move_up_redirect_targets(redirected, row, change)
             judged = quarantine.sort_out(row, found, change.results)
             _insert(row, judged.pages, change, now)
             _set_aside(judged.set_aside, change)
@@ -102,8 +103,9 @@ def apply(
                 _open_trapped(row, Page.objects.filter(id__in=ids), change, now)
             if judged.reopened and on_reopened is not None:
                 on_reopened()
+            may_have_reopened = bool(judged.reopened or redirected)
         crash_point("collect: rows changed")
-    return ApplyResult(row.tallies, row.is_over, judged.left_out)
+    return ApplyResult(row.tallies, row.is_over, judged.left_out, may_have_reopened)
 
 
 def count_death(

@@ -24,7 +24,7 @@ from tests.content.storages import kept_in
 from tests.manager.machine.happenings import REACHED_BY, Variety
 from tests.manager.machine.stage import crash_points
 from tests.manager.machine.story import Story
-from tests.manager.machine.varieties import MADE_FOR, VARIETIES
+from tests.manager.machine.varieties import COLLECTING, MADE_FOR, VARIETIES
 from tests.manager.machine.world import PLAN, World
 
 pytestmark = [
@@ -101,7 +101,16 @@ def test_a_death_at_any_crash_point_is_survived(moment: str, world: World, tmp_p
     """However seldom the stories above come there."""
     kept_in(tmp_path, settings)
     made_for = [variety for begin, variety in MADE_FOR.items() if moment.startswith(begin)]
-    variety, chance = made_for[0] if made_for else VARIETIES["disturbed"], Random(moment)
+    survive(moment, world, made_for[0] if made_for else VARIETIES["disturbed"])
+
+
+@pytest.mark.parametrize("moment", [moment for moment in crash_points() if moment.startswith(("tick:", "collect:"))])
+def test_a_death_of_one_of_several_collectors_is_survived(moment: str, world: World) -> None:
+    survive(moment, world, COLLECTING)
+
+
+def survive(moment: str, world: World, variety: Variety) -> None:
+    chance = Random(moment)
     story = Story(world, variety, chance)
     try:
         story.open_with_a_death(moment)

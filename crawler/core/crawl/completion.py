@@ -67,12 +67,17 @@ class QueueSide:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.results or self.leases or self.hosts or self.dirty)
+        return self.is_idle and not self.hosts
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no page is handed out, and no result is left to store."""
+        return not (self.results or self.leases or self.dirty)
 
     @property
     def only_waits(self) -> bool:
         """Whether there are only pages that are not due yet."""
-        return bool(self.hosts) and not (self.results or self.leases or self.dirty)
+        return bool(self.hosts) and self.is_idle
 
 
 class Verdict(StrEnum):

@@ -70,13 +70,14 @@ class Variety:
     happenings: Mapping[str, int]
     meanwhile: Sequence[str]
     options: Sequence[Mapping[str, Any]] = ({},)  # of each crawl, one of these
+    collectors: int = 1  # of each crawl
 
 
 class Happenings(People):
     """Each is a method, which a variety names with spaces between the words."""
 
     def __init__(self, world: World, variety: Variety, chance: Random) -> None:
-        super().__init__(world, chance)
+        super().__init__(world, chance, variety.collectors)
         self.variety = variety
 
     def something_happens(self, jobs: int, what: str) -> None:
@@ -160,13 +161,17 @@ class Happenings(People):
     def a_tick(self) -> None:
         """Of a crawl, at a time when another one may be at work."""
         if ledger := self._some_crawl():
-            tick.manage(ledger.id)
+            tick.manage(ledger.id, self._some_collector())
 
     def a_tick_past_the_lock(self) -> None:
         """The one at work was held up for longer than its lock lasts."""
         if ledger := self._some_crawl():
-            self.redis.delete(CrawlKeys(str(ledger.id)).lock)
-            tick.manage(ledger.id)
+            collector = self._some_collector()
+            self.redis.delete(CrawlKeys(str(ledger.id), collector).lock)
+            tick.manage(ledger.id, collector)
+
+    def _some_collector(self) -> int:
+        return self.chance.randrange(self.collectors) if self.collectors > 1 else 0
 
     def a_worker_starts(self) -> None:
         self.workers.start_one()

@@ -43,8 +43,8 @@ MAX_ATTEMPTS = 3
 class Machine:
     """All chance comes from one generator, so that a seed is a story that can be told again."""
 
-    def __init__(self, world: World, chance: Random) -> None:
-        self.world, self.chance = world, chance
+    def __init__(self, world: World, chance: Random, collectors: int = 1) -> None:
+        self.world, self.chance, self.collectors = world, chance, collectors
         self.story: list[str] = []
         self.redis = queues.connection()
         self.redis.flushall()
@@ -83,6 +83,7 @@ class Machine:
             ),  # when nothing is due sooner: half of the looks in a story find nothing
             (reconcile, "MS_PER_S", reconcile.MS_PER_S * SLOWER),
             (conf, "max_attempts", lambda: MAX_ATTEMPTS),
+            (conf, "collectors", lambda: self.collectors),
             (conclude, "mark_finished", self._finished_by(conclude.mark_finished)),
             (writer, "reopen", self._reopened_by(writer.reopen)),
             (writer, "release", self._released_by(writer.release)),
@@ -97,8 +98,12 @@ class Machine:
             self.patches.setattr(module, "time", self.clock)
         drawn = Random(self.chance.getrandbits(64))  # the code's own chance is of this story, too
         self.patches.setattr(collect, "random", drawn)
+        secrets = SimpleNamespace(
+            token_hex=lambda size: drawn.randbytes(size).hex(),
+            randbelow=lambda most: drawn.randrange(most) if most > 1 else 0,
+        )
         for module in (queues, dispatch, manage):
-            self.patches.setattr(module, "secrets", SimpleNamespace(token_hex=lambda size: drawn.randbytes(size).hex()))
+            self.patches.setattr(module, "secrets", secrets)
         self.workers.come()
 
     # What the machine watches from within
@@ -154,13 +159,13 @@ class Machine:
 
         return watched
 
-    def _ticked_by(self, tick: Callable[[UUID], str]) -> Callable[[UUID], str]:
+    def _ticked_by(self, tick: Callable[[UUID, int], str]) -> Callable[[UUID, int], str]:
         """A tick that ends leaves no report that nobody will look at."""
 
-        def watched(crawl: UUID) -> str:
-            said = tick(crawl)
+        def watched(crawl: UUID, collector: int = 0) -> str:
+            said = tick(crawl, collector)
             with self.stage.nobody():
-                keys = CrawlKeys(str(crawl))
+                keys = CrawlKeys(str(crawl), collector)
                 is_left = self.redis.exists(keys.results) and not self.redis.exists(keys.mark, keys.lock)
                 assert self.excuses.redis_lost_something or not is_left, "a tick left a report behind"
             return said

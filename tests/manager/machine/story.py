@@ -9,6 +9,7 @@ from functools import partial
 from crawler.core.crawl.completion import State
 from crawler.manager import reconcile
 from crawler.models import Crawl
+from crawler.queueing import queues
 from tests.manager.machine import memory
 from tests.manager.machine.happenings import REACHED_BY, Happenings
 from tests.manager.machine.stage import Process
@@ -134,11 +135,15 @@ class Story(Happenings):
             else:
                 self.resume(ledger)
         self._come_to_rest()
-        assert all(ledger.is_over for ledger in self.ledgers), "a crawl never ended"
+        assert all(ledger.is_over for ledger in self.ledgers), f"a crawl never ended; {self._what_is_left()}"
         self._clear_up()
         for ledger in self.ledgers:
             ledger.check()
             ledger.check_end()
+
+    def _what_is_left(self) -> str:
+        held = {str(ledger.id): memory.left_of(self.redis, str(ledger.id)) for ledger in self.ledgers}
+        return f"Redis holds {held}; waiting: {queues.next_jobs()}; last jobs: {list(self.workers.ran)}"
 
     def _come_to_rest(self) -> None:
         if self.workers.has_lifeline and self.chance.random() < 0.6:

@@ -76,16 +76,24 @@ LIMITED = {
 }
 LIMITS = ({"max_pages": 14}, {"max_depth": 2}, {"deadline": 60.0}, {"page_ttl": 30.0, "delay": 1.0})
 
+AMONG_COLLECTORS = {**DISTURBED, "something happens meanwhile": 16}
+
 VARIETIES = {
     "disturbed": Variety(DISTURBED, AT_WORK),
     "forgetful": Variety(FORGETFUL, (*AT_WORK, *FORGETTING)),
     "governed": Variety(GOVERNED, AMONG_PEOPLE),
     "limited": Variety(LIMITED, AT_WORK, LIMITS),
     "everything": Variety({**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS)),
+    "collectors": Variety(AMONG_COLLECTORS, AT_WORK, ({}, *LIMITS), collectors=3),
+    "all and collectors": Variety(
+        {**FORGETFUL, **GOVERNED}, (*AT_WORK, *FORGETTING, *GOVERNING), ({}, *LIMITS), collectors=2
+    ),
 }
 
 HURRIED = Variety(DISTURBED, AT_WORK, ({"deadline": 60.0},))
 KEEPING = Variety(DISTURBED, AT_WORK, ({"keep": ("text",)},))
+
+COLLECTING = Variety(AMONG_COLLECTORS, AT_WORK, collectors=3)
 
 MADE_FOR = {"expire:": HURRIED, "fetch: content kept": KEEPING}
 """Crash point, or the beginning of several -> the crawls that come there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +49,7 @@ class Workers:
         self.is_lifeline_lost = False  # with the worker that had it, before it could leave another one
         self._at_work: list[AtWork] = []  # the innermost is the one at work
         self.failures: list[str] = []  # tracebacks of jobs that RQ would list as failed
+        self.ran = deque[str](maxlen=20)  # descriptions of the last jobs
 
     def come(self) -> None:
         """RQ lists some."""
@@ -106,6 +107,7 @@ class Workers:
     def run(self, job: Job, process: Process | None = None, *, seems_dead: bool = False) -> Process:
         """Run a job to its end or its death. RQ calls it started until then; after a death for longer."""
         process = process or Process()
+        self.ran.append(str(job.description))
         registry, member = f"rq:wip:{job.origin}", f"{job.id}:by-hand"
         self._redis.zadd(registry, {member: current_timestamp() + BELIEVED_ALIVE})
         self._at_work.append(AtWork(seems_dead=seems_dead))

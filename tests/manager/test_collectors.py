@@ -1,0 +1,145 @@
+"""Several collectors store the results of one crawl; the first alone hands out pages and says finished."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from types import SimpleNamespace
+
+import pytest
+from django.conf import LazySettings
+
+from crawler.core.crawl.collectors import collector_of
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.results import MARK_FRESH_S
+from crawler.jobs import fetch
+from crawler.manager import dispatch
+from crawler.manager.context import context_of
+from crawler.manager.finish import finish_if_done
+from crawler.manager.reconcile import scan
+from crawler.manager.recover_leases import recover_leases
+from crawler.manager.tick import manage
+from crawler.models import Page
+from crawler.queueing import queues
+from crawler.reports.receipt import receipt_of
+from tests import site
+from tests.bench import Bench
+
+pytestmark = pytest.mark.site(
+    {"/": site.page("/a", "/b", "/c"), "/a": site.page("/d"), "/b": site.page("/a"), "/c": "C", "/d": site.page("/")}
+)
+
+
+@pytest.fixture(autouse=True)
+def _two_collectors(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches are the second's and the first's in turn."""
+    settings.CRAWLER_COLLECTORS = 2
+    turns = cycle((1, 0))
+    given = SimpleNamespace(randbelow=lambda _: next(turns), token_hex=dispatch.secrets.token_hex)
+    monkeypatch.setattr(dispatch, "secrets", given)
+
+
+@pytest.fixture
+def fetched(bench: Bench) -> Bench:
+    """The start page was fetched, and its results are left to the second collector."""
+    bench.start()
+    manage(bench.crawl.id)
+    (batch,) = bench.batches()
+    assert collector_of(batch.id) == 1
+    fetch(batch.to_plain())
+    queues.connection().delete("rq:queue:crawl")  # so that each test runs the ticks it is about
+    return bench
+
+
+def second(bench: Bench) -> Frontier:
+    return context_of(bench.crawl, 1).frontier
+
+
+def test_a_crawl_goes_from_its_start_to_finished(bench: Bench) -> None:
+    bench.start()
+    bench.work()
+    assert bench.state() == "finished"
+    receipt = receipt_of(bench.crawl)
+    assert (receipt["discovered"], receipt["fetched"], receipt["retries"]) == (5, 5, 0)
+    assert not queues.connection().keys(f"crawler:{bench.crawl.id}:*")
+
+
+def test_a_batch_leaves_its_results_and_a_tick_to_its_collector(fetched: Bench) -> None:
+    assert second(fetched).results.mark() is not None
+    assert len(second(fetched).results.read(9)) == 1
+    assert fetched.context.frontier.results.read(9) == []
+    assert manage(fetched.crawl.id).startswith("took in 0 reports")
+
+
+def test_its_tick_stores_them_and_sends_one_of_the_first_which_hands_out_what_was_found(fetched: Bench) -> None:
+    manage(fetched.crawl.id, 1)
+    assert Page.objects.filter(status=Page.OPEN).count() == 3
+    assert fetched.batches() == []
+    fetched.work("crawl")
+    assert sum(len(part.pages) for batch in fetched.batches() for part in batch.slices) == 3
+
+
+@pytest.mark.parametrize("left", ["results", "mark", "lock"])
+def test_finished_is_not_said_while_another_has_something_to_do(fetched: Bench, left: str) -> None:
+    frontier = fetched.context.frontier
+    Page.objects.update(status=Page.CLOSED)
+    frontier.ready_queue.clear()
+    queues.connection().delete(second(fetched).keys.results, second(fetched).keys.mark)
+    assert frontier.queue_side().is_empty
+    key = getattr(second(fetched).keys, left)
+    if left == "results":
+        queues.connection().rpush(key, "a report")
+    else:
+        queues.connection().set(key, "job 0")
+    assert not frontier.queue_side().is_idle
+    assert finish_if_done(fetched.context) == "go_on"
+
+
+def test_pages_that_another_stores_behind_the_refill_are_not_taken_for_lost(
+    fetched: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second collector begins and ends between the first one's refill and its completion check."""
+    refill = dispatch.refill
+
+    def slow_refill(context: object) -> None:
+        refill(context)  # type: ignore[arg-type]  # a TickContext
+        monkeypatch.setattr(dispatch, "refill", refill)
+        manage(fetched.crawl.id, 1)
+
+    monkeypatch.setattr(dispatch, "refill", slow_refill)
+    manage(fetched.crawl.id)
+    assert not fetched.crawl.disagreements.exists()
+    fetched.work()
+    assert fetched.state() == "finished"
+
+
+def test_an_expired_lease_is_left_alone_while_its_results_wait(fetched: Bench) -> None:
+    frontier = fetched.context.frontier
+    (lease,) = frontier.leases.read(batch for batch in _batches_out(frontier)).values()
+    queues.connection().zadd(frontier.keys.leases, {lease.batch: 0})
+    assert recover_leases(fetched.context, [lease]) == 0
+    manage(fetched.crawl.id, 1)
+    assert receipt_of(fetched.crawl)["retries"] == 0
+    assert Page.objects.get(url=f"{fetched.site.url}/").attempts == 1
+
+
+def _batches_out(frontier: Frontier) -> list[str]:
+    return [batch.decode() for batch in frontier.redis.zrange(frontier.keys.leases, 0, -1)]
+
+
+def test_one_whose_tick_was_lost_is_sent_another(fetched: Bench) -> None:
+    assert scan().woken == 0  # its mark is fresh
+    mark = second(fetched).results.mark()
+    assert mark is not None
+    queues.connection().set(second(fetched).keys.mark, f"{mark.job} {mark.sent_at - MARK_FRESH_S - 1}")
+    assert scan().woken == 1
+    assert fetched.jobs("crawl") == [f"store results of the crawl of {fetched.crawl.site}"]
+    fetched.work()
+    assert fetched.state() == "finished"
+
+
+def test_one_that_died_between_its_last_result_and_its_wake_up_does_not_hold_up_the_crawl(fetched: Bench) -> None:
+    manage(fetched.crawl.id, 1)
+    queues.connection().delete("rq:queue:crawl", fetched.context.frontier.keys.mark)
+    assert scan().woken == 1
+    fetched.work()
+    assert fetched.state() == "finished"
