@@ -10,6 +10,7 @@ from redis import Redis
 
 from crawler.clock import Clock, epoch_seconds
 from crawler.core.crawl.completion import QueueSide
+from crawler.core.crawl.counters import Watermark
 from crawler.core.crawl.politeness import ONE_BY_ONE, Pace
 from crawler.frontier.host_state import UnresponsiveHosts
 from crawler.frontier.keys import CRAWLS, CrawlKeys
@@ -17,6 +18,8 @@ from crawler.frontier.leases import Lease, Leases
 from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
 from crawler.frontier.seen_set import DeadLetters, SeenSet
+
+WATERMARK_TTL_S = 30 * 24 * 3600  # workers of an earlier version, which may end the crawl, do not delete it
 
 
 class Frontier:
@@ -124,12 +127,28 @@ class Frontier:
     def is_marked_deleted(self) -> bool:
         return bool(self.redis.exists(self.keys.deleted))
 
+    def note_watermark(self, watermark: Watermark) -> None:
+        """The table has come as far as this; called before the seen-set learns of its rows."""
+        self.redis.set(self.keys.watermark, f"{watermark.newest_row} {watermark.requests}", ex=WATERMARK_TTL_S)
+
+    def noted_watermark(self) -> Watermark | None:
+        """How far the table had come at the last commit that was noted."""
+        noted = cast(bytes | None, self.redis.get(self.keys.watermark))
+        return Watermark(*map(int, noted.split())) if noted is not None else None
+
+    def forget_table(self) -> None:
+        """The table is another one: delete what refers to its rows. The watermark is deleted last, so that it is
+        done again if this process dies meanwhile."""
+        self.ready_queue.clear()
+        self.seen.clear()
+        self.redis.unlink(self.keys.closing, self.keys.dead, self.keys.watermark)
+
     def clear(self) -> None:
         """Delete all keys of this crawl but its dead letters, which expire separately."""
         self.ready_queue.clear()
         keys = self.keys
         self.seen.clear()
-        unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing]
+        unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
         if not self.is_marked_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

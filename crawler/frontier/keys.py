@@ -66,6 +66,11 @@ class CrawlKeys:
         return self._key("seen")
 
     @property
+    def watermark(self) -> str:
+        """string "newest row, requests" with a TTL of a month: how far the table had come by a tick's last commit"""
+        return self._key("watermark")
+
+    @property
     def cursor(self) -> str:
         """hash "depth:priority" -> id of the last row of that level that was enqueued from the table"""
         return self._key("cursor")

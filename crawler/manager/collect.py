@@ -20,6 +20,7 @@ from crawler.core.urls.crawl_scope import Scope
 from crawler.crashpoints import crash_point
 from crawler.manager.context import TickContext, queue_item, update_paces
 from crawler.manager.response_cache import fill_in_unchanged, select_cacheable, store
+from crawler.manager.restored import remember
 from crawler.notices.outbox import page_notifier
 from crawler.storage import queries, writer
 from crawler.storage.writer import Retry
@@ -158,7 +159,7 @@ def _process_results(
         return  # cancelled meanwhile: the discovered pages are not in the table (rule R2b)
     if applied.may_have_reopened:
         rewind()  # again: meanwhile another collector's tick may have refilled the ready queue
-    context.frontier.seen.add([fact for fact in new_facts if fact not in applied.left_out])
+    remember(context, [fact for fact in new_facts if fact not in applied.left_out])
     context.frontier.dead_letters.add([result.id for result in closings if retries.is_dead_letter(result)], now)
     store(context, to_cache)
 
@@ -226,7 +227,8 @@ def _insert_long_sitemaps(
         part = early[at : at + SITEMAP_PAGES_PER_TRANSACTION]
         applied = writer.apply(context.id, (), (), [found[fact] for fact in part], now)
         crash_point("collect: committed")
-        context.frontier.seen.add(() if applied.is_over else part)
+        if not applied.is_over:
+            remember(context, part)
         between()
     done = frozenset(early)
     return [fact for fact in unseen if fact not in done]

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from crawler.core.crawl.counters import Tallies, tallied
+from crawler.core.crawl.counters import Tallies, Watermark, tallied
 from crawler.core.crawl.discovery import Place
 from crawler.core.crawl.messages import PAGE, USUAL_PRIORITY
 from crawler.core.crawl.outcomes import Outcome
@@ -36,6 +36,13 @@ def all_rows(crawl: UUID) -> QuerySet[Page]:
     """All rows of a crawl in the order of their discovery. The condition on `id` is always true: with it SQLite uses
     the index in this order, and without it never, where an index of open pages or dead letters is faster."""
     return Page.objects.filter(crawl_id=crawl, id__gt=0).order_by("id")
+
+
+def watermark(crawl: UUID) -> Watermark:
+    """How far this crawl has come, read by an index. Raises Crawl.DoesNotExist."""
+    newest = all_rows(crawl).order_by("-id").values("id")[:1]
+    newest_row, requests = Crawl.objects.filter(id=crawl).values_list(Subquery(newest), "requests").get()
+    return Watermark(newest_row or 0, requests)
 
 
 def places(crawl: UUID, ids: Iterable[int]) -> dict[int, Place]:

@@ -6,7 +6,9 @@ import json
 import mmap
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
@@ -117,6 +119,12 @@ class Actor:
     def release(self) -> None:
         retry.release(_crawl())
 
+    def restore_database(self) -> None:
+        """The database is again as it was when it was saved."""
+        connection.ensure_connection()
+        with closing(sqlite3.connect(self._folder / "saved.sqlite3")) as saved:
+            saved.backup(connection.connection)
+
     # Where it is struck
 
     def reach(self, moment: str) -> None:
@@ -157,6 +165,11 @@ class Actor:
         kept = [(key.hex(), max(0, redis.pttl(key)), cast(bytes, redis.dump(key)).hex()) for key in keys]
         (self._folder / "saved").write_text(json.dumps(kept))
 
+    def save_database(self, _: str) -> None:
+        """Make a backup, see `restore_database`."""
+        with closing(sqlite3.connect(self._folder / "saved.sqlite3")) as saved:
+            connection.connection.backup(saved)
+
 
 _STRIKES: dict[str, Callable[[Actor, str], None]] = {
     "kill": Actor.kill,
@@ -165,6 +178,7 @@ _STRIKES: dict[str, Callable[[Actor, str], None]] = {
     "flush": Actor.flush,
     "evict": Actor.evict,
     "save": Actor.save,
+    "save_database": Actor.save_database,
 }
 
 

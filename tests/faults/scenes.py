@@ -69,6 +69,10 @@ class Deed:
     strikes: Sequence[Strike] = ()
 
 
+AFTER_START: Strike = ("tick: lock given back", 1, "save_database")
+RESTORE = Deed([["restore_database"]])
+
+
 @dataclass(frozen=True)
 class Scene:
     """What happens up to the moment, the process it is about being the last; and how the crawl must end even so."""
@@ -276,6 +280,21 @@ SCENES: Mapping[str, Scene] = {
             Deed([START, WORK], [("fetch: pages asked", 2, "stop"), ("fetch: reports left", 2, "kill")]),
             Deed([["work", "at hand"]]),
             Deed(),
+        ]
+    ),
+    # The database
+    "database: as it was before": Scene(
+        [Deed([START, WORK], [AFTER_START, ("tick: lock given back", 3, "kill")]), RESTORE]
+    ),
+    "database: as it was before, under a fetch job": Scene(
+        [Deed([START, WORK], [AFTER_START, ("fetch: pages asked", 3, "stop")]), RESTORE]
+    ),
+    "database: as it was before the end": Scene([Deed([START, WORK], [AFTER_START]), RESTORE]),
+    "restored: ids skipped": Scene(
+        [
+            Deed([START, WORK], [AFTER_START, ("tick: lock given back", 3, "kill")]),
+            RESTORE,
+            Deed([WORK], [("restored: ids skipped", 1, "kill")]),
         ]
     ),
 }

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 WRITER_SQL = "crawler/storage/sql.py"
 QUERIES = "crawler/storage/queries.py"
 COLLECT = "crawler/manager/collect.py"
+RESTORED = "crawler/manager/restored.py"
 TICK = "crawler/manager/tick.py"
 FINISH = "crawler/manager/finish.py"
 DISPATCH = "crawler/manager/dispatch.py"
@@ -91,6 +92,30 @@ MUTATIONS = (
         "    if applied.is_over:\n        return  #",
         "    if False:\n        return  #",
         "tests/manager/test_manage.py::test_a_result_that_comes_after_a_cancel_leaves_nothing_in_the_seen_set",
+    ),
+    Mutation(
+        "restored-database-not-noticed",
+        "R2b: if the database is replaced by an older one, the seen-set is built again",
+        RESTORED,
+        "    if noted is None or not queries.watermark(context.id).is_behind(noted):\n",
+        "    if True:\n",
+        "tests/manager/test_restored.py::test_the_crawl_goes_on_from_the_older_one_and_misses_nothing",
+    ),
+    Mutation(
+        "lost-results-not-noticed",
+        "R2b: also if it has all rows and lacks results",
+        "crawler/core/crawl/counters.py",
+        " or self.requests < noted.requests",
+        "",
+        "tests/manager/test_restored.py::test_a_page_that_is_open_again_is_noticed_too",
+    ),
+    Mutation(
+        "ids-used-again",
+        "R2b: the result of a row that a restored database has lost closes no other page",
+        RESTORED,
+        "    sql.skip_ids(noted.newest_row, between)\n",
+        "",
+        "tests/manager/test_restored.py::test_the_result_of_a_lost_row_closes_no_other_page",
     ),
     Mutation(
         "newer-report-dropped",

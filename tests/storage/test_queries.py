@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from crawler.core.crawl.counters import Watermark
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.outcomes import Outcome
 from crawler.models import Crawl, Page
@@ -82,3 +83,14 @@ def test_pages_that_were_put_off_are_counted_among_themselves(crawl: Crawl) -> N
     with CaptureQueriesContext(connection) as asked:
         assert queries.count_put_off(crawl.id, NOW) == 0
     assert all("page_put_off" in plan_of(query["sql"]) for query in asked)
+
+
+def test_how_far_a_crawl_has_come_is_read_from_an_index(crawl: Crawl) -> None:
+    Crawl.objects.filter(id=crawl.id).update(requests=7)
+    with CaptureQueriesContext(connection) as asked:
+        assert queries.watermark(crawl.id) == Watermark(max(ids_of(crawl)), 7)
+    plan = plan_of(asked[0]["sql"])
+    assert "COVERING INDEX page_in_order" in plan
+    assert "TEMP B-TREE" not in plan
+    other = Crawl.objects.create(start_urls=["https://example.com/"], options={})
+    assert queries.watermark(other.id) == Watermark(0, 0)

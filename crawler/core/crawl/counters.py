@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -81,6 +81,16 @@ def tallied(rows: Iterable[tuple[str, int | None, int]]) -> Tallies:
     return Tallies(
         discovered=discovered, outcomes=dict(sorted(outcomes.items())), statuses=dict(sorted(statuses.items()))
     )
+
+
+class Watermark(NamedTuple):
+    """How far a crawl has come in the table. The numbers only grow, unless the database is replaced by an older one."""
+
+    newest_row: int  # highest id of its page rows; 0 = it has none
+    requests: int
+
+    def is_behind(self, noted: Watermark) -> bool:
+        return self.newest_row < noted.newest_row or self.requests < noted.requests
 
 
 def adds_up(receipt: Mapping[str, Any]) -> bool:
