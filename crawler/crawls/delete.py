@@ -61,7 +61,7 @@ def _mark_deleted(crawl_id: UUID) -> bool:
     cancel(crawl_id)
     crash_point("delete: cancelled")
     frontier = Frontier(queues.connection(), str(crawl_id))
-    if not frontier.is_marked_deleted():
+    if not frontier.is_being_deleted():
         with transaction.atomic():  # its rows are deleted in many others; from here on the deletion is always completed
             audit.note("crawl.deleted", crawl, before=_facts_of(crawl))
             frontier.mark_deleted()

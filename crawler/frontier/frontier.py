@@ -19,7 +19,9 @@ from crawler.frontier.ready_queue import QueueItem, ReadyQueue
 from crawler.frontier.results import Results
 from crawler.frontier.seen_set import DeadLetters, SeenSet
 
+DELETED_TTL_S = 24 * 3600
 WATERMARK_TTL_S = 30 * 24 * 3600  # workers of an earlier version, which may end the crawl, do not delete it
+_BEING_DELETED, _DELETED = b"1", b"done"
 
 
 class Frontier:
@@ -115,17 +117,26 @@ class Frontier:
 
     def mark_deleted(self) -> None:
         """The crawl is being deleted: for a day late results are dropped, and `reconcile` completes the deletion."""
-        self.redis.set(self.keys.deleted, 1, ex=24 * 3600)
+        self.redis.set(self.keys.deleted, _BEING_DELETED, ex=DELETED_TTL_S)
         self.redis.sadd(CRAWLS, self.keys.crawl)
 
     def delete(self) -> None:
         """The crawl's rows are deleted: delete all its keys."""
         self.clear()
-        self.redis.delete(self.keys.dead)
-        self.redis.srem(CRAWLS, self.keys.crawl)
+        with self.redis.pipeline() as pipe:
+            pipe.delete(self.keys.dead)
+            pipe.srem(CRAWLS, self.keys.crawl)
+            pipe.set(self.keys.deleted, _DELETED, ex=DELETED_TTL_S)
+            pipe.execute()
 
     def is_marked_deleted(self) -> bool:
+        """Whether it is being deleted, or was in the last day."""
         return bool(self.redis.exists(self.keys.deleted))
+
+    def is_being_deleted(self) -> bool:
+        """Whether its deletion was begun and is not complete. A crawl whose deletion is complete is in the table again
+        if a backup was restored; it stays."""
+        return self.redis.get(self.keys.deleted) == _BEING_DELETED
 
     def note_watermark(self, watermark: Watermark) -> None:
         """The table has come as far as this; called before the seen-set learns of its rows."""
@@ -150,5 +161,5 @@ class Frontier:
         self.seen.clear()
         unused = [keys.tick, keys.silent, keys.paused, keys.met, keys.closing, keys.watermark]
         self.redis.unlink(*unused, *chain.from_iterable((keys.results, keys.mark) for keys in keys.of_all_collectors()))
-        if not self.is_marked_deleted():  # otherwise its deletion is not complete
+        if not self.is_being_deleted():  # otherwise its deletion is not complete
             self.redis.srem(CRAWLS, keys.crawl)

@@ -185,7 +185,7 @@ class CrawlKeys:
 
     @property
     def deleted(self) -> str:
-        """string with a TTL of a day: the crawl was deleted, so nothing of it may be kept"""
+        """string with a TTL of a day: the crawl is being deleted ("1") or was ("done"), so nothing of it may be kept"""
         return self._key("deleted")
 
     @property

@@ -198,7 +198,7 @@ def _clean_up(redis: Redis, alive: set[str]) -> None:
     for name in known - alive:
         crawl = Crawl.objects.filter(id=name).first()
         frontier = Frontier(redis, name)
-        if frontier.is_marked_deleted():
+        if frontier.is_being_deleted():
             _resume_deletion(UUID(name), steps)
         elif crawl is not None and crawl.is_over:
             clean_up(crawl)

@@ -8,6 +8,7 @@ from django.db import connection
 from crawler.core.crawl.messages import Batch, PageResult, SliceReport
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
+from crawler.crawls.delete import delete
 from crawler.crawls.start import start_crawl
 from crawler.manager import reconcile
 from crawler.manager.tick import manage
@@ -139,3 +140,15 @@ def test_each_crawl_notices_it(bench: Bench, caplog: pytest.LogCaptureFixture) -
     assert caplog.text.count(NOTICED) == 2
     assert lost.isdisjoint(Page.objects.filter(crawl=other).values_list("id", flat=True))
     assert list(Crawl.objects.values_list("state", "discovered")) == [("finished", 4)] * 2
+
+
+def test_a_crawl_that_was_deleted_and_is_back_stays(bench: Bench) -> None:
+    backup = started(bench)
+    delete(bench.crawl.id)
+    backup.restore()
+    for _ in range(2):
+        work_on(bench)
+    assert bench.state() == "finished"
+    assert Page.objects.count() == 4
+    assert delete(bench.crawl.id)
+    assert not Crawl.objects.exists()

@@ -118,6 +118,14 @@ MUTATIONS = (
         "tests/manager/test_restored.py::test_the_result_of_a_lost_row_closes_no_other_page",
     ),
     Mutation(
+        "deleted-twice",
+        "a crawl that was deleted and is in a backup that is restored stays",
+        "crawler/frontier/frontier.py",
+        "            pipe.set(self.keys.deleted, _DELETED, ex=DELETED_TTL_S)\n",
+        "",
+        "tests/manager/test_restored.py::test_a_crawl_that_was_deleted_and_is_back_stays",
+    ),
+    Mutation(
         "newer-report-dropped",
         "two versions: the slice of a report that is not understood is over, and no worker is taken for dead",
         COLLECT,
