@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.db.models import F, QuerySet
 
@@ -148,14 +148,20 @@ GATHER_S = 1.0  # pages are gathered for this long before the first attempt
 
 def add_notice(crawl: Crawl, event: Event) -> None:
     """Add the notice of an event, with a delivery for each receiver. The end of a crawl always has a notice, other
-    events only if there are receivers. The crawl's row is locked or new."""
+    events only if there are receivers. The crawl's row is locked or new.
+
+    A round begins and ends once. If it does so once more because a backup was restored, the notice and its deliveries
+    have the same ids again, so that receivers can drop the duplicate."""
     receivers = receivers_of(crawl, event)
     if not receivers and event not in ENDS:
         return
     crawl.refresh_from_db()
-    earlier = Notice.objects.filter(crawl=crawl, round=crawl.round, event=event)
-    number = earlier.count() if event is Event.PAUSED else 0  # a round is begun and ended once
-    notice = Notice.objects.create(crawl=crawl, event=event, round=crawl.round, number=number)
+    notice = Notice(crawl=crawl, event=event, round=crawl.round)
+    if event is Event.PAUSED:
+        notice.number = Notice.objects.filter(crawl=crawl, round=crawl.round, event=event).count()
+    else:
+        notice.id = uuid5(crawl.id, f"{crawl.round} {crawl.round_began_at.isoformat()} {event}")
+    notice.save(force_insert=True)
     _add_deliveries(notice, receivers)
     notice.receipt = receipt_of(crawl)
     notice.save(update_fields=["receipt"])
@@ -189,7 +195,14 @@ def request_delivery(crawl: Crawl) -> None:
 def _add_deliveries(notice: Notice, receivers: Sequence[Receiver], after: float = 0.0) -> None:
     due_at = clock.now() + timedelta(seconds=after)
     Delivery.objects.bulk_create(
-        Delivery(notice=notice, channel_id=to.channel, transport=to.transport, address=to.stored_address, due_at=due_at)
+        Delivery(
+            id=uuid5(notice.id, f"{to.transport} {to.stored_address}"),
+            notice=notice,
+            channel_id=to.channel,
+            transport=to.transport,
+            address=to.stored_address,
+            due_at=due_at,
+        )
         for to in receivers
     )
 

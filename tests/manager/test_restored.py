@@ -9,16 +9,19 @@ from crawler.core.crawl.messages import Batch, PageResult, SliceReport
 from crawler.core.crawl.options import CrawlOptions
 from crawler.core.crawl.outcomes import Outcome
 from crawler.crawls.delete import delete
+from crawler.crawls.retry import retry_failed
 from crawler.crawls.start import start_crawl
 from crawler.manager import reconcile
 from crawler.manager.tick import manage
-from crawler.models import Crawl, Disagreement, Page, PageFacts, PageLinks
+from crawler.models import Crawl, Delivery, Disagreement, Page, PageFacts, PageLinks
 from crawler.queueing.wakeups import wake
 from crawler.reports.receipt import receipt_of
 from tests.bench import Bench
-from tests.site import Site, page
+from tests.site import Reply, Site, page
 
-SITE = {"/": page("/a", "/b"), "/a": page("/c"), "/b": page(), "/c": page()}
+MALFORMED = Reply("not compressed at all", headers={"Content-Encoding": "gzip"})
+SITE = {"/": page("/a", "/b"), "/a": page("/c"), "/b": page(), "/c": page(), "/hook": Reply()}
+FAILING = {"/": page("/broken"), "/broken": MALFORMED, "/hook": Reply()}
 NOTICED = "the database is older than Redis"
 
 pytestmark = pytest.mark.site(SITE)
@@ -152,3 +155,30 @@ def test_a_crawl_that_was_deleted_and_is_back_stays(bench: Bench) -> None:
     assert Page.objects.count() == 4
     assert delete(bench.crawl.id)
     assert not Crawl.objects.exists()
+
+
+def test_a_crawl_that_finishes_again_is_announced_under_the_same_id(bench: Bench) -> None:
+    bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
+    backup = Backup()
+    bench.work()
+    (first,) = Delivery.objects.all()
+    backup.restore()
+    assert not Delivery.objects.exists()
+    work_on(bench)
+    (second,) = Delivery.objects.all()
+    assert bench.site.hits["/hook"] == 2
+    assert (second.id, second.notice_id) == (first.id, first.notice_id)
+
+
+@pytest.mark.site(FAILING)
+def test_the_end_of_a_later_retry_is_another_event(bench: Bench) -> None:
+    """The backup is from before the retry; afterwards a user retries once more."""
+    bench.start(notify_webhooks=(f"{bench.site.url}/hook",))
+    bench.work()
+    backup, ids = Backup(), set(Delivery.objects.values_list("id", flat=True))
+    for _ in range(2):
+        retry_failed(bench.crawl.id)
+        bench.work()
+        ids.update(Delivery.objects.values_list("id", flat=True))
+        backup.restore()
+    assert len(ids) == 3

@@ -126,6 +126,14 @@ MUTATIONS = (
         "tests/manager/test_restored.py::test_a_crawl_that_was_deleted_and_is_back_stays",
     ),
     Mutation(
+        "announced-under-another-id",
+        "the end of a round that comes twice because a backup was restored has one id",
+        OUTBOX,
+        '        notice.id = uuid5(crawl.id, f"{crawl.round} {crawl.round_began_at.isoformat()} {event}")\n',
+        "        pass\n",
+        "tests/manager/test_restored.py::test_a_crawl_that_finishes_again_is_announced_under_the_same_id",
+    ),
+    Mutation(
         "newer-report-dropped",
         "two versions: the slice of a report that is not understood is over, and no worker is taken for dead",
         COLLECT,
