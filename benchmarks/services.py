@@ -47,7 +47,7 @@ def own_postgresql(folder: Path) -> Iterator[str]:
 
     Raises Unavailable where there is no server program. PostgreSQL refuses to run as root, so then it is another user.
     """
-    programs = _programs()
+    programs = postgresql_programs()
     data, port = folder / "postgresql", free_port()
     data.mkdir()
     user = _as_somebody(data)
@@ -69,7 +69,7 @@ def postgresql_pid(folder: Path) -> int:
     return int((folder / "postgresql" / "postmaster.pid").read_text().splitlines()[0])
 
 
-def _programs() -> Path:
+def postgresql_programs() -> Path:
     """The folder of the server's programs; Debian keeps them off the PATH."""
     newest_first = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     on_path = [Path(found).resolve().parent for found in (shutil.which("postgres"),) if found]

@@ -15,12 +15,12 @@ from tests.site import Reply, Site
 from tests.stack import Stack
 
 
-def slow_site() -> Site:
+def slow_site(after: float = 0.03) -> Site:
     """The small site, thinking a little before each answer, so that there is time to interfere."""
     site = small_site()
     for path, answer in list(site.pages.items()):
         if isinstance(answer, str):
-            site.pages[path] = Reply(answer, after=0.03)
+            site.pages[path] = Reply(answer, after=after)
     return site
 
 
