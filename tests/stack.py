@@ -83,12 +83,13 @@ class Stack:
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=120)
 
-    def spawn(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a process in a group of its own; it is ended with the stack."""
+    def spawn(self, *command: str, root: Path = ROOT) -> subprocess.Popen[bytes]:
+        """Start a process in a group of its own; it is ended with the stack. `root`: of the project, or of another
+        version of it."""
         with (self.folder / "processes.log").open("ab") as log:
             child = subprocess.Popen(
                 command,
-                cwd=ROOT,
+                cwd=root,
                 env=self.env,
                 stdout=log,
                 stderr=log,
