@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crawler.manager.context import TickContext
     from crawler.models import Crawl
     from crawler.storage.queries import OpenPage  # models can be had once Django is set up
+    from crawler.storage.writer import ApplyResult
 
 HOST = "http://127.0.0.1"
 RESULTS_PER_REPORT = 16
@@ -47,15 +48,20 @@ class Cost:
     server_cpu: float = 0.0  # of PostgreSQL's process for this connection; SQLite has none
     own_cpu: float = 0.0  # of this process: the manager, and SQLite
     wall: float = 0.0
+    locked: float = 0.0  # of it, in transactions of this process: other collectors wait meanwhile
 
     def line(self) -> str:
-        milliseconds = [f"{1000 * seconds / self.pages:.3f}" for seconds in (self.server_cpu, self.own_cpu, self.wall)]
+        milliseconds = [
+            f"{1000 * seconds / self.pages:.3f}" for seconds in (self.server_cpu, self.own_cpu, self.wall, self.locked)
+        ]
         figures = (f"{self.links / self.pages:.0f}", f"{self.statements / self.pages:.2f}", *milliseconds)
         return _ROW.format(f"{self.pages:,}", *figures, f"{self.pages / self.wall:,.0f}")
 
 
-_ROW = "{:>8} {:>8} {:>14} {:>14} {:>14} {:>10} {:>9}"
-_HEAD = _ROW.format("pages", "links", "SQL a page", "server ms CPU", "manager ms CPU", "ms a page", "pages/s")
+_ROW = "{:>8} {:>8} {:>14} {:>14} {:>14} {:>10} {:>10} {:>9}"
+_HEAD = _ROW.format(
+    "pages", "links", "SQL a page", "server ms CPU", "manager ms CPU", "ms a page", "ms locked", "pages/s"
+)
 
 
 def main(chosen: Namespace) -> int:
@@ -176,13 +182,24 @@ def _report(site: Site, rows: Sequence[OpenPage], cost: Cost) -> bytes:
 def _measured(cost: Cost) -> Iterator[None]:
     from django.db import connection
 
+    from crawler.storage import writer
+
     def counted(execute: Callable[..., Any], sql: str, parameters: Any, many: bool, context: Any) -> Any:
         cost.statements += len(parameters) if many else 1
         return execute(sql, parameters, many, context)
 
-    began, worked, served = time.perf_counter(), time.process_time(), _server_seconds()
+    def timed(*args: Any, **more: Any) -> ApplyResult:
+        begun = time.perf_counter()
+        try:
+            return apply(*args, **more)
+        finally:
+            cost.locked += time.perf_counter() - begun
+
+    began, worked, served, apply = time.perf_counter(), time.process_time(), _server_seconds(), writer.apply
     with connection.execute_wrapper(counted):
+        writer.apply = timed
         yield
+        writer.apply = apply
     cost.wall += time.perf_counter() - began
     cost.own_cpu += time.process_time() - worked
     cost.server_cpu += _server_seconds() - served

@@ -23,8 +23,8 @@ def test_every_page_of_the_site_is_stored_with_its_links_and_metadata() -> None:
 
 
 def test_costs_are_told_for_a_page() -> None:
-    cost = Cost(pages=2000, links=60_000, statements=100, server_cpu=0.4, own_cpu=0.6, wall=1.0)
-    assert cost.line().split() == ["2,000", "30", "0.05", "0.200", "0.300", "0.500", "2,000"]
+    cost = Cost(pages=2000, links=60_000, statements=100, server_cpu=0.4, own_cpu=0.6, wall=1.0, locked=0.4)
+    assert cost.line().split() == ["2,000", "30", "0.05", "0.200", "0.300", "0.500", "0.200", "2,000"]
 
 
 def test_a_transaction_is_as_large_as_that_of_a_busy_manager_unless_said_otherwise() -> None:
