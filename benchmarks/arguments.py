@@ -225,6 +225,7 @@ def _bytes() -> ArgumentParser:
     parser.add_argument("--batch", type=_positive, default=256, metavar="N", help=_default("results a transaction"))
     _add_postgres(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured")
+    return parser
 
 
 def _scale() -> ArgumentParser:
