@@ -120,8 +120,8 @@ class Membership:
 
 
 def _own_name() -> str:
-    """Sorted by name the first is the one that began first, by the clocks of the hosts: it only settles ties."""
-    return f"{time.time():.3f}/{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
+    """Sorted by name, the first of one host is the one that began first. The order only settles ties."""
+    return f"{time.monotonic():015.3f}/{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
 
 
 def _range_of(raw: bytes) -> tuple[int, int]:

@@ -66,7 +66,7 @@ def test_who_asks_what_is_useful_is_known_as_an_autoscaler(real_redis: Redis) ->
 @pytest.mark.django_db(transaction=True)
 def test_what_is_useful_is_shared_with_other_autoscalers(real_redis: Redis) -> None:
     store_figure(real_redis, ShownFigure(Steady(3), clock.epoch_seconds()))
-    elsewhere = Membership(0, 2, "0001/elsewhere/1/token")
+    elsewhere = Membership(0, 2, "0/elsewhere/1/token")  # sorts before ours
     elsewhere.beat(real_redis)
     with useful_workers_here(WorkerRange(0, 2)) as useful:
         assert useful() == 1
