@@ -13,8 +13,8 @@ MAX_COLLECTORS = 4
 
 
 def batch_id(unique: str, collector: int) -> str:
-    """The id of a batch whose results this collector stores. The number is part of the id, so that whoever has a
-    batch's id knows its results list. A worker of an earlier version leaves all results to collector 0."""
+    """The id of a batch whose results this collector stores. The number is part of the id, so the id says which
+    results list is meant. A worker of an earlier version leaves all results to collector 0."""
     return f"{unique}-{collector}" if collector else unique
 
 
