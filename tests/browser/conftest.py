@@ -28,6 +28,12 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+PAINTED = """() => new Promise((done) => {
+    const look = () => (performance.getEntriesByName("first-paint").length ? done() : requestAnimationFrame(look));
+    look();
+})"""
+"""Ends when the page has been painted. Playwright's own way to wait evaluates a string, which the pages forbid."""
+
 PATIENCE = 60_000  # ms; far beyond what it takes, for a machine that is busy
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
@@ -62,7 +68,7 @@ def press_link(tab: Page, link: str) -> None:
 
 def press(tab: Page, keys: str) -> None:
     """Press one key after another, as somebody who sees the page: Chromium drops keys until it has painted it."""
-    tab.wait_for_function("performance.getEntriesByName('first-paint').length > 0")
+    tab.evaluate(PAINTED)
     for key in keys.split():
         tab.keyboard.press(key)
 
