@@ -14,11 +14,13 @@ _URL = 3  # a host with a character that libcurl refuses, such as "$"
 COULDNT_CONNECT = 7
 PARTIAL_FILE, GOT_NOTHING = 18, 52  # the connection ended too early
 SEND_ERROR, RECEIVE_ERROR = 55, 56
+_FRAMING = 16  # of HTTP/2: its library tells what was wrong, or nothing where the connection just ended
 _OUT_OF_MEMORY, _TOO_LARGE = 27, 100  # a line of the head beyond libcurl's own limit
 _SSL_CONNECT, _SSL_CERTIFICATE, _SSL_AUTHORITIES = 35, 60, 77
 
 _ENDED = (PARTIAL_FILE, GOT_NOTHING, SEND_ERROR, RECEIVE_ERROR)
 _TOO_LARGE_TEXT = "Too large response header"
+_FRAMING_LIBRARY = "nghttp2 "
 _OTHER_HOST = "no alternative certificate subject name"
 _REASON = re.compile(r"error:[0-9A-Fa-f]+:[^:]*:[^:]*:([^,]+)")  # OpenSSL's
 _UNEXPECTED_EOF = "UNEXPECTED_EOF_WHILE_READING"
@@ -46,6 +48,8 @@ def error_of(
         return HeadTooLarge(f"the headers are larger than {limit} bytes")
     if code in _ENDED and number not in (0, errno.EPIPE):
         return OSError(number, os.strerror(number))
+    if code == _FRAMING and not text.startswith(_FRAMING_LIBRARY):
+        return None
     is_read = code == RECEIVE_ERROR and not has_ended and not number and not _reason(text)  # and refused
     if code in _ENDED and not is_read:
         return None

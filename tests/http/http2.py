@@ -29,6 +29,7 @@ class Answer:
     ends: bool = True
     frames: bytes = b""
     goes: bool = False  # hangs up behind it
+    goes_late: bool = False  # takes one more request first, and leaves it without an answer
 
 
 def of_bytes(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
@@ -118,6 +119,7 @@ class Server:
         sock.sendall(connection.data_to_send())
         while answer.frames and not self._over.is_set():
             sock.sendall(answer.frames.replace(b"STRM", stream.to_bytes(4, "big")))
-        if answer.goes:
+        goes = answer.goes or (answer.goes_late and next(self._requests(sock, connection), None) is not None)
+        if goes:
             sock.unwrap()
-        return not answer.goes
+        return not goes and not answer.goes_late

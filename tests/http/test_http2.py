@@ -95,8 +95,9 @@ def test_credentials_go_to_their_host_only() -> None:
     assert ["authorization" in dict(headers) for headers in server.requests] == [True, False]
 
 
-def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
-    with Server({"/": Answer(goes=True)}, as_site_test()) as server, asking() as fetcher:
+@pytest.mark.parametrize("answer", [Answer(goes=True), Answer(goes_late=True)], ids=["before", "while"])
+def test_a_kept_connection_that_is_closed_before_or_while_it_is_used_is_replaced(answer: Answer) -> None:
+    with Server({"/": answer}, as_site_test()) as server, asking() as fetcher:
         fetched = [fetcher.get(f"https://site.test:{server.port}/") for _ in range(3)]
     assert [one.body for one in fetched] == [b"<p>hello"] * 3
 
