@@ -10,7 +10,7 @@ from django.conf import LazySettings
 
 from crawler.core.crawl.collectors import collector_of
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.results import MARK_FRESH_S
+from crawler.frontier.results import MARK_FRESH_S, ReleaseResult, Results
 from crawler.jobs import fetch
 from crawler.manager import dispatch
 from crawler.manager.context import context_of
@@ -97,18 +97,40 @@ def test_finished_is_not_said_while_another_has_something_to_do(fetched: Bench, 
 def test_pages_that_another_stores_behind_the_refill_are_not_taken_for_lost(
     fetched: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second collector begins and ends between the first one's refill and its completion check."""
+    """The second collector stores its results between the first one's refill and its completion check, and dies before
+    it can send a tick."""
     refill = dispatch.refill
 
     def slow_refill(context: object) -> None:
         refill(context)  # type: ignore[arg-type]  # a TickContext
         monkeypatch.setattr(dispatch, "refill", refill)
         manage(fetched.crawl.id, 1)
+        queues.connection().delete("rq:queue:crawl", fetched.context.frontier.keys.mark)
 
     monkeypatch.setattr(dispatch, "refill", slow_refill)
     manage(fetched.crawl.id)
     assert not fetched.crawl.disagreements.exists()
+    assert scan().woken == 1
     fetched.work()
+    assert fetched.state() == "finished"
+
+
+@pytest.mark.site({"/": "alone"})
+def test_a_tick_of_the_first_that_came_before_another_had_released_its_lock_is_followed_by_one(
+    fetched: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = Results.release_lock_if_clean
+
+    def released(results: Results, token: str) -> ReleaseResult:
+        monkeypatch.setattr(Results, "release_lock_if_clean", release)
+        queues.connection().delete("rq:queue:crawl")
+        manage(fetched.crawl.id)  # the tick that was sent for what is stored by now
+        assert fetched.state() == "running"
+        return release(results, token)
+
+    monkeypatch.setattr(Results, "release_lock_if_clean", released)
+    manage(fetched.crawl.id, 1)
+    fetched.work("crawl")
     assert fetched.state() == "finished"
 
 
