@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.chaos.processes import all_pids, send
@@ -26,7 +26,6 @@ class Host:
     folder: Path  # of all hosts
     units: Sequence[Unit] = ()
     skew: float = 0.0
-    variables: Mapping[str, str] = field(default_factory=dict)  # for injected/
     root: Sequence[Path] = ()  # of containers: the folders that `containers.make_root` is given
     more: Sequence[int] = ()  # further addresses
     pid: int = 0  # of its process 1; 0 while it has no power
@@ -50,7 +49,7 @@ class Host:
         folder.mkdir(exist_ok=True)
         (folder / "connected").unlink(missing_ok=True)
         extra = {"PYTHONPATH": str(INJECTED), "TEST_STOP_FILE": str(self.stop_file)}
-        extra |= {**self.variables, **({"TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {})}
+        extra |= {"TEST_CLOCK_AHEAD": str(self.skew)} if self.skew else {}
         told = {
             "name": self.name,
             "extra": extra,

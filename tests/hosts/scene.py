@@ -31,7 +31,7 @@ from tests.stack import ROOT
 
 WORKERS = 4  # hosts with workers
 CONNECTIONS = 2  # of a worker that an autoscaler runs: so the crawls, with eight in all, want four workers
-LOWER_AFTER_SECONDS = 20.0  # in place of two minutes, so that workers also go while a crawl runs
+LOWER_AFTER_SECONDS = 20  # in place of two minutes, so that workers also go while a crawl runs
 DATABASE, REDIS, WEB, FIRST_WORKER = 1, 2, 3, 10  # numbers of hosts
 STEP = 0.05  # seconds between two looks at everything
 LOOK_SECONDS = 0.5  # between two looks at whether the crawls are over
@@ -223,11 +223,10 @@ def set_up(folder: Path, template: Path, setting: Setting, dice: Random, say: Ca
             data = folder / f"{name}-data"
             data.mkdir()
             values = environment_of(postgresql.url, memory.url, data)
-            variables = {}
             if setting.autoscaled:
                 values["CRAWLER_WORKER_CONNECTIONS"] = str(CONNECTIONS)
-                variables["TEST_LOWER_AFTER"] = str(LOWER_AFTER_SECONDS)
-            host = Host(network, name, number, folder, skew=skew, variables=variables)
+                values["CRAWLER_WORKER_IDLE_SECONDS"] = str(LOWER_AFTER_SECONDS)
+            host = Host(network, name, number, folder, skew=skew)
             place(host, services, values, data)
             return host
 

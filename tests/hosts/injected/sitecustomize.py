@@ -6,8 +6,6 @@ Python and for modules written in C.
 
 TEST_STOP_FILE: while this file is there, the next tick that has taken all reports in and is about to look at leases
 takes the file away and stops, until it gets SIGCONT. It is a moment that no signal from outside would meet.
-
-TEST_LOWER_AFTER: the number of useful workers falls after so many seconds, not two minutes.
 """
 
 from __future__ import annotations
@@ -25,8 +23,6 @@ from importlib.machinery import PathFinder
 AHEAD = float(os.environ.get("TEST_CLOCK_AHEAD") or 0)
 STOP_FILE = os.environ.get("TEST_STOP_FILE") or ""
 STOP_BEFORE = ("crawler.manager.recover_leases", "recover_leases")
-LOWER_AFTER = float(os.environ.get("TEST_LOWER_AFTER") or 0)
-SCALING = "crawler.core.crawl.scaling"
 
 
 def move_clock():
@@ -75,10 +71,6 @@ def add_stop(module):
     setattr(module, function, stopping(getattr(module, function)))
 
 
-def lower_sooner(module):
-    module.LOWER_AFTER_S = LOWER_AFTER
-
-
 def stopping(function):
     @functools.wraps(function)
     def stopped(*values, **named):
@@ -95,6 +87,4 @@ def stopping(function):
 if AHEAD:
     move_clock()
 changes = {STOP_BEFORE[0]: add_stop} if STOP_FILE else {}
-if LOWER_AFTER:
-    changes[SCALING] = lower_sooner
 sys.meta_path.insert(0, Changes(changes))
