@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from redis import Redis
 
@@ -270,3 +272,29 @@ def test_a_grant_before_the_clock_was_set_back_does_not_hold_up_others(limiter: 
 def test_a_connection_taken_before_the_clock_was_set_back_is_free(limiter: HostLimiter) -> None:
     limiter.take_slot(HOST, "dead", ONE, NOW)
     assert limiter.take_slot(HOST, "b", ONE, NOW - 600)
+
+
+LATE = 15.0  # seconds for which the kernel of a worker that was cut off has held back its call
+
+
+def test_a_call_that_comes_late_does_not_take_the_slot_of_another_holder(limiter: HostLimiter) -> None:
+    now = time.time()
+    assert limiter.take_slot(HOST, "a", ONE, now)
+    assert not limiter.take_slot(HOST, "late", ONE, now - LATE)
+    assert not limiter.take_slot(HOST, "b", ONE, now)
+
+
+def test_a_renewal_that_comes_late_does_not_shorten_a_later_one(limiter: HostLimiter) -> None:
+    now = time.time()
+    assert limiter.take_slot(HOST, "a", ONE, now)
+    assert limiter.take_slot(HOST, "a", ONE, now - LATE)
+    assert not limiter.take_slot(HOST, "b", ONE, now + 9)
+
+
+def test_requests_keep_their_delay_when_a_call_comes_late(limiter: HostLimiter) -> None:
+    now = time.time()
+    limiter.take_slot(HOST, "a", SLOW, now)
+    assert asked(limiter, SLOW, now)
+    assert not asked(limiter, SLOW, now - LATE, "late")
+    limiter.note_sent(HOST, "late", now - LATE)
+    assert not asked(limiter, SLOW, now + 9)

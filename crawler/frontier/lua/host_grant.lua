@@ -9,8 +9,9 @@
 --       seconds after which the throttle's delay has halved, seconds a trial is waited for, seconds between two checks of it
 -- Returns {granted 1 or 0, epoch seconds when to ask again, delay that counts, 1 = on trial}, the middle two as text.
 -- Uses: host_policy
+-- Uses: late_call
 local host, policies = KEYS[1], KEYS[2]
-local holder, now = ARGV[1], tonumber(ARGV[3])
+local holder, now = ARGV[1], not_late(tonumber(ARGV[3]))
 local delay, _, is_longer = strictest_policy(policies, ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5]), now, tonumber(ARGV[7]))
 if is_longer then announce(host, now + tonumber(ARGV[9])) end  -- robots.txt asks for one, and was just asked for
 local known = redis.call('HMGET', host, 'until', 'pending', 'pending_until', 'sent', 'delay', 'delay_at', 'stops',
@@ -23,8 +24,8 @@ end
 local function lies_ahead(moment, at_most) return moment and tonumber(moment) > now + at_most + 2 end
 if lies_ahead(known[3], tonumber(ARGV[8])) then known[3] = '0' end
 if lies_ahead(known[4], 0) then
-  known[4] = ARGV[3]
-  redis.call('HSET', host, 'sent', ARGV[3])
+  known[4] = string.format('%.6f', now)
+  redis.call('HSET', host, 'sent', known[4])
 end
 local on_trial = tonumber(known[7] or '0') > 0 and 1 or 0
 local function answer(granted, at) return {granted, string.format('%.6f', at), string.format('%.6f', delay), on_trial} end

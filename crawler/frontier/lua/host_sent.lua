@@ -2,6 +2,7 @@
 -- KEYS: host
 -- ARGV: holder, now
 -- Returns nothing.
-redis.call('HSET', KEYS[1], 'sent', ARGV[2])
+-- Uses: late_call
+redis.call('HSET', KEYS[1], 'sent', string.format('%.6f', not_late(tonumber(ARGV[2]))))
 if redis.call('HGET', KEYS[1], 'pending') == ARGV[1] then redis.call('HDEL', KEYS[1], 'pending', 'pending_until') end
 redis.call('EXPIRE', KEYS[1], 86400)

@@ -7,15 +7,17 @@
 -- Returns 2 when the holder has a slot and may try once without the throttle, 1 when it has a slot, 0 when all are
 -- in use.
 -- Uses: host_policy
+-- Uses: late_call
 local slots, policies, host, met = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local holder, crawl, now, until_then = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local holder, crawl, now = ARGV[1], ARGV[2], not_late(tonumber(ARGV[3]))
+local until_then = tonumber(ARGV[4]) + now - tonumber(ARGV[3])
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', now)
 redis.call('ZREMRANGEBYSCORE', slots, 2 * until_then - now, '+inf')  -- taken before Redis's clock was set back
 local _, fewest, is_longer = strictest_policy(policies, crawl, tonumber(ARGV[5]), tonumber(ARGV[6]), now, until_then - now)
 local at_work = redis.call('ZCARD', slots)
 if is_longer and at_work > 0 then announce(host, now + tonumber(ARGV[7])) end
 if not redis.call('ZSCORE', slots, holder) and at_work >= fewest then return 0 end
-redis.call('ZADD', slots, ARGV[4], holder)
+redis.call('ZADD', slots, string.format('%.6f', until_then), holder)
 redis.call('EXPIRE', slots, math.ceil(until_then - now) + 1)
 if tonumber(redis.call('HGET', host, 'delay') or '0') <= 0 or redis.call('SADD', met, ARGV[8]) == 0 then return 1 end
 redis.call('EXPIRE', met, ARGV[9])
