@@ -69,7 +69,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     job.add(session)
     try:
         with Heartbeat(job.renew) as heartbeat:
-            job.work(lambda: heartbeat.lost.is_set() or queues.stop_request.is_set())
+            job.work(lambda: heartbeat.is_lost() or queues.stop_request.is_set())
     finally:
         if not connection_pool.outlasts_jobs:
             connection_pool.close_idle()

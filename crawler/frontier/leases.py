@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import Self, cast
 from redis import Redis
 from redis.exceptions import RedisError
 
+from crawler.clock import Clock
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier import scripts
 from crawler.frontier.keys import CrawlKeys
@@ -160,28 +162,32 @@ def _slice(value: bytes) -> tuple[str, tuple[int, ...]]:
 
 
 class Heartbeat:
-    """Calls `renew` every few seconds. `lost` is set when it returns False or fails for LEASE_TTL_S: then the lease may
-    belong to another job, and no further page may be fetched."""
+    """Calls `renew` every few seconds, until that returns False. `now` is monotonic seconds."""
 
-    def __init__(self, renew: Callable[[], bool], every: float = RENEW_INTERVAL_S) -> None:
-        self._renew, self._every = renew, every
+    def __init__(
+        self, renew: Callable[[], bool], every: float = RENEW_INTERVAL_S, *, now: Clock = time.monotonic
+    ) -> None:
+        self._renew, self._every, self._now = renew, every, now
         self._stop = threading.Event()
-        self._failures = 0
+        self._renewed_at = now()
+        self._is_refused = False
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-        self.lost = threading.Event()
+
+    def is_lost(self) -> bool:
+        """Whether the lease was refused, or not renewed for LEASE_TTL_S: then it may belong to another job, and no
+        further page may be fetched. Goes by the time, because one call to a Redis that is silent may last as long."""
+        return self._is_refused or self._now() - self._renewed_at >= LEASE_TTL_S
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):
+            began = self._now()
             try:
-                alive = self._renew()
+                self._is_refused = not self._renew()
             except RedisError:
-                self._failures += 1
-                alive = self._failures * self._every < LEASE_TTL_S
-            else:
-                self._failures = 0
-            if not alive:
-                self.lost.set()
+                continue
+            if self._is_refused:
                 return
+            self._renewed_at = began
 
     def __enter__(self) -> Self:
         self._thread.start()

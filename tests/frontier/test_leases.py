@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+
 import pytest
+from redis import ConnectionError as RedisAway
 
 from crawler.core.crawl.politeness import Pace
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.leases import LEASE_TTL_S
+from crawler.frontier.leases import LEASE_TTL_S, Heartbeat
 from crawler.frontier.ready_queue import JOB_CHECK_INTERVAL_S, QueueItem
 from tests.frontier.conftest import GivenClock, dequeue
 
@@ -147,3 +151,63 @@ def test_putting_off_a_look_at_a_lease_that_is_gone_leaves_nothing(handed_out: F
     handed_out.clear()
     handed_out.leases.postpone_check(lease, 1e9, absent_since=1.0)
     assert not handed_out.redis.keys(f"*:lease:{BATCH}")
+
+
+PATIENCE = 10.0  # seconds for a thread
+
+
+def beating(renew: Callable[[], bool], clock: GivenClock) -> Heartbeat:
+    return Heartbeat(renew, every=0.001, now=clock)
+
+
+def away() -> bool:
+    raise RedisAway
+
+
+def test_a_lease_that_is_not_renewed_is_lost_when_it_runs_out(clock: GivenClock) -> None:
+    with beating(away, clock) as heartbeat:
+        clock.move(LEASE_TTL_S - 0.1)
+        assert not heartbeat.is_lost()
+        clock.move(0.1)
+        assert heartbeat.is_lost()
+
+
+def test_it_is_lost_while_a_renewal_still_waits_for_redis(clock: GivenClock) -> None:
+    begun, answered = threading.Event(), threading.Event()
+
+    def hanging() -> bool:
+        begun.set()
+        return answered.wait(PATIENCE)
+
+    with beating(hanging, clock) as heartbeat:
+        assert begun.wait(PATIENCE)
+        clock.move(LEASE_TTL_S)
+        is_lost = heartbeat.is_lost()
+        answered.set()
+    assert is_lost
+
+
+def test_a_renewal_that_succeeds_counts_from_its_beginning(clock: GivenClock) -> None:
+    times = [0.0, LEASE_TTL_S / 2]
+    renewed = threading.Event()
+
+    def slow() -> bool:
+        if not times:
+            renewed.set()
+            return renewed.wait() and away()
+        clock.move(times.pop())
+        return True
+
+    with beating(slow, clock) as heartbeat:
+        assert renewed.wait(PATIENCE)
+        clock.move(LEASE_TTL_S - 0.1)
+        assert not heartbeat.is_lost()
+        clock.move(0.1)
+        assert heartbeat.is_lost()
+
+
+def test_a_lease_that_is_refused_is_lost_at_once(clock: GivenClock) -> None:
+    refused = threading.Event()
+    with beating(lambda: refused.set() or False, clock) as heartbeat:
+        assert refused.wait(PATIENCE)
+    assert heartbeat.is_lost()

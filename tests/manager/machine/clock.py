@@ -70,6 +70,9 @@ class Pulse(Heartbeat):
 
     clock: Clock
 
+    def __init__(self, renew: Callable[[], bool]) -> None:
+        super().__init__(renew, now=self.clock.monotonic)
+
     def beat(self) -> None:
         self._stop = _Once()
         self._run()
