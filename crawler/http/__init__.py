@@ -7,6 +7,7 @@ curl_transport   the same by libcurl: `curl_transfer` for a request, `curl_lines
 guard            which addresses may be connected to
 connector        opens connections, directly or through a proxy
 connection       one connection, plain or TLS
+resettable       sockets whose connection another thread can end
 event_loop       many transfers in one thread
 request          the current request: headers, time limit
 response_parser  status line, headers, framing; header repair

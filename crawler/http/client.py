@@ -21,7 +21,7 @@ from crawler.http import event_loop
 from crawler.http.body import BodyPolicy, BodyStream, body_of
 from crawler.http.connection import Trust, public_trust
 from crawler.http.connector import Gateway, Route, refusal
-from crawler.http.errors import FETCH_ERRORS, FetchTimeout, explain, one_line, outcome_of
+from crawler.http.errors import FETCH_ERRORS, Aborted, FetchTimeout, explain, one_line, outcome_of
 from crawler.http.fetcher import (
     NOTHING,
     Fetched,
@@ -95,10 +95,15 @@ class HttpFetcher:
         sent = {**headers, "Content-Length": str(len(body))}
         return self._ask("POST", url, body, sent, _NO_BODY, anonymous=True)
 
-    def serve(self, on_sent: Callable[[], None]) -> None:
+    def serve(self, on_sent: Callable[[], None], may_continue: Callable[[], bool] | None = None) -> None:
         """Call `on_sent` for every request, right after its bytes were written to the socket and before the response:
-        twice in one `get` if a pooled connection had been closed."""
-        self._exchange.on_sent = on_sent
+        twice in one `get` if a pooled connection had been closed. A request goes on only while it `may_continue`, which
+        is asked before each step; else it raises Aborted."""
+        self._exchange.on_sent, self._exchange.may_continue = on_sent, may_continue
+
+    def abort(self) -> None:
+        """Reset all connections, so that a request under way raises Aborted; called by any thread."""
+        self._exchange.abort()
 
     def close(self) -> None:
         self._transport.close()
@@ -131,6 +136,8 @@ class HttpFetcher:
         if method != "POST" and self._was_closed_while_idle(fetched):
             self._exchange.begin_try()
             fetched, sent = self._try(request, body_policy), sent + int(self._exchange.sent)
+        if self._exchange.is_aborted:  # what came of it says nothing about the server
+            raise Aborted
         return replace(fetched, requests=sent, elapsed_ms=self._exchange.elapsed_ms())
 
     def _was_closed_while_idle(self, fetched: Fetched) -> bool:

@@ -64,6 +64,7 @@ class Connection:
 
     def send(self, data: bytes) -> None:
         """Raises OSError, and FetchTimeout when the server takes nothing."""
+        self._exchange.check()  # before it counts as sent
         try:
             self._put(data)
         except (BrokenPipeError, ConnectionResetError):

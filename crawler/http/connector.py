@@ -23,6 +23,7 @@ from crawler.http.errors import AddressRefused, FetchError, FetchTimeout, Invali
 from crawler.http.event_loop import WRITABLE, wait_for_socket
 from crawler.http.guard import Endpoint, Guard
 from crawler.http.request import Exchange
+from crawler.http.resettable import ResettableSocket
 
 MAX_ADDRESSES_TRIED = 8  # of one host name, which could have hundreds of addresses
 
@@ -106,7 +107,8 @@ class Route:
 
     def _connect(self, endpoint: Endpoint, options: Options) -> socket.socket:
         seconds = self._exchange.limits.connect_seconds
-        sock = socket.socket(endpoint.family, socket.SOCK_STREAM)
+        sock = ResettableSocket(endpoint.family)
+        self._exchange.note_opened(sock)
         sock.setblocking(False)
         try:
             for option in options:

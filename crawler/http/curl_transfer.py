@@ -49,6 +49,7 @@ class Transfer:
 
     def begin(self, tls_host: str) -> None:
         """Send the request; `tls_host` is the name in the certificate of a new connection, "" for others."""
+        self._exchange.check()  # libcurl sends at once
         self._host = tls_host
         if tls_host:
             ends = self._exchange.elapsed_ms() + self._exchange.limits.connect_seconds * 1000

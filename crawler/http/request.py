@@ -9,8 +9,9 @@ from requests.structures import CaseInsensitiveDict
 from crawler.core.access.credentials import Credentials, is_own, request_headers
 from crawler.core.urls.normalise import origin_of
 from crawler.http.encodings import ACCEPTED
-from crawler.http.errors import FetchTimeout
+from crawler.http.errors import Aborted, FetchTimeout
 from crawler.http.fetcher import Limits
+from crawler.http.resettable import ResettableSocket
 
 Clock = Callable[[], float]
 
@@ -28,7 +29,10 @@ class Exchange:
         self._began = clock()
         self._total_seconds = limits.total_seconds
         self.on_sent: Callable[[], None] | None = None
+        self.may_continue: Callable[[], bool] | None = None  # asked before each step
         self.records = False  # whether both heads are recorded
+        self.is_aborted = False  # its connections were reset
+        self._sockets: tuple[ResettableSocket, ...] = ()  # of the fetcher; some may be closed
 
     def begin(self, url: str, seconds: float | None = None) -> None:
         """`seconds`: the total time of this request if that is less than the limit."""
@@ -36,6 +40,7 @@ class Exchange:
         total = self.limits.total_seconds
         self._total_seconds = total if seconds is None else min(seconds, total)
         self._began = self._clock()
+        self.is_aborted = False
         self.begin_try()
 
     def begin_try(self) -> None:
@@ -51,8 +56,28 @@ class Exchange:
         if self.on_sent is not None:
             self.on_sent()
 
+    def note_opened(self, sock: ResettableSocket) -> None:
+        """Note a socket before it connects."""
+        self._sockets = (*(known for known in self._sockets if known.fileno() >= 0), sock)
+
+    def abort(self) -> None:
+        """End the request under way, and connections that are idle; called by any thread. What waits for a socket goes
+        on at once, and each further step raises Aborted."""
+        if self.is_aborted:
+            return
+        self.is_aborted = True  # first: a socket that is opened meanwhile is not used
+        for sock in self._sockets:
+            sock.reset()
+
+    def check(self) -> None:
+        """Raises Aborted if the request was aborted, or may not continue."""
+        if self.is_aborted or (self.may_continue is not None and not self.may_continue()):
+            raise Aborted
+
     def time_left(self, seconds: float) -> float:
-        """The timeout of the next step: `seconds`, or the rest of the total time if that is less."""
+        """The timeout of the next step: `seconds`, or the rest of the total time if that is less. Raises FetchTimeout
+        and Aborted."""
+        self.check()
         left = self._began + self._total_seconds - self._clock()
         if left <= 0:
             raise FetchTimeout(f"not complete after {self._total_seconds:g} seconds")

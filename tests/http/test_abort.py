@@ -34,7 +34,7 @@ def given_up(url: str, when: Callable[[], bool]) -> list[Fetched]:
     return fetched
 
 
-@pytest.mark.parametrize(
+SLOW = pytest.mark.parametrize(
     "reply",
     [
         Reply(then=Then.STALL),
@@ -45,6 +45,9 @@ def given_up(url: str, when: Callable[[], bool]) -> list[Fetched]:
     ],
     ids=["no byte", "within the head", "within the body", "dripping chunks", "body without a length"],
 )
+
+
+@SLOW
 def test_it_is_given_up_while_the_server_takes_its_time(reply: Reply) -> None:
     with Server({"/": reply}) as server, pytest.raises(Aborted):
         given_up(f"{server.origin}/", lambda: bool(server.requests))
@@ -80,3 +83,70 @@ def test_a_page_that_is_complete_is_kept() -> None:
     with Server({"/": page("<p>there")}) as server:
         (fetched,) = given_up(f"{server.origin}/", lambda: False)
     assert (fetched.outcome, fetched.body) == (Outcome.SUCCESS, b"<p>there")
+
+
+# By another thread, while the one of the loop may be busy
+
+
+def aborting(fetcher: HttpFetcher, when: Callable[[], bool]) -> threading.Thread:
+    """Aborts the fetcher's request as soon as something is the case."""
+
+    def wait() -> None:
+        while not when():
+            time.sleep(0.01)
+        fetcher.abort()
+
+    return threading.Thread(target=wait, daemon=True)
+
+
+def run_until(loop: EventLoop, deadline: float) -> None:
+    while time.monotonic() < deadline:
+        loop.run(LONG)
+
+
+@SLOW
+def test_another_thread_ends_it_and_wakes_the_task(reply: Reply) -> None:
+    with Server({"/": reply}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher, EventLoop() as loop:
+        loop.spawn(lambda: fetcher.get(f"{server.origin}/"))
+        aborting(fetcher, lambda: bool(server.requests)).start()
+        began = time.monotonic()
+        with pytest.raises(Aborted):
+            run_until(loop, began + LONG / 4)
+    assert time.monotonic() - began < LONG / 4
+    assert len(server.requests) == 1
+
+
+def test_another_thread_ends_it_outside_a_loop() -> None:
+    with Server({"/": Reply(then=Then.STALL)}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
+        aborting(fetcher, lambda: bool(server.requests)).start()
+        with pytest.raises(Aborted):
+            fetcher.get(f"{server.origin}/")
+
+
+def test_the_next_request_is_sent_over_a_new_connection() -> None:
+    with Server({"/": page("<p>there")}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
+        fetcher.get(f"{server.origin}/")
+        fetcher.abort()
+        assert fetcher.get(f"{server.origin}/").outcome is Outcome.SUCCESS
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize("steps", range(3))
+def test_a_request_that_may_not_continue_is_not_sent(steps: int) -> None:
+    """Not even when that is known only once the connection is open."""
+    answers = iter([True] * steps)
+    sent: list[str] = []
+    with Server({"/": page("<p>there")}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
+        fetcher.serve(lambda: sent.append("/"), lambda: next(answers, False))
+        with pytest.raises(Aborted):
+            fetcher.get(f"{server.origin}/")
+    assert (server.requests, sent) == ([], [])
+
+
+def test_nor_is_one_over_a_connection_that_was_kept() -> None:
+    with Server({"/": page("<p>there")}) as server, HttpFetcher(LOOPBACK, "Tester/1", LIMITS) as fetcher:
+        fetcher.get(f"{server.origin}/")
+        fetcher.serve(lambda: None, lambda: False)
+        with pytest.raises(Aborted):
+            fetcher.get(f"{server.origin}/")
+    assert len(server.requests) == 1

@@ -25,6 +25,7 @@ KNOWN = {
     "http/guard.py": "looks names up and judges their addresses",
     "http/connector.py": "connects to those addresses",
     "http/connection.py": "takes a socket that is connected",
+    "http/resettable.py": "ends such a connection at once",
     "http/event_loop.py": "waits for sockets that were opened elsewhere",
     "http/request.py": "fills in the headers of requests",
     "http/client.py": "fills in the requests that a transport sends",

@@ -29,7 +29,9 @@ from tests.manager.machine.world import PLAN, World
 
 pytestmark = [
     # Those who die here leave sockets and files to the garbage collector, where a system would close them.
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning", "ignore:Unclosed file:ResourceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:unclosed <(socket|crawler.http.resettable):ResourceWarning", "ignore:Unclosed file:ResourceWarning"
+    ),
     pytest.mark.usefixtures("_the_dead_are_buried"),
 ]
 
