@@ -7,6 +7,7 @@ slice          pages of one host, one after the other
 page           one page: request, parse, result
 robots_check   whether robots.txt allows a page
 host_slot      a slice's client of the host limiter
+slot_watch     ends requests whose slot is about to expire
 capture        extraction and content capture
 result_buffer  gathers results and leaves them for the manager
 pool           keep-alive connections for the next slice of a host

@@ -21,9 +21,10 @@ from crawler.http.errors import Aborted
 from crawler.http.event_loop import sleep
 from crawler.queueing import queues
 
-SLOT_CHECK_S = 1.0
-"""After so many seconds without a word from Redis a slice makes sure that it still has its slot. Redis may have been
-away until the slot expired, or have lost its data, and another slice may have taken it."""
+BEGIN_MARGIN_S = 2.5  # a request is begun only while the slot is valid for longer than this, else it is taken again
+END_MARGIN_S = 2.0
+"""A request under way is ended once the slot is not valid for longer than this. It covers the interval of `SlotWatch`,
+the way to the host, and the error of the clock of the worker that takes the slot next."""
 SLOT_RETRY_S = 0.25  # between two attempts to get a lost slot again
 
 
@@ -35,18 +36,29 @@ class RateLimited:
 
 
 class HostSlot:
-    """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` waits."""
+    """`next_at` tells the manager when the host may be asked again (epoch seconds). Only `wait_for_grant` waits.
+
+    How long the slot is valid counts from when Redis was asked, not from its answer, which may come late.
+    `now` is the shared clock, by which Redis lets the slot expire; `monotonic` never asks Redis.
+    """
 
     def __init__(
-        self, limiter: HostLimiter, host_states: HostStates, host: str, holder: str, policy: HostPolicy, now: Clock
+        self,
+        limiter: HostLimiter,
+        host_states: HostStates,
+        host: str,
+        holder: str,
+        policy: HostPolicy,
+        now: Clock,
+        monotonic: Clock,
     ) -> None:
         self._limiter, self._host_states, self._host = limiter, host_states, host
         self._own_holder = self._holder = holder
-        self._policy, self._chosen_delay, self._now = policy, policy.delay, now
+        self._policy, self._chosen_delay = policy, policy.delay
+        self._now, self._monotonic = now, monotonic
         self.next_at = 0.0
         self._delay = policy.delay
         self._checked_at = 0.0  # when the limiter was last asked
-        self._slot_seen_at = 0.0  # when the limiter last answered, and the slot was there
         self._has_grant = False  # granted, and no request sent yet
         self._responses, self._response_seconds = 0, 0.0  # not reported to the throttle yet
         self._has_response_since_refusal = False  # whether there was a response since the last refusal
@@ -54,6 +66,7 @@ class HostSlot:
         self._is_first_try = False  # of this crawl at a throttled host: its delay does not count
         self._is_unthrottled = False  # the throttle is known to do nothing
         self._has_slot = False
+        self._valid_until = 0.0  # monotonic seconds; what other threads may read
         self._lock = threading.Lock()  # the heartbeat renews from a thread of its own
 
     def begin(self, holder: str | None = None) -> bool:
@@ -61,9 +74,8 @@ class HostSlot:
         crawls or slices."""
         with self._lock:
             self._holder = holder or self._own_holder
-            entry = self._limiter.take_slot(self._host, self._holder, self._policy, self._now())
+            entry = self._take()
             self._has_slot = entry is not SlotResult.NONE_FREE
-            self._slot_seen_at = self._now()
             self._is_first_try = entry is SlotResult.FIRST_TIME
         return self._has_slot
 
@@ -71,17 +83,47 @@ class HostSlot:
         """End without releasing the slot: its limiter and holder, for the slice that reuses the connection. None for a
         host with a delay: keeping its slot would only block others."""
         with self._lock:
-            if not self._has_slot or self._delay > 0:
+            if not self._has_slot or not self.is_valid() or self._delay > 0:
                 return None
             self._has_slot = False
         self._report_responses()
         return self._limiter, self._holder
 
-    def renew(self, pipe: Redis) -> None:
-        """Renew the slot, if there is one: a slice that has ended must not take it again."""
+    def is_valid(self) -> bool:
+        """Whether a request under way may continue; called by any thread."""
+        return self._is_valid_for(END_MARGIN_S)
+
+    def _is_valid_for(self, seconds: float) -> bool:
+        return not self._has_slot or self._valid_until - self._monotonic() > seconds
+
+    def renew(self, pipe: Redis) -> float | None:
+        """Renew the slot, if there is one: a slice that has ended must not take it again. Returns when, in monotonic
+        seconds, for `note_renewed`; None if there is no slot."""
         with self._lock:
-            if self._has_slot:
-                self._limiter.renew_slot(self._host, self._holder, self._policy, self._now(), pipe)
+            if not self._has_slot:
+                return None
+            asked_at = self._monotonic()
+            self._limiter.renew_slot(self._host, self._holder, self._policy, self._now(), pipe)
+        return asked_at
+
+    def note_renewed(self, asked_at: float, answer: int) -> None:
+        """What Redis answered to `renew`."""
+        with self._lock:
+            self._note_answer(asked_at, SlotResult(answer))
+
+    def _take(self) -> SlotResult:
+        asked_at = self._monotonic()
+        entry = self._limiter.take_slot(self._host, self._holder, self._policy, self._now())
+        self._note_answer(asked_at, entry)
+        return entry
+
+    def _note_answer(self, asked_at: float, entry: SlotResult) -> None:
+        """Other slices have all of the host's slots: then this one is lost, unless a later call has got it again."""
+        until = asked_at + self._limiter.slot_seconds
+        if entry is not SlotResult.NONE_FREE:
+            self._valid_until = max(self._valid_until, until)
+        elif until > self._valid_until:
+            self._valid_until = 0.0
 
     def end(self) -> None:
         """Release the slot, and report what was learned about the host."""
@@ -96,7 +138,7 @@ class HostSlot:
         """None if a request may be sent now. With a delay, the caller must end the grant by `note_sent` or
         `end_grant`."""
         now = self._now()
-        if self._delay <= 0 and now - self._checked_at < POLICY_RECHECK_S:
+        if self._delay <= 0 and now - self._checked_at < POLICY_RECHECK_S and self._is_valid_for(BEGIN_MARGIN_S):
             return None
         host_policy = replace(self._policy, throttled=False) if self._is_first_try else self._policy
         grant = self._limiter.request_grant(self._host, self._holder, host_policy, now)
@@ -104,21 +146,16 @@ class HostSlot:
         self.next_at = grant.next_at if grant.delay > 0 or not grant.granted else 0.0
         self._has_grant = grant.granted and grant.delay > 0
         self._is_first_try = self._is_first_try and not grant.granted
-        if grant.granted and not self._keeps_slot():
+        if grant.granted and not (self._is_valid_for(BEGIN_MARGIN_S) or self._take_again()):
             self.end_grant()
             return RateLimited(self._now() + SLOT_RETRY_S)
         return None if grant.granted else RateLimited(grant.next_at)
 
-    def _keeps_slot(self) -> bool:
-        """Whether the slot is there. It is looked at again after SLOT_CHECK_S, and taken again if one is free."""
-        answered_at = self._now()
+    def _take_again(self) -> bool:
+        """Take the slot once more, if one is free: it was not renewed for a while, or another slice has got it."""
         with self._lock:
-            if self._has_slot and answered_at - self._slot_seen_at > SLOT_CHECK_S:
-                entry = self._limiter.take_slot(self._host, self._holder, self._policy, answered_at)
-                if entry is SlotResult.NONE_FREE:
-                    return False
-        self._slot_seen_at = answered_at
-        return True
+            self._take()
+        return self._is_valid_for(BEGIN_MARGIN_S)
 
     def wait_for_grant(self) -> bool:
         """Wait until a request may be sent, where the work cannot be resumed later, such as a redirected robots.txt.

@@ -22,6 +22,7 @@ from crawler.fetcher.pool import MAX_IDLE_S, ConnectionPool
 from crawler.fetcher.result_buffer import MAX_SUMMARY_LINKS
 from crawler.fetcher.schedule import Schedule
 from crawler.fetcher.session import FetchSession
+from crawler.fetcher.slot_watch import SlotWatch
 from crawler.fetcher.work_stealing import WorkStealer
 from crawler.frontier.leases import Heartbeat
 from crawler.http import memory_budget
@@ -49,7 +50,8 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
 
     1. Claim the lease: of two jobs with the same batch only one works.
     2. If RQ's queues are empty, send the tick the results would send anyway: if this worker dies, another finds it.
-    3. Fetch the pages while a heartbeat renews the lease and the hosts' slots.
+    3. Fetch the pages while a heartbeat renews the lease and the hosts' slots; requests end before a slot that was not
+       renewed expires.
     4. Leave the results, and wake other crawls that need it.
 
     A worker that is shutting down begins no further page and hands back the rest, see `core.installation.deployment`.
@@ -68,7 +70,7 @@ def fetch(batch: Batch) -> dict[str, Any] | str:
     job = _Job(queues.stop_listener())
     job.add(session)
     try:
-        with Heartbeat(job.renew) as heartbeat:
+        with Heartbeat(job.renew) as heartbeat, SlotWatch(job.abort_invalid):
             job.work(lambda: heartbeat.is_lost() or queues.stop_request.is_set())
     finally:
         if not connection_pool.outlasts_jobs:
@@ -153,6 +155,10 @@ class _Job:
             session.renew()
         self._look_for_stop()
         return True
+
+    def abort_invalid(self) -> None:
+        for session in tuple(self._sessions):  # in the watch's thread
+            session.abort_invalid()
 
     def _look_for_stop(self) -> None:
         self._stop_checked_at = time.monotonic()

@@ -86,7 +86,8 @@ class FetchSession:
         delay = chosen_delay(policy.delay, policy.per_minute)
         host_policy = HostPolicy(self.batch.crawl, delay, policy.concurrency, policy.throttle)
         host, holder = self.batch.slices[number].host, self.holder(number)
-        return HostSlot(HostLimiter(redis, LEASE_TTL_S), HostStates(redis), host, holder, host_policy, self.now)
+        limiter, states = HostLimiter(redis, LEASE_TTL_S), HostStates(redis)
+        return HostSlot(limiter, states, host, holder, host_policy, self.now, time.monotonic)
 
     def open_fetcher(self) -> HttpFetcher:
         return fetcher_for(self.batch.policy, self._guard)
@@ -111,13 +112,18 @@ class FetchSession:
         if self.is_over:
             return
         with self.frontier.redis.pipeline(transaction=False) as pipe:
-            for part in self.slices:
-                part.slot.renew(pipe)
-            pipe.execute()
+            asked = [(part.slot, at) for part in self.slices if (at := part.slot.renew(pipe)) is not None]
+            for (slot, asked_at), answer in zip(asked, pipe.execute(), strict=True):
+                slot.note_renewed(asked_at, answer)
         for part in self.slices:
             part.renew()
         is_ours = self.frontier.leases.renew(self.id, self.batch.token, self.now())
         self._lost = not is_ours or self.frontier.is_paused()
+
+    def abort_invalid(self) -> None:
+        """Abort the requests of slices whose slot is about to expire; called in the watch's thread."""
+        for part in self.slices:
+            part.abort_if_invalid()
 
     def end_all(self) -> None:
         """End every slice."""

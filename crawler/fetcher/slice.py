@@ -80,6 +80,8 @@ class SliceRun:
                 answer = self._fetch(task)
             except Aborted:
                 self._is_aborted = True
+                if not self.slot.is_valid():
+                    log.warning("a request to %s was ended: Redis did not confirm in time that it may go on", self.host)
                 self._clear_suspect()
                 return None
             if isinstance(answer, RateLimited):
@@ -96,6 +98,12 @@ class SliceRun:
         robots = self._robots  # in the heartbeat's thread: the attribute may be cleared at any moment
         if robots is not None:
             robots.renew()
+
+    def abort_if_invalid(self) -> None:
+        """Abort the request under way if the slot is about to expire."""
+        fetcher = self._fetcher  # in the watch's thread, as above
+        if fetcher is not None and not self.slot.is_valid():
+            fetcher.abort()
 
     def end(self) -> int:
         """Release everything. Returns how many requests, for robots.txt or an aborted page, are counted in no
@@ -212,7 +220,7 @@ class SliceRun:
     def _opened(self) -> PageFetcher:
         if self._page_fetcher is None:
             self._fetcher = self._fetcher or self._session.open_fetcher()
-            self._fetcher.serve(self._note_sent)
+            self._fetcher.serve(self._note_sent, self.slot.is_valid)
             if self._policy.obey_robots:
                 holder = self._session.holder(self._number)
                 self._robots = RobotsChecker(self._fetcher, self._session.robots_cache, self.slot, holder, self._now)

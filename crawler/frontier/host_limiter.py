@@ -51,7 +51,7 @@ class HostLimiter:
     """`holder` names one slice at work; a slot that is not renewed expires after `slot_seconds`."""
 
     def __init__(self, redis: Redis, slot_seconds: float) -> None:
-        self._redis, self._slot_seconds = redis, slot_seconds
+        self._redis, self.slot_seconds = redis, slot_seconds
 
     def take_slot(self, host: str, holder: str, policy: HostPolicy, now: float) -> SlotResult:
         """Take, or renew, one of the host's slots."""
@@ -62,7 +62,7 @@ class HostLimiter:
         self._take_slot(host, holder, policy, now, pipe)
 
     def _take_slot(self, host: str, holder: str, policy: HostPolicy, now: float, redis: Redis) -> Any:
-        args = [holder, policy.crawl, now, now + self._slot_seconds, policy.delay, policy.connections, POLICY_RECHECK_S]
+        args = [holder, policy.crawl, now, now + self.slot_seconds, policy.delay, policy.connections, POLICY_RECHECK_S]
         met = keys.CrawlKeys(policy.crawl).met
         where = [keys.host_slots(host), keys.host_wishes(host), keys.host(host), met]
         return scripts.run(redis, "host_slot", where, [*args, host, HOST_STATE_TTL_S])
@@ -74,7 +74,7 @@ class HostLimiter:
         """Request a grant: given if the delay has passed since the last request and no other slice holds one. With a
         delay, the holder of a grant must call `note_sent`."""
         throttled = 1 if policy.throttled else 0
-        args = [holder, policy.crawl, now, policy.delay, policy.connections, throttled, self._slot_seconds]
+        args = [holder, policy.crawl, now, policy.delay, policy.connections, throttled, self.slot_seconds]
         args += [MAX_GRANT_HOLD_S, POLICY_RECHECK_S, HALF_LIFE_S, TRIAL_TIMEOUT_S, TRIAL_POLL_S]
         where = [keys.host(host), keys.host_wishes(host)]
         granted, next_at, delay, on_trial = scripts.run(self._redis, "host_grant", where, args)

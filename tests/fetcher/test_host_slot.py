@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from crawler.clock import Clock
-from crawler.fetcher.host_slot import SLOT_CHECK_S, SLOT_RETRY_S, HostSlot, RateLimited
+from crawler.fetcher.host_slot import BEGIN_MARGIN_S, END_MARGIN_S, SLOT_RETRY_S, HostSlot, RateLimited
 from crawler.frontier import keys
-from crawler.frontier.host_limiter import HostLimiter, HostPolicy
+from crawler.frontier.host_limiter import HostLimiter, HostPolicy, SlotResult
 from crawler.frontier.host_state import HostStates
 from crawler.queueing import queues
 
@@ -15,14 +17,46 @@ HOST = "example.com"
 NOW = 1_000_000.0
 
 
+TTL = 10.0  # seconds a slot lasts
+
+
 @pytest.fixture
 def limiter() -> HostLimiter:
-    return HostLimiter(queues.connection(), 10)
+    return HostLimiter(queues.connection(), TTL)
+
+
+class Moment:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def moment() -> Moment:
+    return Moment()
 
 
 def turns(limiter: HostLimiter, holder: str, now: Clock = lambda: NOW, delay: float = 0.0) -> HostSlot:
     policy = HostPolicy("a-crawl", delay)
-    return HostSlot(limiter, HostStates(queues.connection()), HOST, holder, policy, now)
+    return HostSlot(limiter, HostStates(queues.connection()), HOST, holder, policy, now, now)
+
+
+def forget() -> None:
+    """Slots expired, or Redis lost its data."""
+    queues.connection().delete(keys.host_slots(HOST))
+
+
+def renew(slot: HostSlot) -> None:
+    """What the heartbeat does."""
+    with queues.connection().pipeline(transaction=False) as pipe:
+        asked_at = slot.renew(pipe)
+        (answer,) = pipe.execute()
+    assert asked_at is not None
+    slot.note_renewed(asked_at, answer)
 
 
 def test_a_slice_that_ended_does_not_take_its_connection_again(limiter: HostLimiter) -> None:
@@ -52,18 +86,76 @@ def test_renewing_keeps_the_connection(limiter: HostLimiter) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 0.5])
 def test_after_an_outage_nothing_is_requested_over_a_connection_that_another_slice_has_by_now(
-    limiter: HostLimiter, delay: float
+    limiter: HostLimiter, moment: Moment, delay: float
 ) -> None:
-    moments = [NOW]
-    first, second = (turns(limiter, holder, lambda: moments[-1], delay) for holder in ("first", "second"))
+    first, second = (turns(limiter, holder, moment, delay) for holder in ("first", "second"))
     assert first.begin()
     assert first.take_grant() is None
     first.note_sent()
-    queues.connection().delete(keys.host_slots(HOST))  # it expired, or Redis lost its data
+    forget()
     assert second.begin()
-    moments.append(NOW + SLOT_CHECK_S + 0.1)
-    assert first.take_grant() == RateLimited(moments[-1] + SLOT_RETRY_S)
+    moment.at += TTL - BEGIN_MARGIN_S
+    assert first.take_grant() == RateLimited(moment.at + SLOT_RETRY_S)
     second.end()
-    moments.append(moments[-1] + 1.0)
+    moment.at += 1.0
     assert first.take_grant() is None
     assert not second.begin()
+
+
+def test_a_slot_that_is_renewed_is_not_asked_for_again(limiter: HostLimiter, moment: Moment) -> None:
+    first, second = (turns(limiter, holder, moment) for holder in ("first", "second"))
+    first.begin()
+    moment.at += TTL - BEGIN_MARGIN_S - 0.1
+    renew(first)
+    forget()  # it cannot be seen: Redis confirmed the slot a moment ago
+    assert second.begin()
+    moment.at += TTL - BEGIN_MARGIN_S - 0.1
+    assert first.take_grant() is None
+    assert first.is_valid()
+
+
+def test_a_request_under_way_may_not_outlast_its_slot(limiter: HostLimiter, moment: Moment) -> None:
+    first = turns(limiter, "first", moment)
+    first.begin()
+    moment.at += TTL - END_MARGIN_S - 0.1
+    assert first.is_valid()
+    moment.at += 0.1
+    assert not first.is_valid()
+
+
+def test_a_slot_is_valid_from_when_it_was_asked_for_however_late_the_answer_comes(moment: Moment) -> None:
+    class Slow(HostLimiter):
+        def take_slot(self, *asked: Any) -> SlotResult:
+            entry = super().take_slot(*asked)
+            moment.at += TTL - END_MARGIN_S
+            return entry
+
+    first = turns(Slow(queues.connection(), TTL), "first", moment)
+    assert first.begin()
+    assert not first.is_valid()
+    assert isinstance(first.take_grant(), RateLimited)  # nor does it help to ask again
+
+
+def test_a_renewal_that_is_refused_ends_the_request_under_way(limiter: HostLimiter, moment: Moment) -> None:
+    first, second = (turns(limiter, holder, moment) for holder in ("first", "second"))
+    first.begin()
+    forget()
+    second.begin()
+    moment.at += 1.0
+    renew(first)
+    assert not first.is_valid()
+    assert isinstance(first.take_grant(), RateLimited)
+
+
+def test_a_refusal_that_comes_after_a_later_answer_changes_nothing(limiter: HostLimiter, moment: Moment) -> None:
+    first = turns(limiter, "first", moment)
+    first.begin()
+    first.note_renewed(moment.at - 1.0, SlotResult.NONE_FREE)
+    assert first.is_valid()
+
+
+def test_a_connection_whose_slot_is_about_to_expire_is_not_kept(limiter: HostLimiter, moment: Moment) -> None:
+    first = turns(limiter, "first", moment)
+    first.begin()
+    moment.at += TTL - END_MARGIN_S
+    assert first.detach() is None

@@ -32,6 +32,7 @@ BODY = "crawler/http/body.py"
 HTTP_ROBOTS = "crawler/http/robots.py"
 ROBOTS_CHECK = "crawler/fetcher/robots_check.py"
 HOST_SLOT = "crawler/fetcher/host_slot.py"
+SLICE = "crawler/fetcher/slice.py"
 OUTBOX = "crawler/notices/outbox.py"
 LOGINS = "crawler/accounts/logins.py"
 PERMISSIONS = "crawler/accounts/permissions.py"
@@ -324,6 +325,30 @@ MUTATIONS = (
         "if status not in BUSY_STATUSES or not retry_after:\n            return",
         "return",
         "tests/manager/test_manage.py::test_a_host_that_asks_for_peace_gets_it_for_all_its_pages_and_from_all_crawls",
+    ),
+    Mutation(
+        "slot-valid-from-the-answer",
+        "a slot is valid from when it was asked for, however late Redis answers",
+        HOST_SLOT,
+        "until = asked_at + self._limiter.slot_seconds",
+        "until = self._monotonic() + self._limiter.slot_seconds",
+        "tests/fetcher/test_host_slot.py::test_a_slot_is_valid_from_when_it_was_asked_for_however_late_the_answer_comes",
+    ),
+    Mutation(
+        "request-outlasts-its-slot",
+        "a request ends before its slot expires",
+        SLICE,
+        "            fetcher.abort()\n",
+        "            pass\n",
+        "tests/fetcher/test_slot_watch.py::test_so_does_one_for_robots_txt",
+    ),
+    Mutation(
+        "late-call-believed",
+        "a call that Redis gets late takes no slot from a holder",
+        LUA + "shared/late_call.lua",
+        "return late > 2 and late < 3600 and now + late or now",
+        "return now",
+        "tests/frontier/test_host_limiter.py::test_a_call_that_comes_late_does_not_take_the_slot_of_another_holder",
     ),
     Mutation(
         "crawl-delay-forgotten",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from random import Random
 from types import SimpleNamespace
@@ -69,6 +69,7 @@ class Machine:
             (timezone, "now", self.clock.moment),
             (loop, "EventLoop", partial(OneAfterAnother, self.clock)),
             (loop, "Heartbeat", Pulse),
+            (loop, "SlotWatch", lambda look: nullcontext()),  # tasks do not wait here
             (host_slot, "threading", SimpleNamespace(Lock=threading.RLock)),  # its heart beats in the same thread here
             (work_stealing, "ThreadPoolExecutor", AtOnce),
             (politeness, "SLICE_PAGES", 3),
