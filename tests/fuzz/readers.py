@@ -26,7 +26,8 @@ from crawler.core.errors import BadInput
 from crawler.core.extraction import extractor
 from crawler.core.extraction import rules as rules_text
 from crawler.core.extraction.rules import TYPES, FieldRule, check_rules
-from crawler.core.html import charsets, link_codec, main_content, page_metadata
+from crawler.core.html import charsets, link_codec, main_content, page_metadata, shells
+from crawler.core.html.document import document_of
 from crawler.core.html.links import extract
 from crawler.core.robots import robots_txt
 from crawler.core.sitemaps import reading as sitemaps
@@ -95,7 +96,9 @@ def read_of_url(url: str) -> None:
 
 def read_page(data: bytes) -> None:
     html = charsets.utf_8(data)
-    page = extract(html, HERE, sketches=True)
+    document = document_of(html)
+    holds(shells.reason(document) in ("", *shells.Shell), "a page is a shell for no known reason")
+    page = extract(document, HERE, sketches=True)
     holds(len(page.links) == len(set(page.links)), "a target comes twice")
     places, texts, rels = page.occurrences
     holds(list(dict.fromkeys(places)) == list(range(len(page.links))), "a target has no link, or not in its turn")
