@@ -1,0 +1,39 @@
+"""Serves one of the sites on a free port of this machine, and prints its address: python -m tests.browser_sites NAME"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+
+from tests.browser_sites.behaviours import behaviours
+from tests.browser_sites.endless import endless
+from tests.browser_sites.expected import BrowserSite
+from tests.browser_sites.mixed import mixed
+from tests.browser_sites.spa import SHELLS, spa
+from tests.site import Site
+
+SITES: dict[str, Callable[[], BrowserSite]] = {
+    **{framework: partial(spa, framework=framework) for framework in SHELLS},
+    "mixed": mixed,
+    "behaviours": behaviours,
+    "endless": endless,
+}
+
+
+def main() -> int:
+    named = SITES.get(sys.argv[1]) if len(sys.argv) == 2 else None
+    if named is None:
+        print(f"usage: python -m tests.browser_sites {'|'.join(SITES)}", file=sys.stderr)
+        return 2
+    site = named()
+    with Site(site.pages).serving() as served, suppress(KeyboardInterrupt):
+        print(f"{served.url}/ has {len(site.expected)} pages with expected links. Ctrl-C ends it.", flush=True)
+        threading.Event().wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
