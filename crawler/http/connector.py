@@ -106,7 +106,7 @@ class Route:
         raise failure
 
     def _connect(self, endpoint: Endpoint, options: Options) -> socket.socket:
-        seconds = self._exchange.limits.connect_seconds
+        seconds = self._exchange.time_left(self._exchange.limits.connect_seconds)
         sock = ResettableSocket(endpoint.family)
         self._exchange.note_opened(sock)
         sock.setblocking(False)
@@ -115,7 +115,7 @@ class Route:
                 sock.setsockopt(*option)
             status = sock.connect_ex(endpoint.sockaddr)
             if status == errno.EINPROGRESS:
-                wait_for_socket(sock, WRITABLE, self._exchange.time_left(seconds))
+                wait_for_socket(sock, WRITABLE, seconds)
                 status = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             if status:
                 raise OSError(status, os.strerror(status))

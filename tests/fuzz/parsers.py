@@ -46,6 +46,7 @@ PARSERS = {
         Parser("robots", readers.read_robots, seeds.ROBOTS, tokens.ROBOTS, longest=600_000, most=4.0),
         Parser("sitemap", readers.read_sitemap, seeds.SITEMAPS, (*tokens.MARKUP, *tokens.BITS[:3], seeds.PACKED[1])),
         Parser("head", readers.read_head, seeds.HEADS, tokens.HTTP, longest=70_000, most=4.0),
+        Parser("proxied", readers.read_proxied, seeds.PROXIED, tokens.HTTP, longest=70_000, most=4.0),
         Parser("header", readers.read_header, seeds.HEADERS, tokens.DATES, longest=70_000),
         Parser("coding", readers.read_coding, seeds.PACKED, tokens.BITS, most=4.0),
         Parser("timetable", readers.read_timetable, seeds.TIMETABLES, tokens.CRON, longest=1000),

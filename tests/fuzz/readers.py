@@ -15,6 +15,7 @@ from crawler.api.firecrawl import schemas
 from crawler.api.firecrawl.schemas import CrawlRequest
 from crawler.api.problems import Problem, read_json
 from crawler.api.schemas.start import Start
+from crawler.browser.proxy_request import BadRequest, BadResponse, Request, returned
 from crawler.content import warc
 from crawler.core.access import credentials
 from crawler.core.channels import catalogue as channels
@@ -197,6 +198,22 @@ def read_one_header(value: str) -> None:
     for etag in ("", value):
         answer = PageResult(id=1, attempt=1, outcome=Outcome.SUCCESS, etag=etag, last_modified=value, fetched_at=1.8e9)
         cache_policy.validators_of(answer)
+
+
+def read_proxied(data: bytes) -> None:
+    """As a request to the browser's proxy, and as a response that comes back by it."""
+    request = Request.parse(data)
+    holds(len(request.credentials) == 2, "credentials are a user and a password")
+    with suppress(BadRequest):
+        holds(0 <= request.target().port <= 65535, "a port is out of range")
+        request.body_size()
+        forwarded = Request.parse(request.forwarded(None))
+        holds(forwarded.credentials == ("", ""), "a password is forwarded")
+        names = [field.partition(":")[0].lower() for field in forwarded.fields]
+        holds(names.count("host") == names.count("connection") == 1, "a header is repeated")
+    with suppress(BadResponse):
+        status, head = returned(data)
+        holds(returned(head) == (status, head), "what was returned changes when it is returned again")
 
 
 def read_header(data: bytes) -> None:

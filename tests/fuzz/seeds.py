@@ -52,6 +52,12 @@ SITEMAPS = (
     b'<!DOCTYPE urlset [<!ENTITY a "b"><!ELEMENT x ANY>]><urlset><url><loc>&a;</loc></url></urlset>',
 )
 
+PROXIED = (
+    b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nProxy-Authorization: Basic dXNlcjpwdw==\r\n\r\n",
+    b"GET http://[::1]:8000/a?b HTTP/1.1\r\nHost: x\r\nConnection: close, x-hop\r\nX-Hop: 1\r\nCookie: a=b\r\n",
+    b"POST http://0x7f.1/ HTTP/1.0\nContent-Length: 3\nTransfer-Encoding: chunked\nTE: trailers\n",
+    b"HTTP/1.1 200 OK\r\nConnection: keep-alive, content-length\r\nContent-Length: 5\r\n folded\r\nUpgrade: h2c\r\n",
+)
 HEADS = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\nX-Robots-Tag: noindex\r\n\r\nhello",
     b"HTTP/1.0 301 Moved\nLocation: http://[bad\n folded\n\n",

@@ -38,6 +38,10 @@ KNOWN = {
     "http/curl_transfer.py": "has libcurl send a request over that one",
     "http/curl_trust.py": "tells libcurl whom to trust",
     "http/curl_errors.py": "puts libcurl's errors in words",
+    # The way of the browser, whose pages reach nothing else:
+    "browser/proxy.py": "listens on loopback, and has the connector open what pages ask for",
+    "browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
+    "browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",
     "launch/services.py": "the Redis it has begun itself",
@@ -103,7 +107,7 @@ def test_guards_and_fetchers_are_made_in_few_places() -> None:
     assert made == {
         "Guard": {"http/guard.py", "http/client.py"},  # the latter for the operator's own proxy
         "HttpFetcher": {"http/client.py", "notices/send.py"},
-        "Route": {"http/client.py"},
+        "Route": {"http/client.py", "browser/proxy.py"},
         "RoutedAdapter": {"http/client.py"},
         "CurlTransport": {"http/client.py"},
         "Curl": {"http/curl_transport.py"},
