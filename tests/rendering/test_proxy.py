@@ -592,6 +592,16 @@ def test_other_hosts_need_not_wait(proxy: GuardProxy) -> None:
         assert admission.connections == 2
 
 
+def test_who_gives_up_waiting_for_a_host_has_no_connection_to_it(proxy: GuardProxy) -> None:
+    with Server({}) as server:
+        target = f"site.test:{server.port}"
+        with proxy.admit(SITE, LIMITS, hosts_one_by_one=frozenset({target})) as admission:
+            with tunnel(proxy, admission, target), asked(proxy, request(f"CONNECT {target}", admission)):
+                wait_for(lambda: len(admission.tasks) == 2)
+            with tunnel(proxy, admission, target):
+                assert admission.connections == 2
+
+
 def test_a_connection_that_rests_gives_way(proxy: GuardProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.browser.admission.REST_SECONDS", 0.1)
     with Server({"/": page("<p>hello")}) as server:
