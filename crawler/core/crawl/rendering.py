@@ -1,0 +1,86 @@
+"""Rules of pages that a browser renders: when, for how long, what is blocked, and when the browser is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+import msgspec
+
+MAX_PAGE_BYTES = 50 * 1024 * 1024
+MAX_BROWSER_PAGES = 20  # Chromium keeps some memory of every page
+MAX_BROWSER_MB = 2000  # of all its processes, with the pages under way
+
+NEVER_SENT = frozenset({"ping", "cspreport"})
+"""Kinds of requests that only inform a server: beacons of analytics, reports of a security policy."""
+STREAMS = frozenset({"eventsource", "websocket"})
+"""Kinds of requests that have no end, so no page waits for it."""
+
+_SHIFT_GAP_MS, _SHIFT_WINDOW_MS = 1000.0, 5000.0
+
+
+class Render(StrEnum):
+    """Which pages of a crawl a browser renders."""
+
+    NEVER = "never"
+    AUTO = "auto"  # those that are empty without their scripts
+    ALWAYS = "always"  # every HTML page
+
+
+class RenderChoices(msgspec.Struct, frozen=True, kw_only=True):
+    """How a crawl wants its pages to be rendered."""
+
+    wait_for: str = ""  # a CSS selector; "" = load, then no request under way for half a second
+    seconds: float = 15.0  # at most, for the whole page in the browser
+    scroll: bool = False  # to the end, step by step, until nothing new comes
+    blocked_kinds: tuple[str, ...] = ("image", "font", "media")  # Playwright's resource types
+    blocked_hosts: tuple[str, ...] = ()  # "host", or "*.host" for it and all below it; never the page's own
+    max_bytes: int = MAX_PAGE_BYTES  # received for one page, its document not among them
+    max_requests: int = 500  # of one page, its document not among them
+
+
+def why_blocked(choices: RenderChoices, kind: str, host: str) -> str:
+    """Why a page's further request is not sent; "" if it is. `host` is "" for the page's own, which is not blocked."""
+    if kind in NEVER_SENT or kind in choices.blocked_kinds:
+        return f"blocked: {kind}"
+    return f"blocked: {host}" if host and is_listed(host, choices.blocked_hosts) else ""
+
+
+def is_listed(host: str, entries: Iterable[str]) -> bool:
+    """Whether one of these entries names the host. "*.example.org" names example.org and every host below it."""
+    name = host.lower().rstrip(".")
+    return any(_names(entry.lower().strip().rstrip("."), name) for entry in entries)
+
+
+def _names(entry: str, host: str) -> bool:
+    if not entry.startswith("*."):
+        return entry == host
+    return host == entry[2:] or host.endswith(entry[1:])
+
+
+class BrowserLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """After which a browser is replaced."""
+
+    pages: int = MAX_BROWSER_PAGES
+    mb: float = MAX_BROWSER_MB
+
+
+def why_replace(limits: BrowserLimits, pages: int, mb: float) -> str:
+    """Why a browser gets no further page, for the log; "" if it may have one. `pages`: those it was given so far; `mb`:
+    its memory, 0 if that is not known."""
+    if pages >= limits.pages:
+        return f"it has had {pages} pages"
+    return f"it uses {mb:.0f} MB" if mb > limits.mb else ""
+
+
+def layout_shift(shifts: Sequence[tuple[float, float]]) -> float:
+    """Cumulative Layout Shift: the largest sum of shifts in a window of five seconds without a gap of one second
+    (https://web.dev/articles/cls). `shifts`: time in ms and value, in order."""
+    largest = total = 0.0
+    began = last = float("-inf")
+    for at, value in shifts:
+        if at - last >= _SHIFT_GAP_MS or at - began >= _SHIFT_WINDOW_MS:
+            began, total = at, 0.0
+        last, total = at, total + value
+        largest = max(largest, total)
+    return largest
