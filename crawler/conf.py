@@ -30,6 +30,11 @@ def http_client() -> str:
     return str(settings.CRAWLER_HTTP_CLIENT)
 
 
+def chromium() -> str:
+    """The program that renders pages; "" = the installed one."""
+    return str(settings.CRAWLER_CHROMIUM)
+
+
 def client_certificates() -> Mapping[str, str]:
     """Host to the PEM file with the certificate and key that it is shown."""
     certificates: Mapping[str, str] = settings.CRAWLER_CLIENT_CERTIFICATES

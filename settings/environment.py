@@ -266,6 +266,14 @@ def http_client(name: str) -> str:
     return value
 
 
+def program(name: str) -> str:
+    """The path of a program; "" = none is named."""
+    value = text(name, "").strip()
+    if value and not (Path(value).is_file() and os.access(value, os.X_OK)):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be the path of a program, such as /usr/bin/chromium.")
+    return value
+
+
 def ports(name: str) -> Container[int]:
     """Ports separated by commas, or "*"."""
     values = texts(name)

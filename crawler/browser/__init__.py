@@ -1,5 +1,9 @@
-"""Pages rendered by Chromium.
+"""Pages rendered by Chromium. Playwright, which drives it, is optional: only `driver` and `page` import it.
 
+renderer        renders a page for a fetch job, whose task answers what the page asks
+page            one page: what it may request, when it is ready, what is read from it
+driver          the running Chromium of this process
+chromium        where Chromium is, how it is started, its sandbox
 proxy           the proxy that all of Chromium's traffic goes through
 admission       what a page may do by it: credentials, limits, counters, turns at a host
 proxy_relay     one connection: bytes both ways, or one request and its response

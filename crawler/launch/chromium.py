@@ -8,24 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_MAC_OS = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
-_NONE = """\
+from crawler.browser.chromium import HOW_TO_INSTALL, installed
+
+_NONE = f"""\
 The browser tests need Chromium, which was not found. Install it and run this again:
-  Debian:  sudo apt install chromium
-  macOS:   brew install --cask google-chrome
-  Fedora:  sudo dnf install chromium
-  others:  .venv/bin/python -m playwright install --with-deps chromium"""
+{HOW_TO_INSTALL}"""
 
 
 def find() -> Path | None:
     """An installed Chromium or Chrome, else the one Playwright downloaded, else None."""
-    on_path = [Path(found) for name in NAMES if (found := shutil.which(name))]
-    on_mac = [Path(name) for name in _MAC_OS if Path(name).exists()]
-    return next(iter([*on_path, *on_mac, *_downloaded()]), None)
+    return installed() or next(iter(_downloaded()), None)
 
 
 def _downloaded() -> list[Path]:

@@ -41,6 +41,8 @@ KNOWN = {
     # The way of the browser, whose pages reach nothing else:
     "browser/proxy.py": "listens on loopback, and has the connector open what pages ask for",
     "browser/proxy_relay.py": "passes on what comes over connections that were opened elsewhere",
+    "browser/driver.py": "has Playwright start Chromium, which has no way but that proxy",
+    "browser/page.py": "opens pages in it, each with credentials for that proxy",
     "browser/admission.py": "waits for a turn, and has no connection",
     # The operator's own servers, named by settings:
     "notices/send.py": "the errors of the mail server in EMAIL_URL",

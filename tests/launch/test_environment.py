@@ -263,3 +263,13 @@ def test_a_file_without_a_value_is_named(
     with pytest.raises(ImproperlyConfigured, match=f"SECRET_KEY_FILE is .*{reason}") as refused:
         environment.secret_key(tmp_path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_program_that_cannot_be_started_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "chromium"
+    program.touch()
+    monkeypatch.setenv("CRAWLER_CHROMIUM", str(program))
+    with pytest.raises(ImproperlyConfigured, match=r"CRAWLER_CHROMIUM is .*/usr/bin/chromium"):
+        environment.program("CRAWLER_CHROMIUM")
+    program.chmod(0o755)
+    assert environment.program("CRAWLER_CHROMIUM") == str(program)

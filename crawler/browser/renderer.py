@@ -1,0 +1,140 @@
+"""Renders pages for a fetch job: the job's task waits, and answers what the page asks meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
+
+from crawler import conf
+from crawler.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
+from crawler.browser.proxy import GuardProxy, ProxyLimits
+from crawler.core.crawl.rendering import RenderChoices
+from crawler.http.event_loop import now, wait_for
+from crawler.http.fetcher import Fetched
+from crawler.http.guard import Guard
+
+if TYPE_CHECKING:
+    from crawler.browser.driver import Browser
+    from crawler.browser.page import Rendering
+
+T = TypeVar("T")
+
+GRACE_S = 90.0  # for what is beside the page's own time: a browser that has to start, a page that does not end
+
+
+class Renderer:
+    """Renders one page at a time; not thread-safe. Browser and proxy are those of the process, unless they are given.
+
+    Raises BrowserMissing."""
+
+    def __init__(self, *, browser: Browser | None = None, proxy: GuardProxy | None = None) -> None:
+        try:
+            from crawler.browser import driver, page  # Playwright is optional, and slow to import
+        except ImportError:
+            raise BrowserMissing(NO_PLAYWRIGHT) from None
+        self._browser = browser or driver.shared()
+        self._proxy = proxy or _shared_proxy()
+        self._crashed = driver.BrowserCrashed
+        self._page = page
+
+    def render(
+        self,
+        url: str,
+        fetched: Fetched,
+        choices: RenderChoices,
+        *,
+        guard: Guard,
+        user_agent: str,
+        headers_for: Callable[[str], Mapping[str, str]],
+        may_request: Callable[[str], bool],
+        take_turn: Callable[[], bool],
+    ) -> Rendering:
+        """The page `url`, whose document was fetched, as a browser has it after its scripts.
+
+        For each further request to the page's own host and port `may_request(url)` and then `take_turn()` are called
+        in the calling task, where they may wait, at the cost of the page's time; if one is False it is not sent.
+        `headers_for(url)` is called in another thread: the headers that a request gets in addition.
+
+        Works in a task of an event loop and in a plain thread. Raises BrowserMissing and BrowserCrashed; however it
+        ends, nothing of the page goes on.
+        """
+        questions = _Questions(lambda asked: may_request(asked) and take_turn())
+        limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
+        with self._proxy.admit(guard, limits) as admission:
+            job = self._page.Job(
+                url=url,
+                fetched=fetched,
+                choices=choices,
+                user_agent=user_agent,
+                proxy={
+                    "server": f"http://127.0.0.1:{self._proxy.port}",
+                    "username": admission.username,
+                    "password": admission.password,
+                    "bypass": BYPASS,
+                },
+                max_html_bytes=conf.max_body_bytes(),
+                headers_for=headers_for,
+                ask=questions.ask,
+                limit_reached=lambda: admission.limit_reached,
+            )
+            rendering: Future[Rendering] = self._browser.run(lambda chromium: self._page.render_page(chromium, job))
+            try:
+                return questions.answer_until(rendering, choices.seconds + GRACE_S)
+            except TimeoutError:
+                raise self._crashed("the browser did not answer") from None
+            finally:
+                rendering.cancel()  # nothing if it is done
+
+
+class _Questions:
+    """Lets the browser's thread ask, and the task that waits for the page answer."""
+
+    def __init__(self, decide: Callable[[str], bool]) -> None:
+        self._decide = decide
+        self._asked: deque[tuple[str, Future[bool]]] = deque()
+        self._bell: Future[None] = Future()
+        self._lock = threading.Lock()
+
+    def ask(self, url: str) -> Future[bool]:
+        answer = Future[bool]()
+        with self._lock:
+            self._asked.append((url, answer))
+        self._ring()
+        return answer
+
+    def answer_until(self, done: Future[T], seconds: float) -> T:
+        """The result of `done`. Raises TimeoutError."""
+        done.add_done_callback(lambda _: self._ring())
+        deadline = now() + seconds
+        while True:
+            with self._lock:
+                bell = self._bell = Future()
+                question = self._asked.popleft() if self._asked else None
+            if done.done():
+                return done.result()
+            if question is None:
+                wait_for(bell, deadline - now())
+                continue
+            url, answer = question
+            if answer.set_running_or_notify_cancel():  # else the page has ended, and needs no turn
+                answer.set_result(self._decide(url))
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._bell.done():
+                self._bell.set_result(None)
+
+
+_proxies: dict[int, GuardProxy] = {}  # by process: a forked one needs its own
+_sharing = threading.Lock()
+
+
+def _shared_proxy() -> GuardProxy:
+    with _sharing:
+        if os.getpid() not in _proxies:
+            _proxies[os.getpid()] = GuardProxy()
+        return _proxies[os.getpid()]
