@@ -1,15 +1,17 @@
 """One page in Chromium, from its document to the DOM that its scripts make of it. All of it runs in the browser's
 thread.
 
-The document is the one that was fetched before. Every further request is decided here, but for two kinds that
-Playwright does not let decide: what a server redirects a request to, and what a SharedWorker requests, which pages
-therefore do not have. They go through the page's proxy like all others.
+The document is the one that was fetched before. Every further request is decided here, in two places: Playwright asks
+about the first URL of each, in all frames and workers, and not about those it is redirected to; `Fetch` of the DevTools
+protocol asks about these as well, but not in frames of other sites, which are processes of their own. Nobody is asked
+about a SharedWorker's requests, so pages have none. All of them go through the page's proxy in any case.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -169,11 +171,14 @@ class _Visit:
         self.has_crashed = self.is_late = self.is_over = False
         self.own = host_and_port(self.job.url)
         self.open: set[Request] = set()
+        self.hops, self.redirects = Counter[str](), Counter[str]()  # URLs that were asked about, and all of them
         self.changed = asyncio.Event()
         self.has_document = False  # it was handed over
         await self._prepare()
         await self._wait(asyncio.create_task(self._get_ready()))
         self.is_over = True
+        for url, unasked in (self.redirects - self.hops).items():
+            self._count(url, unasked)
         read = await self._read()
         html = str(read.get("html", ""))
         return Rendering(
@@ -204,7 +209,9 @@ class _Visit:
         self.page.on("pageerror", lambda error: self._note_error(str(error)))
         self.page.on("crash", self._note_crash)
         self.context.on("page", self._close_popup)
+        self.session.on("Fetch.requestPaused", self._route_hop)
         await self.session.send("Page.enable")
+        await self.session.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
         tree = await self.session.send("Page.getFrameTree")
         self.frame_id = tree["frameTree"]["frame"]["id"]
 
@@ -274,11 +281,27 @@ class _Visit:
                 await route.abort("aborted")
             elif request.is_navigation_request() and frame.parent_frame is None:
                 await self._navigate(route, request)
-            elif why := await self._why_refused(request.url, request.resource_type):
+            elif why := await self._take(request.url, request.resource_type):
                 self.resources[request] = Resource(request.url, request.resource_type, error=why)
                 await route.abort("blockedbyclient")
             else:
-                await self._send(route, request)
+                await route.continue_()
+
+    async def _route_hop(self, event: dict[str, Any]) -> None:
+        """Decide what a request is redirected to, and give each its credentials: those that Playwright's `continue_`
+        takes would go on to whichever host it is redirected to."""
+        url, given = str(event["request"]["url"]), {"requestId": event["requestId"]}
+        with suppress(Error):
+            is_hop = "redirectedRequestId" in event
+            self.hops[url] += is_hop
+            if is_hop and await self._take(url, str(event["resourceType"]).lower()):
+                await self.session.send("Fetch.failRequest", {**given, "errorReason": "BlockedByClient"})
+            elif more := self.job.headers_for(url):
+                headers = {**event["request"]["headers"], **more}
+                lines = [{"name": name, "value": value} for name, value in headers.items()]
+                await self.session.send("Fetch.continueRequest", {**given, "headers": lines})
+            else:
+                await self.session.send("Fetch.continueRequest", given)
 
     def _frame_of(self, request: Request) -> Frame | None:
         """The frame of this page; None for a popup's request."""
@@ -306,38 +329,33 @@ class _Visit:
         if not self.left.done():
             self.left.set_result(None)
 
+    async def _take(self, url: str, kind: str) -> str:
+        """Why a request is not sent; "" once it may be. It is counted before it waits, during which others come."""
+        self._count(url, 1)
+        why = await self._why_refused(url, kind)
+        if why:
+            self._count(url, -1)
+        return why
+
     async def _why_refused(self, url: str, kind: str) -> str:
-        """Why a request is not sent; "" once it may be."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https", "ws", "wss"):
             return f"{parts.scheme}: is not requested"
         is_own = self._is_own(url)
         if why := why_blocked(self.job.choices, kind, "" if is_own else parts.hostname or ""):
             return why
-        if self.requests >= self.job.choices.max_requests:
+        if self.requests > self.job.choices.max_requests:
             limit = f"more than {self.job.choices.max_requests} requests"
             if limit not in self.errors:
                 self.errors.append(limit)
             return limit
-        self._count(is_own)  # before it waits, during which others come
-        may_go = not is_own or await asyncio.wrap_future(self.job.ask(url))
-        if may_go and not self.is_over:
-            return ""
-        self._count(is_own, -1)
-        return "not allowed" if not may_go else "too late"
-
-    async def _send(self, route: Route, request: Request) -> None:
-        more = self.job.headers_for(request.url)
-        if not more or request.resource_type in STREAMS:
-            await route.continue_()
-            return
-        # Headers given to `continue_` would also be sent to where the server redirects to, whichever host that is.
-        response = await route.fetch(headers={**request.headers, **more}, max_redirects=0, timeout=0)
-        await route.fulfill(response=response)
+        if is_own and not await asyncio.wrap_future(self.job.ask(url)):
+            return "not allowed"
+        return "too late" if self.is_over else ""
 
     async def _route_socket(self, socket: WebSocketRoute) -> None:
         with suppress(Error):
-            why = "too late" if self.is_over else await self._why_refused(socket.url, "websocket")
+            why = await self._take(socket.url, "websocket")
             if len(self.sockets) < MAX_RESOURCES:
                 self.sockets.append(Resource(socket.url, "websocket", error=why))
             if why:
@@ -350,15 +368,15 @@ class _Visit:
             return host_and_port(url) == self.own
         return False
 
-    def _count(self, is_own: bool, more: int = 1) -> None:
+    def _count(self, url: str, more: int) -> None:
         self.requests += more
-        self.own_requests += more if is_own else 0
+        self.own_requests += more if self._is_own(url) else 0
 
     # Events
 
     def _note_request(self, request: Request) -> None:
-        if request.redirected_from is not None:  # the only news of it
-            self._count(self._is_own(request.url))
+        if request.redirected_from is not None:
+            self.redirects[request.url] += 1
         if request.resource_type not in STREAMS and not self._is_document(request):
             self.open.add(request)
         self.changed.set()
@@ -414,45 +432,43 @@ class _Visit:
         limit = self.job.max_html_bytes
         try:
             with suppress(TimeoutError):
-                return await self._dict(_READ % (limit, "true"), 1.0 if self.is_late else READ_S)
+                seconds = 1.0 if self.is_late else READ_S
+                return _dict(await asyncio.wait_for(self._evaluate(_READ % (limit, "true")), seconds))
             self.errors.append("a script did not end")
-            ending = asyncio.create_task(self._end_scripts())
-            try:
-                return await self._dict(_READ % (limit, "false"), READ_S)
-            finally:
-                ending.cancel()
+            return await self._read_by_force(_READ % (limit, "false"))
         except (Error, TimeoutError) as error:
             why = error.message.partition("\n")[0] if isinstance(error, Error) else "its process does not answer"
             self.errors.append(f"the page cannot be read: {why}")
             await self._quick("Page.crash")
         return {}
 
-    async def _dict(self, expression: str, seconds: float) -> dict[str, Any]:
-        value = await asyncio.wait_for(self._evaluate(expression), seconds)
-        return value if isinstance(value, dict) else {}
-
-    async def _end_scripts(self) -> None:
-        """Again and again: a timer may begin one again, before or between the two steps of `_evaluate`."""
-        while True:
-            await self._quick("Runtime.terminateExecution")
-            await asyncio.sleep(0.2)
+    async def _read_by_force(self, expression: str) -> dict[str, Any]:
+        """Asked first, so that it comes next once the script has been ended; a timer may come before it and begin that
+        again, and the end may hit the reading itself. Raises TimeoutError."""
+        reading = asyncio.create_task(self._evaluate(expression, is_isolated=False))
+        try:
+            for seconds in (0.3, 0.6, 1.2, 2.4):
+                await self._quick("Runtime.terminateExecution")
+                await asyncio.wait({reading}, timeout=seconds)
+                if reading.done() and reading.exception() is None:
+                    return _dict(reading.result())
+                if reading.done():
+                    reading = asyncio.create_task(self._evaluate(expression, is_isolated=False))
+            raise TimeoutError
+        finally:
+            reading.cancel()
 
     async def _quick(self, method: str) -> None:
         with suppress(Error, TimeoutError):
             await asyncio.wait_for(self.session.send(method), 1.0)
 
-    async def _evaluate(self, expression: str) -> Any:
-        """In a world of its own, where no script of the page can change what the expression uses."""
-        world = await self.session.send("Page.createIsolatedWorld", {"frameId": self.frame_id})
-        told = await self.session.send(
-            "Runtime.evaluate",
-            {
-                "expression": expression,
-                "contextId": world["executionContextId"],
-                "returnByValue": True,
-                "awaitPromise": True,
-            },
-        )
+    async def _evaluate(self, expression: str, *, is_isolated: bool = True) -> Any:
+        """In a world of its own, in which no script of the page has changed what the expression uses."""
+        asked = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        if is_isolated:
+            world = await self.session.send("Page.createIsolatedWorld", {"frameId": self.frame_id})
+            asked["contextId"] = world["executionContextId"]
+        told = await self.session.send("Runtime.evaluate", asked)
         if "exceptionDetails" in told:
             raise Error(str(told["exceptionDetails"].get("text")))
         return told["result"].get("value")
@@ -478,6 +494,10 @@ class _Visit:
             await asyncio.wait(described, timeout=READ_S)
         known = [task.result() if task.done() else noted for task, noted in described.items()]
         return (*known, *self.sockets)[:MAX_RESOURCES]
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _headers(fetched: Fetched) -> dict[str, str]:

@@ -162,11 +162,14 @@ def test_credentials_do_not_follow_a_redirect_to_another_host(pages: Pages, serv
             assert (rendering.requests, rendering.own_requests) == (2, 1)
 
 
-@pytest.mark.long
-def test_a_redirect_counts_as_a_request(pages: Pages, server: Server) -> None:
-    rendering = pages.render(server, "<body><script src=/moved.js></script>", **READY)
+def test_a_redirect_is_asked_for_and_counted_like_a_request(pages: Pages, server: Server) -> None:
+    document = f"<body><script src=/moved.js></script>{DONE}"
+    rendering = pages.render(server, document, may_request=lambda url: "moved" in url, **READY)
+    assert (rendering.requests, rendering.own_requests) == (1, 1)
+
+    rendering = pages.render(server, document.replace(DONE, ""), **READY)
     assert (rendering.requests, rendering.own_requests) == (2, 2)
-    assert server.paths() == ["/moved.js", "/add.js"]
+    assert server.paths() == ["/moved.js", "/moved.js", "/add.js"]
 
 
 @pytest.mark.long
