@@ -291,6 +291,7 @@ class _Visit:
         """Decide what a request is redirected to, and give each its credentials: those that Playwright's `continue_`
         takes would go on to whichever host it is redirected to."""
         url, given = str(event["request"]["url"]), {"requestId": event["requestId"]}
+        self.changed.set()  # Playwright tells of the request only once it is sent on from here
         with suppress(Error):
             is_hop = "redirectedRequestId" in event
             self.hops[url] += is_hop
