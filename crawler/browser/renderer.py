@@ -13,6 +13,7 @@ from crawler import conf
 from crawler.browser.chromium import BYPASS, NO_PLAYWRIGHT, BrowserMissing
 from crawler.browser.proxy import GuardProxy, ProxyLimits
 from crawler.core.crawl.rendering import RenderChoices
+from crawler.http.connector import Gateway
 from crawler.http.event_loop import now, wait_for
 from crawler.http.fetcher import Fetched
 from crawler.http.guard import Guard
@@ -48,6 +49,7 @@ class Renderer:
         choices: RenderChoices,
         *,
         guard: Guard,
+        gateway: Gateway | None = None,
         user_agent: str,
         headers_for: Callable[[str], Mapping[str, str]],
         may_request: Callable[[str], bool],
@@ -57,14 +59,15 @@ class Renderer:
 
         For each further request to the page's own host and port `may_request(url)` and then `take_turn()` are called
         in the calling task, where they may wait, at the cost of the page's time; if one is False it is not sent.
-        `headers_for(url)` is called in another thread: the headers that a request gets in addition.
+        `headers_for(url)` is called in another thread: the headers that a request gets in addition. `gateway`: the
+        crawl's own proxy, through which all of them go.
 
         Works in a task of an event loop and in a plain thread. Raises BrowserMissing and BrowserCrashed; however it
         ends, nothing of the page goes on.
         """
         questions = _Questions(lambda asked: may_request(asked) and take_turn())
         limits = ProxyLimits(max_bytes=choices.max_bytes, max_connections=64, connect_seconds=5.0, idle_seconds=10.0)
-        with self._proxy.admit(guard, limits) as admission:
+        with self._proxy.admit(guard, limits, gateway=gateway) as admission:
             job = self._page.Job(
                 url=url,
                 fetched=fetched,
@@ -138,3 +141,14 @@ def _shared_proxy() -> GuardProxy:
         if os.getpid() not in _proxies:
             _proxies[os.getpid()] = GuardProxy()
         return _proxies[os.getpid()]
+
+
+def warm_up() -> None:
+    """Start the browser of this process. Raises BrowserMissing with the reason if none starts here."""
+    Renderer()  # Playwright is installed
+    from crawler.browser import driver  # as above
+
+    async def nothing(_: object) -> None:
+        pass
+
+    driver.shared().run(nothing).result(GRACE_S)
