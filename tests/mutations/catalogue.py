@@ -25,6 +25,8 @@ LEASES = "crawler/frontier/leases.py"
 LUA = "crawler/frontier/lua/"
 GUARD = "crawler/http/guard.py"
 CONNECTOR = "crawler/http/connector.py"
+CHROMIUM = "crawler/browser/chromium.py"
+BROWSER_PAGE = "crawler/browser/page.py"
 CURL_TRANSFER = "crawler/http/curl_transfer.py"
 CURL_TRANSPORT = "crawler/http/curl_transport.py"
 REQUEST = "crawler/http/request.py"
@@ -453,5 +455,29 @@ MUTATIONS = (
         "state=Delivery.PENDING, due_at=delivery.due_at)",
         "state=Delivery.PENDING)",
         "tests/notices/test_delivery.py::test_two_processes_do_not_try_the_same_delivery",
+    ),
+    Mutation(
+        "webrtc-past-the-proxy",
+        "WebRTC of a rendered page sends nothing past the proxy",
+        CHROMIUM,
+        '"--webrtc-ip-handling-policy=disable_non_proxied_udp"',
+        '"--no-first-run"',
+        "tests/rendering/test_page.py::test_a_page_reaches_no_network_but_by_its_proxy",
+    ),
+    Mutation(
+        "rendered-redirect-unasked",
+        "robots.txt and the host's turn hold for what a rendered page's request is redirected to",
+        BROWSER_PAGE,
+        "if is_hop and await self._take(",
+        "if False and await self._take(",
+        "tests/rendering/test_page.py::test_a_redirect_is_asked_for_and_counted_like_a_request",
+    ),
+    Mutation(
+        "rendered-page-leaves",
+        "a rendered page's request for another document is not sent",
+        BROWSER_PAGE,
+        "elif request.is_navigation_request() and frame.parent_frame is None:",
+        "elif request.is_navigation_request() and not self.has_document:",
+        "tests/rendering/test_page.py::test_where_a_page_goes_is_told_and_not_requested",
     ),
 )
