@@ -36,8 +36,9 @@ END_S = 5.0  # that Chromium has to end by itself, and again Playwright, before 
 _NOTICE_S = 2.0  # between the error of a page and the news that its browser has ended
 MEASURE_S = 5.0  # between two measurements of memory
 CRASHED = "the browser crashed while it rendered this page"
-PULSE_S = 5.0  # between two questions whether Chromium lives, which Playwright does not tell when it ends itself
+PULSE_S = 1.0  # between two questions whether Chromium lives, which Playwright does not tell when it ends itself
 ANSWER_S = 20.0  # for the response, on a machine that is busy
+_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 _IDLE_S = 60.0  # without a page, after which Chromium is ended
 
 
@@ -139,7 +140,7 @@ class Browser:
             self._do(self._end(running))
             raise
         self.starts += 1
-        self._do(running.keep_asking())
+        self._do(running.keep_asking(self._limits.page_mb))
         return running
 
     def _give_back(self, running: _Running) -> None:
@@ -187,6 +188,7 @@ class Browser:
                 await running.end()
             finally:
                 running.kill()
+                running.end_playwright()
 
     async def _end_all(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
@@ -262,12 +264,17 @@ class _Running:
             if task.done() and not task.cancelled():
                 task.exception()  # it is known
 
-    async def keep_asking(self) -> None:
-        """Until it does not answer: it, or its Playwright, has ended or hangs."""
+    async def keep_asking(self, page_mb: float) -> None:
+        """Until it does not answer: it, or its Playwright, has ended or hangs. Ends the processes of pages that use
+        more memory."""
         try:
             while not self.gone.done():
                 await asyncio.wait({self.gone}, timeout=PULSE_S)
-                await asyncio.wait_for(self._session.send("Browser.getVersion"), ANSWER_S)
+                for pid in await asyncio.wait_for(self._processes("renderer"), ANSWER_S):
+                    if resident_megabytes(pid) > page_mb:
+                        logger.warning("A page used more than %g MB in Chromium, and was ended.", page_mb)
+                        with suppress(ProcessLookupError):
+                            os.kill(pid, signal.SIGKILL)
         except (Error, TimeoutError):
             self.kill()
             self._note_end(self.chromium)
@@ -285,6 +292,12 @@ class _Running:
         if hasattr(self, "chromium"):
             await _within(self.chromium.close())
         await _within(self._playwright.stop())
+
+    def end_playwright(self) -> None:
+        """Kill its Node.js, if that is still there, and close the pipes to it. Playwright itself cannot."""
+        playwright: Any = self._playwright
+        with suppress(AttributeError):  # in a version that is built differently, what `end` did has to do
+            playwright._impl_obj._connection._transport._proc._transport.close()
 
     def kill(self) -> None:
         """End whatever is left of it. Playwright makes Chromium the leader of a process group."""
@@ -304,6 +317,13 @@ def megabytes(pid: int) -> float:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def resident_megabytes(pid: int) -> float:
+    """All memory of a process in MB, shared or not, which costs less to know; 0 if that cannot be told."""
+    with suppress(OSError, ValueError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_SIZE / 2**20
     return 0.0
 
 

@@ -225,7 +225,7 @@ class _Visit:
             if self.has_crashed:
                 raise BrowserCrashed("the browser's process of this page crashed")
             if ready.done() and not self.left.done() and (error := ready.exception()) is not None:
-                if not isinstance(error, Error):
+                if not isinstance(error, Error) or self._is_gone(error):
                     raise error
                 self.errors.append(error.message.partition("\n")[0])
             if not ready.done() and not self.left.done():
@@ -431,6 +431,9 @@ class _Visit:
     async def _read(self) -> dict[str, Any]:
         """The DOM and the vitals; {} if they cannot be read. Scripts that do not end are ended."""
         limit = self.job.max_html_bytes
+        if self.page.url == "about:blank":
+            self.errors.append("the page has emptied itself")
+            return {}
         try:
             with suppress(TimeoutError):
                 seconds = 1.0 if self.is_late else READ_S
@@ -438,10 +441,16 @@ class _Visit:
             self.errors.append("a script did not end")
             return await self._read_by_force(_READ % (limit, "false"))
         except (Error, TimeoutError) as error:
+            if self._is_gone(error):
+                raise
             why = error.message.partition("\n")[0] if isinstance(error, Error) else "its process does not answer"
             self.errors.append(f"the page cannot be read: {why}")
             await self._quick("Page.crash")
         return {}
+
+    def _is_gone(self, error: Exception) -> bool:
+        """Whether it says that the page was closed, which only the end of its browser does by then."""
+        return self.page.is_closed() or type(error).__name__ == "TargetClosedError"  # Playwright does not export it
 
     async def _read_by_force(self, expression: str) -> dict[str, Any]:
         """Asked first, so that it comes next once the script has been ended; a timer may come before it and begin that

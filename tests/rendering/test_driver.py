@@ -130,6 +130,16 @@ def test_a_browser_that_uses_too_much_memory_is_replaced(
 
 
 @pytest.mark.long
+def test_a_page_that_fills_the_memory_is_ended_alone(program: Path, proxy: GuardProxy, server: Server) -> None:
+    fill = "const kept = []; setInterval(() => kept.push(new Uint8Array(2 ** 25).fill(1)), 20)"
+    with own_browser(proxy, BrowserLimits(page_mb=400)) as pages:
+        with pytest.raises(BrowserCrashed, match="process of this page"):
+            pages.render(server, f"<script>{fill}</script>", wait_for="#never", seconds=60.0)
+        assert pages.render(server, DONE, **READY).error == ""
+        assert pages.browser.starts == 1
+
+
+@pytest.mark.long
 def test_no_process_is_left_after_close(program: Path, proxy: GuardProxy, server: Server) -> None:
     before = below(os.getpid())
     with own_browser(proxy) as pages, ThreadPoolExecutor() as threads:

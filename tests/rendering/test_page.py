@@ -72,6 +72,12 @@ def test_where_a_page_goes_is_told_and_not_requested(pages: Pages, server: Serve
 
 
 @pytest.mark.long
+def test_a_page_that_empties_itself_is_told_from_an_empty_one(pages: Pages, server: Server) -> None:
+    rendering = pages.render(server, "<script>location.href = 'about:blank'</script>")
+    assert (rendering.html, rendering.error) == (b"", "the page has emptied itself")
+
+
+@pytest.mark.long
 def test_a_refresh_header_is_a_redirect_too(pages: Pages, server: Server) -> None:
     rendering = pages.render(server, "<p>", headers="Refresh: 0; url=/elsewhere")
     assert rendering.redirect_to == f"{server.origin}/elsewhere"

@@ -10,6 +10,7 @@ import msgspec
 MAX_PAGE_BYTES = 50 * 1024 * 1024
 MAX_BROWSER_PAGES = 20  # Chromium keeps some memory of every page
 MAX_BROWSER_MB = 2000  # of all its processes, with the pages under way
+MAX_PAGE_MB = 1000  # of one process that has a page
 
 NEVER_SENT = frozenset({"ping", "cspreport"})
 """Kinds of requests that only inform a server: beacons of analytics, reports of a security policy."""
@@ -63,6 +64,7 @@ class BrowserLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     pages: int = MAX_BROWSER_PAGES
     mb: float = MAX_BROWSER_MB
+    page_mb: float = MAX_PAGE_MB  # with more a page's process is ended at once
 
 
 def why_replace(limits: BrowserLimits, pages: int, mb: float) -> str:
