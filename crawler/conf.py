@@ -196,6 +196,16 @@ def max_ready_pages() -> int:
     return int(settings.CRAWLER_MAX_READY_PAGES)
 
 
+def browser_places() -> int:
+    """How many pages a browser worker renders at a time."""
+    return int(settings.CRAWLER_BROWSER_PLACES)
+
+
+def render_bytes() -> int:
+    """Bytes that all responses to one page in the browser may have, without the page itself."""
+    return int(settings.CRAWLER_RENDER_MB * 1024 * 1024)
+
+
 def collectors() -> int:
     """How many collectors a crawl has."""
     return int(settings.CRAWLER_COLLECTORS)

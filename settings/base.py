@@ -92,7 +92,7 @@ LOGIN_REDIRECT_URL = "crawl-list"
 LOGOUT_REDIRECT_URL = "login"
 
 REDIS_URL = environment.redis_url()
-RQ_QUEUES = {name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch")}
+RQ_QUEUES = {name: {**django_rq_connection(REDIS_URL), "DEFAULT_TIMEOUT": 180} for name in ("crawl", "fetch", "render")}
 RQ_SHOW_ADMIN_LINK = True
 
 EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
@@ -119,6 +119,8 @@ CRAWLER_MAX_READY_PAGES = int(environment.number("CRAWLER_MAX_READY_PAGES", 50_0
 CRAWLER_STARTUP_TIMEOUT = environment.number("CRAWLER_STARTUP_TIMEOUT", 60, least=0)
 CRAWLER_WORKER_CONNECTIONS = int(environment.number("CRAWLER_WORKER_CONNECTIONS", 256, least=1, most=900))
 CRAWLER_WORKER_BATCHES = int(environment.number("CRAWLER_WORKER_BATCHES", 0, least=0, most=10_000))
+CRAWLER_BROWSER_PLACES = int(environment.number("CRAWLER_BROWSER_PLACES", 6, least=1, most=64))
+CRAWLER_RENDER_MB = environment.number("CRAWLER_RENDER_MB", 50, least=1, most=10_000)
 CRAWLER_COLLECTORS = int(environment.number("CRAWLER_COLLECTORS", 1, least=1, most=MAX_COLLECTORS))
 CRAWLER_WORKER_JOBS = int(environment.number("CRAWLER_WORKER_JOBS", 5000, least=2))
 CRAWLER_WORKER_MB = environment.number("CRAWLER_WORKER_MB", 350, least=1)

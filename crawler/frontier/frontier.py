@@ -53,11 +53,12 @@ class Frontier:
         with self.redis.pipeline() as pipe:
             pipe.zcard(self.keys.leases)
             pipe.zcard(self.keys.hosts)
+            pipe.zcard(self.keys.lanes(rendered=True).hosts)
             pipe.exists(first.mark, *chain.from_iterable((keys.mark, keys.lock) for keys in others))
             for keys in (first, *others):
                 pipe.llen(keys.results)
-            leases, hosts, dirty, *results = cast(list[int], pipe.execute())
-        return QueueSide(results=sum(results), leases=leases, hosts=hosts, dirty=bool(dirty))
+            leases, hosts, rendered, dirty, *results = cast(list[int], pipe.execute())
+        return QueueSide(results=sum(results), leases=leases, hosts=hosts + rendered, dirty=bool(dirty))
 
     def collectors_with_results(self) -> set[int]:
         """The numbers of the collectors that have reports to process."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.core.crawl.collectors import MAX_COLLECTORS
+from crawler.core.crawl.retries import is_rendered
 
 PREFIX = "crawler"
 
@@ -17,6 +18,8 @@ SCALED_BY_API = f"{PREFIX}:scaled-by-api"  # string with a TTL of a minute: an a
 TICKS = f"{PREFIX}:ticks"  # hash: how long ticks took, see `frontier.metrics`
 RECONCILED = f"{PREFIX}:reconciled"  # string that expires when the next process may scan the crawls
 BELL = f"{PREFIX}:bell"  # list with a short TTL, an item for each job that was sent: idle pollers block on it
+BROWSERS = f"{PREFIX}:browsers"  # hash: browser workers and their places, see `frontier.browser_places`
+BROWSER_PLACES = f"{PREFIX}:browser-places"  # zset lease key -> when its batch took a place; 0 = it was handed out
 PROBE = f"{PREFIX}:probe"  # string with a short TTL: Redis accepted a write
 SHORT_DATABASE = f"{PREFIX}:short:database"  # string with a short TTL: what is short, see `frontier.capacity`
 SHORT_STORAGE = f"{PREFIX}:short:storage"  # the same for the content storage
@@ -41,6 +44,17 @@ def tries_of(what: str) -> str:
 def calls_of(who: str) -> str:
     """string with a TTL of a minute: calls of the API"""
     return f"{PREFIX}:calls:{who}"
+
+
+@dataclass(frozen=True)
+class LaneKeys:
+    """The keys of all lanes of one kind: those whose pages are requested, or those whose pages a browser renders. They
+    are kept apart, so that pages that wait for a browser stand in nobody's way."""
+
+    hosts: str
+    known_hosts: str
+    weights: str
+    waiting: str
 
 
 @dataclass(frozen=True)
@@ -77,12 +91,12 @@ class CrawlKeys:
 
     @property
     def hosts(self) -> str:
-        """zset host -> epoch seconds when its next slice may be handed out; only hosts that may give one"""
+        """zset lane -> epoch seconds when its next slice may be handed out; only lanes that may give one"""
         return self._key("hosts")
 
     @property
     def known_hosts(self) -> str:
-        """set: every host with pages that wait, so that all queues can be found"""
+        """set: every lane with pages that wait, so that all queues can be found"""
         return self._key("known_hosts")
 
     def queue(self, host: str) -> str:
@@ -104,18 +118,25 @@ class CrawlKeys:
         """string with a TTL of a minute: how many pages wait in all queues"""
         return self._key("waiting")
 
+    def lanes(self, *, rendered: bool = False) -> LaneKeys:
+        """The keys of the lanes of one kind."""
+        if not rendered:
+            return LaneKeys(self.hosts, self.known_hosts, self.weights, self.waiting)
+        return LaneKeys(*(self._key(f"{name}:b") for name in ("hosts", "known_hosts", "weights", "waiting")))
+
     def of_lane(self, lane: str) -> list[str]:
         """The keys that change when pages of a lane come or go, in the order the scripts take them."""
+        kind = self.lanes(rendered=is_rendered(lane))
         return [
-            self.hosts,
-            self.known_hosts,
+            kind.hosts,
+            kind.known_hosts,
             self.queue(lane),
             self.active,
             self.rest,
             self.taken,
             self.pace,
-            self.weights,
-            self.waiting,
+            kind.weights,
+            kind.waiting,
         ]
 
     @property

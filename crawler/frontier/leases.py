@@ -119,9 +119,13 @@ class Leases:
         """Batches handed out and not complete."""
         return self._redis.zcard(self._keys.leases)
 
+    def batches(self) -> list[str]:
+        """The same by name."""
+        return [raw.decode() for raw in cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))]
+
     def unclaimed(self) -> list[str]:
         """Batches handed out that no job has claimed yet."""
-        batches = [raw.decode() for raw in cast(list[bytes], self._redis.zrange(self._keys.leases, 0, -1))]
+        batches = self.batches()
         with self._redis.pipeline(transaction=False) as pipe:
             for batch in batches:
                 pipe.hget(self._keys.lease(batch), "state")

@@ -60,6 +60,7 @@ class SliceOrder:
     token: str
     number: int
     alone: tuple[str, str] | None = None
+    rendered: bool = False  # of pages that a browser renders
 
 
 @dataclass(frozen=True)
@@ -113,19 +114,20 @@ class ReadyQueue:
 
     def _dequeue(self, order: SliceOrder, now: float, pipe: Redis) -> None:
         keys, usual = self._keys, self._default_pace
+        lanes = keys.lanes(rendered=order.rendered)
         scripts.run(
             pipe,
             "dequeue",
             [
-                keys.hosts,
-                keys.known_hosts,
+                lanes.hosts,
+                lanes.known_hosts,
                 keys.active,
                 keys.rest,
                 keys.taken,
                 keys.leases,
                 keys.pace,
-                keys.weights,
-                keys.waiting,
+                lanes.weights,
+                lanes.waiting,
             ],
             [
                 now,
@@ -155,13 +157,18 @@ class ReadyQueue:
                 scripts.run(pipe, "make_due", self._keys.of_lane(lane), [lane, *usual, f"{now:.6f}"])
             return any(pipe.execute())
 
-    def size(self) -> int:
-        """Pages that wait, including those not due yet; O(1) unless it recounts."""
-        keys, args = self._keys, [self._keys.queue(""), RECOUNT_INTERVAL_S]
-        return int(scripts.run(self._redis, "queue_size", [keys.waiting, keys.known_hosts], args))
+    def size(self, *, rendered: bool | None = None) -> int:
+        """Pages that wait, including those not due yet; O(1) unless it recounts. `rendered` counts those that a browser
+        renders, or the others, alone."""
+        sizes = 0
+        for kind in (False, True) if rendered is None else (rendered,):
+            lanes, args = self._keys.lanes(rendered=kind), [self._keys.queue(""), RECOUNT_INTERVAL_S]
+            sizes += int(scripts.run(self._redis, "queue_size", [lanes.waiting, lanes.known_hosts], args))
+        return sizes
 
-    def counts(self, now: float) -> QueueCounts:
-        waiting, due = scripts.run(self._redis, "queue_counts", [self._keys.known_hosts], [self._keys.queue(""), now])
+    def counts(self, now: float, *, rendered: bool = False) -> QueueCounts:
+        lanes = self._keys.lanes(rendered=rendered)
+        waiting, due = scripts.run(self._redis, "queue_counts", [lanes.known_hosts], [self._keys.queue(""), now])
         return QueueCounts(waiting, due)
 
     def handed_out(self) -> int:
@@ -176,13 +183,14 @@ class ReadyQueue:
     def move_cursor(self, level: Level, row: int) -> None:
         self._redis.hset(self._keys.cursor, _field(level), row)
 
-    def next_due(self) -> float | None:
-        """Epoch seconds when the first host is due; None = no host waits."""
-        first = cast(list[tuple[bytes, float]], self._redis.zrange(self._keys.hosts, 0, 0, withscores=True))
+    def next_due(self, *, rendered: bool = False) -> float | None:
+        """Epoch seconds when the first lane is due; None = none waits."""
+        hosts = self._keys.lanes(rendered=rendered).hosts
+        first = cast(list[tuple[bytes, float]], self._redis.zrange(hosts, 0, 0, withscores=True))
         return first[0][1] if first else None
 
     def lane_count(self) -> int:
-        """Lanes that have pages waiting."""
+        """Lanes that have pages waiting, without those of pages that a browser renders."""
         return self._redis.zcard(self._keys.hosts)
 
     def has_cursor(self) -> bool:
@@ -196,10 +204,11 @@ class ReadyQueue:
     def clear(self) -> None:
         """Delete the queues and leases, but not the results list, so that they are rebuilt from the table."""
         keys = self._keys
-        lanes = cast(set[bytes], self._redis.smembers(keys.known_hosts))
+        kinds = [keys.lanes(rendered=rendered) for rendered in (False, True)]
+        lanes = cast(set[bytes], self._redis.sunion([kind.known_hosts for kind in kinds]))
         batches = cast(list[bytes], self._redis.zrange(keys.leases, 0, -1))
-        unused = [keys.cursor, keys.hosts, keys.known_hosts, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
-        unused += [keys.weights, keys.waiting]
+        unused = [keys.cursor, keys.active, keys.rest, keys.taken, keys.leases, keys.pace]
+        unused += [key for kind in kinds for key in (kind.hosts, kind.known_hosts, kind.weights, kind.waiting)]
         unused += [keys.queue(lane.decode()) for lane in lanes]
         unused += [keys.lease(batch.decode()) for batch in batches]
         self._redis.unlink(*unused)

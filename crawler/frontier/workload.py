@@ -20,7 +20,7 @@ from crawler.frontier.keys import SCALE, CrawlKeys
 
 MAX_LANES = 512  # lanes (`core.crawl.retries`) read one by one, over all crawls
 MAX_LANES_PER_CRAWL, MIN_LANES_PER_CRAWL = 128, 4
-COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 9, 4
+COMMANDS_PER_CRAWL, COMMANDS_PER_LANE = 10, 4
 FIGURE_TTL_S = 300  # the figure shown is forgotten when nothing has asked for it for so long
 
 
@@ -91,6 +91,7 @@ def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, a
             pipe.hgetall(keys.active)  # as long as the list of slices handed out
             pipe.zcount(keys.hosts, "-inf", horizon)
             pipe.zcard(keys.hosts)
+            pipe.zcard(keys.lanes(rendered=True).hosts)
             pipe.exists(keys.cursor)
             pipe.exists(*(name for each in keys.of_all_collectors() for name in (each.mark, each.lock, each.results)))
             pipe.zcard(keys.leases)
@@ -101,15 +102,15 @@ def _outlines(redis: Redis, crawls: Sequence[str], now: float, horizon: float, a
 
 
 def _outline(keys: CrawlKeys, answers: Sequence[Any], at_most: int) -> _Outline:
-    heaviest, active, due_lanes, lanes, has_cursor, in_tick, leases, overdue, taken = answers
-    slices = {lane.decode(): int(number) for lane, number in active.items()}
+    heaviest, active, due_lanes, lanes, rendered, has_cursor, in_tick, leases, overdue, taken = answers
+    slices = {lane.decode(): int(number) for lane, number in active.items() if not retries.is_rendered(lane.decode())}
     return _Outline(
         keys=keys,
         lanes=list(dict.fromkeys([*list(slices)[:at_most], *(lane.decode() for lane in heaviest)]))[:at_most],
         slices=slices,
         pages_a_slice=taken / max(1, sum(slices.values())),
         due_lanes=due_lanes,
-        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or leases)),
+        needs_tick=bool(in_tick or overdue or not has_cursor or not (lanes or rendered or leases)),
     )
 
 

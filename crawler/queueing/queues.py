@@ -1,4 +1,4 @@
-"""The interface to RQ's two queues: the names and descriptions of jobs, and whether this process is shutting down.
+"""The interface to RQ's queues: the names and descriptions of jobs, and whether this process is shutting down.
 
 Jobs are enqueued by dotted name, so that nothing here imports `crawler.jobs`. Arguments are plain values.
 """
@@ -30,12 +30,13 @@ from crawler.core.crawl.messages import Batch
 from crawler.frontier import keys, scripts
 from crawler.redis_client import RedisClient
 
-CRAWL, FETCH = "crawl", "fetch"
+CRAWL, FETCH, RENDER = "crawl", "fetch", "render"
 
 log = logging.getLogger(__name__)
 
 _JOB_TIMEOUT_S = 300
-_TICK_PREFIX, _BATCH_PREFIX = "manage-", "fetch-"  # of job ids
+_TICK_PREFIX = "manage-"  # of job ids
+_BATCH_PREFIXES = {FETCH: "fetch-", RENDER: "render-"}
 _RESULT_TTL_S = 60  # finished jobs stay visible in a dashboard for this long
 _FAILURE_TTL_S = 24 * 3600
 NOTIFY_RESEND_MS = 10_000  # a notify job that has not begun after this is sent again: RQ may lose a job
@@ -89,6 +90,16 @@ def _connect(url: str) -> Redis:
     return RedisClient.from_url(url, socket_timeout=10, socket_connect_timeout=5)
 
 
+def batch_name(*, rendered: bool = False) -> str:
+    """The id of a new batch."""
+    return new_id(_BATCH_PREFIXES[RENDER if rendered else FETCH].removesuffix("-"))
+
+
+def is_rendered(batch: str) -> bool:
+    """Whether this is the id of a batch for browser workers."""
+    return batch.startswith(_BATCH_PREFIXES[RENDER])
+
+
 def new_id(kind: str) -> str:
     """A random job id with a readable prefix; never reused, because RQ loses jobs with reused ids."""
     return f"{kind}-{secrets.token_hex(8)}"
@@ -107,8 +118,12 @@ def send_tick(pipe: Pipeline, crawl: str, site: str, job: str, collector: int = 
 
 def send_batches(batches: Sequence[Batch]) -> None:
     """Enqueue one fetch job per batch, all in one transaction. A batch's id is its job's id."""
+    fetched, rendered = ([batch for batch in batches if batch.rendered is kind] for kind in (False, True))
     with connection().pipeline() as pipe:
-        _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in batches], pipeline=pipe)
+        if fetched:
+            _queue(FETCH).enqueue_many([_fetch_data(batch) for batch in fetched], pipeline=pipe)
+        if rendered:
+            _queue(RENDER).enqueue_many([_fetch_data(batch) for batch in rendered], pipeline=pipe)
         _ring_bell(pipe, times=len(batches))
         pipe.execute()
 
@@ -247,10 +262,10 @@ def _job_data(func: str, job: str, description: str, *args: Any, result_ttl: int
     )
 
 
-def next_jobs() -> list[str]:
-    """The ids of the jobs that a free worker would take next, of both queues."""
+def next_jobs(batches: str = FETCH) -> list[str]:
+    """The ids of the jobs that a free worker would take next, of ticks and of one queue of `batches`."""
     with connection().pipeline(transaction=False) as pipe:
-        for name in (CRAWL, FETCH):
+        for name in (CRAWL, batches):
             pipe.lrange(_queue(name).key, 0, 7)
         return [job.decode() for jobs in pipe.execute() for job in jobs]
 
@@ -263,7 +278,7 @@ def manager_jobs() -> int:
 
 def is_of_another_kind(job: str) -> bool:
     """Whether the job is neither a tick nor a batch."""
-    return not job.startswith((_TICK_PREFIX, _BATCH_PREFIX))
+    return not job.startswith((_TICK_PREFIX, *_BATCH_PREFIXES.values()))
 
 
 def steal_tick(among: Sequence[str]) -> tuple[str, int] | None:
@@ -276,9 +291,9 @@ def steal_tick(among: Sequence[str]) -> tuple[str, int] | None:
     return str(crawl), int(collector)
 
 
-def steal_batch(among: Sequence[str]) -> dict[str, Any] | None:
+def steal_batch(among: Sequence[str], queue: str = FETCH) -> dict[str, Any] | None:
     """Take the first batch `among` these jobs out of RQ's queue, to be read and claimed by the caller."""
-    job = _steal(FETCH, _BATCH_PREFIX, among)
+    job = _steal(queue, _BATCH_PREFIXES[queue], among)
     return cast(dict[str, Any], job.args[0]) if job is not None else None
 
 
@@ -357,6 +372,16 @@ def is_idle() -> bool:
     return not any(waiting_jobs().values())
 
 
+def is_to_render() -> bool:
+    """Whether a batch waits for a browser, and the worker of this job, if it is a stock one of all queues, is to take
+    it."""
+    job = get_current_job()
+    if job is None or job.worker_name is None or not connection().llen(_queue(RENDER).key):
+        return False
+    listened = cast(bytes | None, connection().hget(Worker.redis_worker_namespace_prefix + job.worker_name, "queues"))
+    return RENDER in (listened or b"").decode().split(",")
+
+
 def has_work() -> bool:
     """Whether a job other than an idle poller waits in either queue."""
     return not all(map(is_poller, next_jobs()))
@@ -366,7 +391,7 @@ def _fetch_data(batch: Batch) -> EnqueueData:
     pages = sum(len(part.pages) for part in batch.slices)
     hosts = list(dict.fromkeys(part.host for part in batch.slices))
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts"
-    description = f"fetch {pages} page{'' if pages == 1 else 's'} of {where}"
+    description = f"{'render' if batch.rendered else 'fetch'} {pages} page{'' if pages == 1 else 's'} of {where}"
     return _job_data("crawler.jobs.fetch", batch.id, description, batch.to_plain())
 
 

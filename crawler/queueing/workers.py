@@ -13,13 +13,23 @@ from rq.utils import now
 from rq.worker import BaseWorker, WorkerStatus
 
 from crawler import conf
-from crawler.queueing.queues import CRAWL, FETCH, connection
+from crawler.frontier.browser_places import BrowserPlaces
+from crawler.queueing.queues import CRAWL, FETCH, RENDER, connection
 from crawler.redis_client import RedisClient
 
 
 def worker_count() -> int:
     """Workers registered for the fetch queue. Cheap, and only a hint: a killed worker is counted for some minutes."""
     return Worker.count(queue=Queue(FETCH, connection=connection()))
+
+
+def browser_places(now: float) -> int:
+    """How many pages the workers of the `render` queue take at a time, all together: browser workers as many as they
+    say, and a stock worker that listens to it one."""
+    queue = Queue(RENDER, connection=connection())
+    listening = {key.removeprefix(Worker.redis_worker_namespace_prefix) for key in worker_registration.get_keys(queue)}
+    workers = BrowserPlaces(connection()).workers(now)
+    return sum(worker.places for worker in workers) + len(listening - {worker.name for worker in workers})
 
 
 def live_workers() -> int:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from crawler.core.crawl.messages import PageResult
 from crawler.core.crawl.options import CrawlOptions
-from crawler.core.crawl.outcomes import Category, Retry
+from crawler.core.crawl.outcomes import Category, Outcome, Retry
 
 BACKOFF_BASE_S = 2.0  # before the second attempt, on average
 MAX_BACKOFF_S = 300.0
@@ -49,33 +49,38 @@ def _is_transient(result: PageResult) -> bool:
         case Retry.BY_STATUS:
             return result.robots_unreachable or result.http_status in TRANSIENT_STATUSES
         case Retry.NEVER:
-            return result.robots_unreachable
+            is_browser_crash = result.outcome is Outcome.CRASHED and bool(result.rendering)
+            return result.robots_unreachable or is_browser_crash
     assert_never(result.outcome.entry.retry)
 
 
-# Suspects: pages that may have crashed their worker. See `lane_of`.
+# Lanes: the queues of the frontier in which the pages of a host wait. See `lane_of`.
+
+BROWSER_LANE = "b"  # pages that a browser renders
 
 SUSPECTS_PER_BATCH = 16  # until a worker crashes on one: the square root of a batch's 256 pages
 
 
-def lane_of(host: str, *, is_suspect: bool, deaths: int) -> str:
+def lane_of(host: str, *, is_suspect: bool, deaths: int, is_rendered: bool = False) -> str:
     """The queue of the frontier a page waits in. `deaths`: workers that crashed on this page.
 
     A crashed worker does not tell which of its pages was the cause, and most of them it had not requested yet. So the
     open pages of its batch become suspects, without a death. A suspect is written into the lease before it is
     requested: a crash then counts as a death of this one page, which is alone in its batch from then on.
 
-    The suspects of a host wait in lanes of their own: "host|16" for batches of sixteen, "host|1" for batches of one. No
-    host name contains a "|" (WHATWG URL, forbidden host code points).
+    The suspects of a host wait in lanes of their own: "host|16" for batches of sixteen, "host|1" for batches of one. So
+    do the pages that need a browser: "host|b", and as suspects "host|b16" and "host|b1". No host name contains a "|"
+    (WHATWG URL, forbidden host code points).
     """
-    if not is_suspect:
-        return host
-    return f"{host}|{1 if deaths else SUSPECTS_PER_BATCH}"
+    company = str(1 if deaths else SUSPECTS_PER_BATCH) if is_suspect else ""
+    kind = BROWSER_LANE if is_rendered else ""
+    return f"{host}|{kind}{company}" if kind or company else host
 
 
 def lanes_of(host: str) -> list[str]:
     """All lanes that pages of a host may wait in."""
-    return [host, f"{host}|{SUSPECTS_PER_BATCH}", f"{host}|1"]
+    kinds = [f"{kind}{company}" for kind in ("", BROWSER_LANE) for company in ("", SUSPECTS_PER_BATCH, 1)]
+    return [f"{host}|{kind}" if kind else host for kind in kinds]
 
 
 def host_of(lane: str) -> str:
@@ -84,8 +89,17 @@ def host_of(lane: str) -> str:
 
 def batch_size(lane: str) -> int | None:
     """How many pages of this lane may share a batch; None when they are not suspects."""
-    _, _, pages = lane.partition("|")
+    pages = _kind_of(lane).removeprefix(BROWSER_LANE)
     return int(pages) if pages else None
+
+
+def is_rendered(lane: str) -> bool:
+    """Whether the pages of this lane need a browser."""
+    return _kind_of(lane).startswith(BROWSER_LANE)
+
+
+def _kind_of(lane: str) -> str:
+    return lane.partition("|")[2]
 
 
 def expiry(options: CrawlOptions, round_began_at: float, now: float) -> float | None:

@@ -20,7 +20,7 @@ local MANY = 256  -- as many as a worker has connections, unless set otherwise
 local hosts, active, rest, taken, leases, pace = KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local now = tonumber(ARGV[1])
 
-local function is_suspect(lane) return string.find(lane, '|', 1, true) end
+local function is_suspect(lane) return string.find(lane, '|b?%d') end
 
 local function heaviest()
   for _, lane in ipairs(redis.call('ZREVRANGE', KEYS[8], 0, HEAVIEST - 1)) do

@@ -1,0 +1,111 @@
+"""A batch takes a place of a browser worker for as long as it has a lease, whoever dies."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+
+from crawler.core.crawl.retries import lane_of
+from crawler.frontier.browser_places import HANDOUT_S, WORKER_TTL_S, BrowserPlaces, BrowserWorker
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.ready_queue import DequeuedSlice, QueueItem, SliceOrder
+from tests.frontier.conftest import GivenClock, dequeue
+
+HOST = "example.com"
+
+
+@pytest.fixture
+def places(redis: Redis) -> BrowserPlaces:
+    return BrowserPlaces(redis)
+
+
+def hand_out(redis: Redis, places: BrowserPlaces, *leases: str) -> None:
+    """As a manager does that had places for them."""
+    for lease in leases:
+        redis.hset(lease, "token", "t")
+    places.confirm(leases)
+
+
+def test_a_worker_is_there_while_it_says_so(places: BrowserPlaces, clock: GivenClock) -> None:
+    places.register(BrowserWorker("a", 6), clock())
+    places.register(BrowserWorker("b", 2), clock())
+    clock.move(WORKER_TTL_S / 2)
+    places.register(BrowserWorker("b", 3), clock())
+    clock.move(WORKER_TTL_S / 2)
+    assert places.workers(clock()) == [BrowserWorker("b", 3)]
+    places.remove("b")
+    assert places.workers(clock()) == []
+
+
+def test_no_more_places_are_taken_than_there_are(redis: Redis, places: BrowserPlaces, clock: GivenClock) -> None:
+    assert places.take(["l:1", "l:2", "l:3"], 2, clock()) == 2
+    hand_out(redis, places, "l:1", "l:2")
+    clock.move(3600)
+    assert places.take(["l:4"], 2, clock()) == 0
+    assert places.take(["l:4"], 3, clock()) == 1
+
+
+def test_a_place_is_free_as_soon_as_the_batch_is_complete(
+    redis: Redis, places: BrowserPlaces, clock: GivenClock
+) -> None:
+    places.take(["l:1"], 1, clock())
+    hand_out(redis, places, "l:1")
+    assert places.taken() == 1
+    redis.delete("l:1")
+    assert places.taken() == 0
+    assert places.take(["l:2"], 1, clock()) == 1
+
+
+def test_a_place_that_was_given_back_is_free(places: BrowserPlaces, clock: GivenClock) -> None:
+    places.take(["l:1"], 1, clock())
+    places.give_back(["l:1"])
+    assert places.take(["l:2"], 1, clock()) == 1
+
+
+def test_a_place_of_a_manager_that_died_before_it_handed_out_its_batch_is_free_after_a_while(
+    places: BrowserPlaces, clock: GivenClock
+) -> None:
+    places.take(["l:1"], 1, clock())
+    clock.move(HANDOUT_S - 1)
+    assert places.take(["l:2"], 1, clock()) == 0
+    clock.move(2)
+    assert places.take(["l:2"], 1, clock()) == 1
+
+
+def dequeue_rendered(frontier: Frontier, batch: str) -> DequeuedSlice | None:
+    order = SliceOrder(batch, "t", 0, (batch, "t"), rendered=True)
+    found = frontier.ready_queue.dequeue([order], frontier.now())
+    return found[0] if found else None
+
+
+def test_pages_for_a_browser_are_dequeued_apart_from_others(frontier: Frontier) -> None:
+    for_browser = lane_of(HOST, is_suspect=False, deaths=0, is_rendered=True)
+    frontier.ready_queue.enqueue([QueueItem(1, HOST, 0.0), QueueItem(2, for_browser, 0.0)])
+    assert dequeue(frontier, "b1", "t", 0) == DequeuedSlice("b1", HOST, [1])
+    assert dequeue(frontier, "b2", "t", 0) is None
+    assert dequeue_rendered(frontier, "b3") == DequeuedSlice("b3", for_browser, [2])
+    assert (frontier.ready_queue.size(), frontier.ready_queue.handed_out()) == (0, 2)
+
+
+def test_a_slice_for_a_browser_has_few_pages(frontier: Frontier) -> None:
+    for_browser = lane_of(HOST, is_suspect=False, deaths=0, is_rendered=True)
+    frontier.ready_queue.enqueue(QueueItem(page, for_browser, 0.0) for page in range(1, 30))
+    found = dequeue_rendered(frontier, "b")
+    assert found is not None
+    assert found.pages == [1, 2, 3, 4]
+    assert frontier.ready_queue.size(rendered=True) == 25
+    assert frontier.ready_queue.size(rendered=False) == 0
+
+
+def test_suspects_for_a_browser_are_alone(frontier: Frontier) -> None:
+    lane = lane_of(HOST, is_suspect=True, deaths=1, is_rendered=True)
+    frontier.ready_queue.enqueue([QueueItem(1, lane, 0.0), QueueItem(2, lane, 0.0)])
+    assert dequeue_rendered(frontier, "b") == DequeuedSlice("b", lane, [1])
+
+
+def test_a_frontier_with_pages_for_a_browser_is_not_empty_until_it_is_cleared(frontier: Frontier) -> None:
+    frontier.ready_queue.enqueue([QueueItem(1, lane_of(HOST, is_suspect=False, deaths=0, is_rendered=True), 0.0)])
+    assert not frontier.queue_side().is_empty
+    frontier.ready_queue.clear()
+    assert frontier.queue_side().is_empty
+    assert not frontier.redis.keys("*:b")
